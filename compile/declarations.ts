@@ -67,7 +67,9 @@ function emitDeclarations(folder: string): void {
   const files = [join(root, "src", "index.ts")];
   const config = join(folder, "tsconfig.json");
   writeFileSync(config, JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, files, include: [] }));
-  execFileSync(join(root, "node_modules", ".bin", "tsc"), ["-p", config], { encoding: "utf8", stdio: "pipe" });
+  // Several threads each check what they share: one takes two thirds of the CPU time.
+  const args = ["-p", config, "--singleThreaded"];
+  execFileSync(join(root, "node_modules", ".bin", "tsc"), args, { encoding: "utf8", stdio: "pipe" });
 }
 
 /** The top-level statements of a file by the name that they declare, and where its imports are from. */

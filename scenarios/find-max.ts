@@ -6,11 +6,11 @@ export default defineScenario({
   name: "the limit under an SLO",
   target: embedded({ latency: "2 ms" }),
   load: findMax({
-    over: ramp(1, 8),
+    range: ramp(1, 8),
     where: [p90("latency").below("50 ms"), errorRate().below("5 %")],
     window: "200 ms",
     settle: "100 ms",
-    atMost: "5 s",
+    forAtMost: "5 s",
   }),
   assert: [throughput().above(50)],
 });

@@ -34,7 +34,7 @@ import { nodeReports } from "./watch-memory.ts";
  * Node; the unit tests of clients on each runtime, which need servers; the tests in which names of shared memory are used, among them the golden
  * transcripts and the end-to-end tests on Deno and Node; the checks and then the executable's tests with servers that they share; the executable's
  * other tests. More would wait for the two cores. Those of Deno start while the executable is compiled. Each lane has servers of its own,
- * because tests count their requests.
+ * because tests count their requests. Some tests of the longest lanes run at the end of the shortest ones, so that all end at about the same time.
  */
 
 const binaries = join(root, "node_modules", ".bin");
@@ -57,6 +57,8 @@ const GROUPS: readonly Group[] = ["checks", ...RUNTIMES, "executable", "golden"]
 
 /** Files of Bun's unit tests that run at a time, each in one of as many processes. With more, tests wait for the cores. */
 const BUN_FILES = 2;
+/** Tests of the two longest lanes that run at the end of others: Bun's after the executable's on shared servers, the executable's after clients. */
+const LATE_TESTS = ["./test/cli/genai-perf/", "./test/wizard/", "./test/e2e/shown-commands.test.ts"];
 /** Unit tests that need the servers of their lane. */
 const CLIENT_TESTS = ["./test/transport/", "./test/service/"];
 
@@ -107,10 +109,12 @@ async function runAll(): Promise<boolean> {
     const hook = [...RUN.deno, join(bundle, "main.js"), "run", "test/scenario/hooks/shell-hook.ts"];
     add("checks", [await runCheck("the bundle starts programs on Deno", hook)]);
   }
-  const early = [runSourceLane(), runClientLane()];
+  const clients = runClientLane();
+  const early = [runSourceLane(), clients];
   // The executable is built even where only its tests are wanted.
   if (isWanted("executable") || isWanted("golden")) add("checks", [await runCompile()]);
-  await Promise.all([...early, runBunLane(), runSharedMemoryLane(), runCommandLane(), runSharingLane()]);
+  const lanes = [runBunLane(), runSharedMemoryLane(), runCommandLane(), runLateCommands(clients), runSharingLane()];
+  await Promise.all([...early, ...lanes]);
   add("equal numbers", compareNumbers());
   for (const [name, cases] of results) if (cases.length === 0) results.delete(name);
   return printResults(results);
@@ -144,9 +148,10 @@ function add(name: string, cases: readonly TestCase[]): void {
 
 /** Types, lint and format, and what can be checked of `deno compile`. */
 async function runChecks(): Promise<void> {
-  add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json"])]);
+  add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json", "--singleThreaded"])]);
   add("checks", [await runCheck("lint and format", [join(binaries, "biome"), "check", "."])]);
-  const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check"];
+  const made = isWanted("node") ? ["--bundle", bundle] : [];
+  const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check", ...made];
   add("checks", [await runCheck("deno check, bundle and module graph", deno)]);
   add("checks", [await runCheck("the source runs on Node", [...RUN.node, SOURCE, ...SMALL_RUN])]);
 }
@@ -158,7 +163,7 @@ function runCompile(): Promise<TestCase> {
 /** Unit tests on Deno, then on Node: some of those of Bun. */
 async function runSourceLane(): Promise<void> {
   for (const runtime of (["deno", "node"] as const).filter(isWanted))
-    add(runtime, await runUnitTests(runtime, "unit tests", otherUnitTestsOf(runtime)));
+    add(runtime, await runUnitTests({ runtime, title: "unit tests", paths: otherUnitTestsOf(runtime) }));
 }
 
 /** The unit tests of clients, on Deno, Node and Bun. */
@@ -167,15 +172,21 @@ async function runClientLane(): Promise<void> {
   if (runtimes.length === 0) return;
   await withServers([tritonFor("unit tests of clients", UNIT_MODELS), goStub, conformance], async (env) => {
     for (const runtime of runtimes) {
-      const chosen = unitTestsOf(runtime).filter(isOfClients);
-      add(runtime, await runUnitTests(runtime, "unit tests of clients", chosen, env));
+      const paths = unitTestsOf(runtime).filter(isOfClients);
+      add(runtime, await runUnitTests({ runtime, title: "unit tests of clients", paths, env }));
     }
   });
 }
 
-/** Bun's unit tests, except those of clients. */
+/** Bun's unit tests, except those of clients and the late ones. */
 async function runBunLane(): Promise<void> {
-  if (isWanted("bun")) add("bun", await runUnitTests("bun", "unit tests", otherUnitTestsOf("bun")));
+  if (!isWanted("bun")) return;
+  const paths = otherUnitTestsOf("bun").filter((path) => !isLate(path));
+  add("bun", await runUnitTests({ runtime: "bun", title: "unit tests", paths, filesAtOnce: BUN_FILES }));
+}
+
+function isLate(path: string): boolean {
+  return LATE_TESTS.some((late) => path.startsWith(late));
 }
 
 function isOfClients(path: string): boolean {
@@ -216,7 +227,7 @@ async function runSharedMemoryLane(): Promise<void> {
       const chosen = runtime === "bun" && !values.all ? [] : filesOf(runtime, isEndToEnd);
       if (chosen.length > 0) add(runtime, await runEndToEnd(runtime, "end to end", env, chosen));
       const alone = filesOf(runtime, (path, { isAlone }) => !isEndToEnd(path) && isAlone);
-      add(runtime, await runUnitTests(runtime, "shared memory", alone, env));
+      add(runtime, await runUnitTests({ runtime, title: "shared memory", paths: alone, env }));
     }
     if (!isWanted("executable")) return;
     const alone = filesOf("executable", (path, { isAlone }) => isEndToEnd(path) && isAlone);
@@ -224,15 +235,33 @@ async function runSharedMemoryLane(): Promise<void> {
   });
 }
 
-/** The tests of the executable that share no server. */
+/** The tests of the executable that share no server, except the late ones. */
 async function runCommandLane(): Promise<void> {
-  if (!isWanted("executable")) return;
-  const chosen = filesOf("executable", (_, { isAlone, sharesServers }) => !isAlone && !sharesServers);
-  add("executable", await runEndToEnd("executable", "end to end", NO_SERVERS, chosen));
+  if (isWanted("executable")) await runOwnServers("end to end", (path) => !isLate(path));
+}
+
+/** The late tests of the executable. @param before the lane that they continue */
+async function runLateCommands(before: Promise<void>): Promise<void> {
+  await before;
+  if (isWanted("executable")) await runOwnServers("end to end, late", isLate);
+}
+
+/** Tests of the executable that share no server. */
+async function runOwnServers(title: string, isWhat: (path: string) => boolean): Promise<void> {
+  const own = filesOf("executable", (path, on) => !on.isAlone && !on.sharesServers && isWhat(path));
+  add("executable", await runEndToEnd("executable", title, NO_SERVERS, own));
+}
+
+/** The checks, then the tests of the executable that share servers, then Bun's late unit tests. */
+async function runSharingLane(): Promise<void> {
+  await runSharingTests();
+  if (!isWanted("bun")) return;
+  const paths = otherUnitTestsOf("bun").filter(isLate);
+  add("bun", await runUnitTests({ runtime: "bun", title: "unit tests, late", paths }));
 }
 
 /** The checks, then the tests of the executable that share servers, for which NVIDIA's clients are installed meanwhile. */
-async function runSharingLane(): Promise<void> {
+async function runSharingTests(): Promise<void> {
   const clients = isWanted("executable") ? startServers([pythonClients]) : undefined;
   if (isWanted("checks")) await runChecks();
   if (clients === undefined) return;
@@ -262,15 +291,20 @@ function listFiles(): string[] {
     .sort();
 }
 
-async function runUnitTests(
-  runtime: Runtime,
-  title: string,
-  paths: readonly string[],
-  env: Env = NO_SERVERS,
-): Promise<TestCase[]> {
+interface UnitTests {
+  readonly runtime: Runtime;
+  readonly title: string;
+  readonly paths: readonly string[];
+  /** Where their servers are. Default: they share none. */
+  readonly env?: Env;
+  /** Files that run at a time, on Bun. Default: 1. */
+  readonly filesAtOnce?: number;
+}
+
+async function runUnitTests({ runtime, title, paths, env, filesAtOnce }: UnitTests): Promise<TestCase[]> {
   const name = `${runtime} ${title}`;
   const junit = join(work, `${name.replaceAll(" ", "-")}.xml`);
-  const files = env === NO_SERVERS ? [`--parallel=${BUN_FILES}`, "--no-isolate"] : [];
+  const files = filesAtOnce === undefined ? [] : [`--parallel=${filesAtOnce}`, "--no-isolate"];
   const bun = [
     join(binaries, "bun"),
     "test",

@@ -242,6 +242,12 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
+  if (name.startsWith("-")) {
+    io.err(
+      `rampart: ${name} stands before the command. Write rampart COMMAND ${name}; rampart --help lists the commands.\n`,
+    );
+    return EXIT.usage;
+  }
   const near = nearestName(name, names);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =

@@ -76,6 +76,8 @@ export interface ExecuteOptions {
   readonly peers?: Peers;
   /** Measures the tokens of responses; not closed. Default: one for this run. */
   readonly meter?: TokenLink;
+  /** Whether the run checks the plan, after its first requests. Default: the front door has checked it. */
+  readonly isUnchecked?: true;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
   /** Where other threads find the functions of the scenario. Default: the plan names none. */
@@ -89,7 +91,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   plan: Plan,
   io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held, functions }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
@@ -113,7 +115,7 @@ export async function executePlan(
     observer = broadcast(reports);
     return observer;
   };
-  const check = async (): Promise<unknown> => checkPlan(plan);
+  const check = isUnchecked === true ? async (): Promise<unknown> => checkPlan(plan) : undefined;
   const runOnce = async (number: number): Promise<RunResult> => {
     running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held, functions });
     // An interrupt between two runs of a repeated plan found no run to interrupt.

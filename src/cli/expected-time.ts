@@ -65,8 +65,9 @@ export function formatDryRun(plan: Plan, notation: LoadNotation): string {
 }
 
 /** Returns three forms that take less time: fewer levels, a time or a number of requests for each, and a ramp in time. */
-function listShorter(load: LoadPlan, { start, end }: LevelRange, count: number, notation: LoadNotation): string[] {
-  const last = end ?? start;
+function listShorter(load: LoadPlan, range: LevelRange, count: number, notation: LoadNotation): string[] {
+  const start = range.isFromZero === true ? 0 : range.start;
+  const last = range.end ?? start;
   const ramp = (option: string, value: string | number): string =>
     writeRamp(LEVEL_UNITS[levelUnitOf(load)].isScheduled ? "rateRamp" : "ramp", [start, last], option, value, notation);
   const step = Math.ceil((last - start) / (FEW_LEVELS - 1));

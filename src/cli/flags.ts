@@ -210,13 +210,18 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
 
 /** Finds the flag that an unknown name means: that of another tool, or a typo. */
 function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
+  const namesOf = ({ name, meant = [], meantAs = {} }: Flag): string[] => [
+    ...meant,
+    ...Object.keys(meantAs),
+    `--${name}`,
+  ];
+  const isMeant = (flag: Flag, name: string | undefined): boolean => name !== undefined && namesOf(flag).includes(name);
+  const long = flags.flatMap(namesOf).filter((name) => name.startsWith("--"));
   const near = nearestName(
     rawName.replace(/^-+/, ""),
-    flags.map(({ name }) => name),
+    long.map((name) => name.slice(2)),
   );
-  const isMeant = ({ meant = [], meantAs = {} }: Flag): boolean =>
-    meant.includes(rawName) || Object.hasOwn(meantAs, rawName);
-  return flags.find(isMeant) ?? flags.find(({ name }) => name === near);
+  return flags.find((flag) => isMeant(flag, rawName)) ?? flags.find((flag) => isMeant(flag, near && `--${near}`));
 }
 
 /** The command says where its help is. */

@@ -95,7 +95,21 @@ function isReplaced(path: string): boolean {
 export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   // Defined instead of assigned, because getters of the process's object cannot be assigned to.
-  return Object.create(io, { out: { value: io.err }, hasColor: { value: false } }) as CommandIo;
+  return Object.create(io, {
+    out: { value: io.err },
+    hasColor: { value: false },
+    outColumns: { value: undefined },
+  }) as CommandIo;
+}
+
+/** Prints each warning once, for runs that have the same ones. */
+export function withoutRepeats(io: CommandIo): CommandIo {
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
+    said.add(text);
+  };
+  return Object.create(io, { err: { value: err } }) as CommandIo;
 }
 
 /** Drops the text of reports and of progress; errors and files are still written. */

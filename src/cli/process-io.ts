@@ -31,6 +31,9 @@ export function createProcessIo(loadApi: () => Promise<object>, exitNow: () => v
     get hasErrColor() {
       return showsColor(process.stderr);
     },
+    get outColumns() {
+      return process.stdout.isTTY ? process.stdout.columns || DEFAULT_COLUMNS : undefined;
+    },
     get errColumns() {
       const { CI = "", TERM } = process.env;
       // The terminal of a CI system is a log.

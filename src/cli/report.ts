@@ -1,7 +1,7 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { writeReport } from "../report/output-file.ts";
 import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
-import { renderText } from "../report/text/render-text.ts";
+import { renderText, styleOf } from "../report/text/render-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { readFileText } from "../runtime/files.ts";
 import { commandOf } from "./command-usage.ts";
@@ -36,7 +36,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     if (problems.length > 0) throw new UserError(problems);
     const model = readStoredReport(path);
     const out = routeTextAroundReports(io, files);
-    out.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: out.hasColor, nameOf: out.nameOf }));
+    out.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(out) }));
     for (const [key, render] of Object.entries(STORED_FORMATS)) {
       const file = files[key as keyof typeof STORED_FORMATS];
       if (file !== undefined)

@@ -4,7 +4,6 @@ import { functionsOf } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
-import { checkPlan } from "../registry/check-plan.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { describeOnlyFailures, judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -145,7 +144,7 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: Comman
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
     const runPart = (own: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
-      const plan = changePlan(prepared.plan(runContext, own), { values: asked.values, limits });
+      const plan = prepared.plan(runContext, own, planChange({ values: asked.values, limits }));
       return runPlan(plan, { folder, context: runContext, overrides: { ...overrides, ...own } }, asked, partIo);
     };
     return runParts(prepared.resolved(runContext), request, runPart, runIo);
@@ -234,10 +233,9 @@ export interface PlanChanges {
   readonly limits: readonly AssertionPlan[];
 }
 
-/** Returns a plan with the values of flags. @throws UserError */
-export function changePlan(plan: Plan, { values, limits }: PlanChanges): Plan {
-  if (values.size === 0 && limits.length === 0) return plan;
-  return checkPlan(withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values));
+/** Returns what gives a plan the values of flags. */
+export function planChange({ values, limits }: PlanChanges): (plan: Plan) => Plan {
+  return (plan) => withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values);
 }
 
 /** The help of a scenario, with its parameters. */

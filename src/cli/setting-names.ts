@@ -78,6 +78,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url": "the target's address",
   "target.url=http": "write http:// before the address and leave tls out",
   "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {}",
 };
 
 /** Gives a command's output the names of its front door. */

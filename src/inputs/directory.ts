@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Problem, problem, UserError, unreadable } from "../plan/problem.ts";
+import { plural } from "../plan/units.ts";
 import { loadFileBytes, locate, MOST_BODY_BYTES } from "../runtime/files.ts";
 import { joinBytesElements } from "../service/json-tensors.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -87,7 +88,7 @@ function checkSize(
   }
   const expected = tensorBytes(spec.shape, spec.datatype);
   const message = `provided data for ${role} ${spec.name} has byte size ${bytes.length}, expect ${expected}`;
-  const hint = `Write ${count} little-endian ${spec.datatype} elements in binary.`;
+  const hint = `Write ${count} little-endian ${spec.datatype} ${plural(count, "element")} in binary.`;
   return bytes.length === expected ? [] : [problem("mismatch", path, message, hint)];
 }
 

@@ -1,6 +1,7 @@
 import type { Tags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { countOf } from "../plan/units.ts";
 import type { ModelInfo } from "../service/service.ts";
 import type { TensorSpec } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
@@ -138,7 +139,7 @@ export class EntryReader {
   /** @throws UserError with everything that was reported */
   finish(): void {
     if (this.hiddenCount > 0) {
-      const message = `${this.hiddenCount} more problems of this kind`;
+      const message = `${countOf(this.hiddenCount, "more problem")} of this kind`;
       this.problems.push(problem("mismatch", this.lastPath, message, "Correct the ones above first."));
     }
     if (this.problems.length > 0) throw new UserError(this.problems);

@@ -1,4 +1,5 @@
 import type { Text } from "../plan/messages.ts";
+import { plural } from "../plan/units.ts";
 import { fromJsonElements, splitBytesElements } from "../service/json-tensors.ts";
 import { fitsShortFloat, isShortFloat } from "../service/short-floats.ts";
 import {
@@ -213,6 +214,6 @@ function checkTensor(
   if (mismatch === false) return { bytes, shape };
   return {
     problem: `mismatch in the data provided for ${spec.name}. ${mismatch}`,
-    hint: `Give ${count} elements of ${spec.datatype}.`,
+    hint: `Give ${count} ${plural(count, "element")} of ${spec.datatype}.`,
   };
 }

@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import { functionOf } from "../plan/functions.ts";
 import { messageOf, userError } from "../plan/problem.ts";
+import { countOf } from "../plan/units.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { PayloadRequest } from "../service/content.ts";
 import type { BodyPlan, FormPartPlan, RequestsInputsPlan } from "../service/http/requests-plan.ts";
@@ -52,7 +53,7 @@ function callFunction({ by, returns, count, folder }: NonNullable<RequestsInputs
     steps.push(step);
     totalBytes += step.payload?.length ?? 0;
     if (totalBytes <= MAX_MADE_BYTES) continue;
-    const message = `the bodies of the first ${n + 1} requests have ${totalBytes} bytes, more than ${MAX_MADE_BYTES}`;
+    const message = `the bodies of the first ${countOf(n + 1, "request")} have ${totalBytes} bytes, more than ${MAX_MADE_BYTES}`;
     throw userError("invalid-value", place, message, "Make fewer different requests with distinct, or smaller ones.");
   }
   return steps;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
+import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import type { LevelSearch, LoadMode, PreparedLoad } from "./load-mode.ts";
+import { levelAt } from "./load-ladder.ts";
 
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;
@@ -14,13 +14,6 @@ export function concurrencySchema(): Schema<number> {
     v.minValue(1, "must be 1 or more"),
     v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"),
   );
-}
-
-/** Returns a level by its index in a linear search; undefined after the last one. A range whose end is below its start has one level. */
-export function levelAt(levels: LevelsPlan, index: number): number | undefined {
-  if (levels.kind === "list") return levels.values[index];
-  const level = levels.start + index * levels.step;
-  return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
 /** Levels between two ends. */
@@ -61,16 +54,4 @@ export function largestLevel(levels: LevelsPlan): number | undefined {
     return largest;
   }
   return levels.end === null ? undefined : Math.max(levels.start, levels.end);
-}
-
-/** Prepares a load of a mode. @throws UserError when a file of the plan cannot be read */
-export function prepareWith<P extends LoadPlan>(mode: LoadMode<P>, plan: P): PreparedLoad {
-  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(plan);
-  const single: Pick<LevelSearch, "levels" | "search"> = {
-    levels: { kind: "list", values: [level] },
-    search: "linear",
-  };
-  const unit = mode.unitOf?.(plan) ?? mode.unit;
-  const mixed = maxConcurrency === undefined ? {} : { maxConcurrency };
-  return { ...prepared, search: { unit, ...(mode.levels?.(plan) ?? single), ...mixed } };
 }

@@ -1,6 +1,5 @@
 import type { LevelsPlan } from "../plan/load-plan.ts";
 import { LEVEL_UNITS } from "./level-units.ts";
-import { levelAt } from "./levels.ts";
 import type { LevelSearch } from "./load-mode.ts";
 
 /** Which loads a search for the highest load tries. */
@@ -54,6 +53,13 @@ export function ladderOf({ levels, search, unit }: LevelSearch, within: number =
       ? bisectRange(start, end, step, isWhole)
       : climbRange(start, end, isWhole, Math.min(CLOSE_ENOUGH_RATIO, within));
   return { ...ladder, levelAt: (level) => level };
+}
+
+/** Returns a level by its index in a linear search; undefined after the last one. A range whose end is below its start has one level. */
+export function levelAt(levels: LevelsPlan, index: number): number | undefined {
+  if (levels.kind === "list") return levels.values[index];
+  const level = levels.start + index * levels.step;
+  return index === 0 || levels.end === null || level <= levels.end ? level : undefined;
 }
 
 function climbInOrder(levels: LevelsPlan): LevelLadder {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../plan/schema.ts";
+import { countOf } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -54,8 +55,9 @@ function inFlightOf(plan: MlperfLoadPlan): number {
 }
 
 function describe(plan: MlperfLoadPlan): string {
-  if (plan.scenario === "multi-stream") return `MLPerf multi-stream with ${plan.samplesPerQuery} samples per query`;
+  if (plan.scenario === "multi-stream")
+    return `MLPerf multi-stream with ${countOf(plan.samplesPerQuery, "sample")} per query`;
   return plan.scenario === "offline"
-    ? `MLPerf offline with ${plan.maxOutstanding} requests in flight`
+    ? `MLPerf offline with ${countOf(plan.maxOutstanding, "request")} in flight`
     : "MLPerf single stream";
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlanOf } from "../plan/schema.ts";
+import { countOf } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
 
@@ -34,7 +35,7 @@ export const periodicConcurrencyMode: LoadMode<PeriodicConcurrencyLoadPlan> = {
   }),
   unit: "concurrency",
   describe: ({ start, end, step, periodResponses }) =>
-    `${start} requests, then ${step} more after every ${periodResponses} responses, up to ${end}`,
+    `${countOf(start, "request")}, then ${step} more after every ${countOf(periodResponses, "response")}, up to ${end}`,
   askedMean: () => undefined,
   requestCount: ({ end }) => end,
   hasOwnLanes: true,

@@ -2,10 +2,11 @@ import * as v from "valibot";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
+import { countOf } from "../plan/units.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
-import { largestLevel, prepareWith } from "./levels.ts";
-import type { LoadMode, PreparedMode, PreparedPhase } from "./load-mode.ts";
+import { largestLevel } from "./levels.ts";
+import type { LoadMode, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
@@ -21,11 +22,17 @@ export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode
   return [requestCount, dataOrder, phases, mlperf].every((own) => own === undefined);
 }
 
-/** Creates the mode. @param modeOf returns the mode of a load @param allModes returns all load modes */
-export function createPhasesMode(
-  modeOf: (load: LoadPlan) => LoadMode<LoadPlan>,
-  allModes: () => readonly LoadMode<LoadPlan>[],
-): LoadMode<PhasesLoadPlan> {
+/** What the mode needs to know of the others. */
+export interface OtherModes {
+  /** Returns the mode of a load. */
+  modeOf(load: LoadPlan): LoadMode<LoadPlan>;
+  allModes(): readonly LoadMode<LoadPlan>[];
+  /** Prepares a load. @throws UserError when a file of the plan cannot be read */
+  prepare(load: LoadPlan): PreparedLoad;
+}
+
+/** Creates the mode. */
+export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): LoadMode<PhasesLoadPlan> {
   const labelOf = (phase: PhasePlan): string => labelPhase(phase, modeOf(phase.load));
   return {
     schema: () => {
@@ -37,7 +44,7 @@ export function createPhasesMode(
         (plan, index): PreparedPhase => ({
           plan,
           label: labelOf(plan),
-          load: prepareWith(modeOf(plan.load), drawLoad(plan.load, index)),
+          load: prepare(drawLoad(plan.load, index)),
         }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);
@@ -48,8 +55,7 @@ export function createPhasesMode(
       phases.some(({ load }) => modeOf(load).unit === "request-rate") ? "request-rate" : "concurrency",
     phases: ({ phases }) => phases,
     sharesSteps: true,
-    describe: ({ phases }) =>
-      `${phases.length} ${phases.length === 1 ? "phase" : "phases"}: ${phases.map(labelOf).join(", ")}`,
+    describe: ({ phases }) => `${countOf(phases.length, "phase")}: ${phases.map(labelOf).join(", ")}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type DataStep, type Dataset, moveStep } from "../inputs/dataset.ts";
 import type { SchedulePartPlan } from "../plan/load-options.ts";
 import { type UserError, userError } from "../plan/problem.ts";
+import { countOf, plural } from "../plan/units.ts";
 
 /** Whether an entry with this time is in the part, including both bounds. */
 export function isInPart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">, timeMs: number): boolean {
@@ -23,7 +24,8 @@ export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
   const leftCount = streams[0]?.length ?? 0;
   if (leftCount === 0) throw emptyPart(first, part);
   const outCount = first.length - leftCount;
-  const warning = `${outCount} of ${first.length} entries are not due ${describePart(part)}, and are skipped.`;
+  const are = plural(outCount, "is", "are");
+  const warning = `${outCount} of ${countOf(first.length, "entry", "entries")} ${are} not due ${describePart(part)}, and ${are} skipped.`;
   return { ...data, streams, warnings: outCount === 0 ? data.warnings : [...data.warnings, warning] };
 }
 

@@ -1,6 +1,6 @@
 import { formatDurationNs } from "../plan/units.ts";
 import { latencyOf, type Measurement } from "./measurement.ts";
-import { interpolatedPercentile, percentileAt } from "./sketch.ts";
+import { percentileAt } from "./sketch.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
 import { shownSketches } from "./tokens/token-measurement.ts";
 
@@ -47,7 +47,7 @@ export function reportedTimes(window: Measurement): ReportedTime[] {
   const samples = shownSketches(window);
   const summarize = (metric: TokenMetric): Pick<ReportedTime, "meanNs" | "p99Ns"> | undefined => {
     const sample = samples.get(metric);
-    return sample && { meanNs: sample.mean, p99Ns: interpolatedPercentile(sample, 99) };
+    return sample && { meanNs: sample.mean, p99Ns: percentileAt(sample, 99) };
   };
   const first = summarize("timeToFirstTokenNs");
   if (first !== undefined) times.push({ figure: "timeToFirstToken", ...first });

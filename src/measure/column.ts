@@ -11,6 +11,9 @@ const MANY = 1_000_000;
 /** Rows that are read back at once. */
 const READ_ROWS = 1 << 13;
 
+/** Rows of a column, or an array of them. */
+export type Rows = Pick<Float64Array, "length" | "at">;
+
 /**
  * A growable column of numbers. NaN means "not measured". Above 262,144 rows, 2 MiB, earlier rows wait in a temporary file, so that a long run
  * needs no more memory; where that cannot be written they stay in memory.
@@ -44,15 +47,10 @@ export class Column {
     this.values[this.count++] = value;
   }
 
-  /** Adds many values at once. */
-  append(values: Float64Array): void {
-    for (let at = 0; at < values.length; at++) this.push(values[at] as number);
-  }
-
-  /** Adds all rows of another column. */
-  appendAll(other: Column): void {
-    const { length } = other;
-    for (let row = 0; row < length; row++) this.push(other.at(row));
+  /** Adds all rows of another column, or many values at once. */
+  append(rows: Rows): void {
+    const { length } = rows;
+    for (let row = 0; row < length; row++) this.push(rows.at(row) as number);
   }
 
   /** Returns the value in a row; NaN when nothing was measured or the row does not exist. */

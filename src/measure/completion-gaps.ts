@@ -18,6 +18,8 @@ const MUCH_LONGER = 5;
 const USUAL_RATIO = 0.9;
 /** Gaps that are shorter by less than this are like each other. */
 const ALIKE_RATIO = 2 ** (1 / 4);
+/** More other gaps as long as this one are usual where they take most of the time. */
+const MOST_ALIKE = 1;
 /** Fewer other gaps do not show what is usual. */
 const FEWEST_GAPS = 30;
 /** Most long gaps that are kept; the shorter half of them is dropped above that. */
@@ -78,12 +80,17 @@ export class CompletionGaps {
     const rest = { startNs: this.lastEndNs, endNs, sentNs };
     const usualLatencyNs = latency.count === 0 ? 0 : percentileAt(latency, 50);
     const all = [...this.long, ...(lengthOf(rest) > 0 ? [rest] : [])];
+    // From the shortest on: what has been found is not usual beside a longer one.
+    const found = new Map<LongGap, number>();
+    for (const gap of all.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
+      const lengthNs = lengthOf(gap) - usualLatencyNs;
+      if (lengthNs < SHORTEST_NS) continue;
+      const usual = this.usualBeside(gap, all, found);
+      if (usual !== undefined && lengthNs >= MUCH_LONGER * usual.longNs) found.set(gap, usual.typicalNs);
+    }
     return all.flatMap((gap) => {
-      const lengthNs = lengthOf(gap);
-      if (lengthNs - usualLatencyNs < SHORTEST_NS) return [];
-      const usual = this.usualBeside(gap, all);
-      if (usual === undefined || lengthNs - usualLatencyNs < MUCH_LONGER * usual.longNs) return [];
-      return [{ startNs: gap.endNs - lengthNs, endNs: gap.endNs, typicalNs: usual.typicalNs }];
+      const typicalNs = found.get(gap);
+      return typicalNs === undefined ? [] : [{ startNs: gap.endNs - lengthOf(gap), endNs: gap.endNs, typicalNs }];
     });
   }
 
@@ -105,11 +112,15 @@ export class CompletionGaps {
     else gap.startNs = endNs;
   }
 
-  /** Returns what is usual among the gaps shorter than one; undefined when these are too few, or others like this one take most of the time. */
-  private usualBeside(gap: LongGap, all: readonly LongGap[]): UsualGaps | undefined {
+  /** Returns what is usual among the gaps shorter than one; undefined when these are too few, or gaps like this one are usual. */
+  private usualBeside(
+    gap: LongGap,
+    all: readonly LongGap[],
+    found: ReadonlyMap<LongGap, number>,
+  ): UsualGaps | undefined {
     const others = new ExponentialHistogram();
     others.addAll(this.short);
-    for (const one of all) if (one !== gap) others.add(lengthOf(one));
+    for (const one of all) if (one !== gap && !found.has(one)) others.add(lengthOf(one));
     return usualBelow(others, lengthOf(gap));
   }
 }
@@ -128,7 +139,8 @@ function usualBelow({ offset, counts }: ExponentialHistogram, lengthNs: number):
   const end = lengthsNs.filter((ns) => ns < lengthNs / ALIKE_RATIO).length;
   const sumsNs = lengthsNs.map((ns, at) => ns * (counts[at] as number));
   const [belowNs, restNs] = [sumsNs.slice(0, end), sumsNs.slice(end)].map(sumOf) as [number, number];
-  if (sumOf(counts.subarray(0, end)) < FEWEST_GAPS || restNs > belowNs) return undefined;
+  const isUsual = sumOf(counts.subarray(end)) > MOST_ALIKE && restNs > belowNs;
+  if (sumOf(counts.subarray(0, end)) < FEWEST_GAPS || isUsual) return undefined;
   const lengthAt = (ratio: number): number => {
     let at = 0;
     for (let seenNs = sumsNs[0] as number; at < end - 1 && seenNs < ratio * belowNs; seenNs += sumsNs[at] as number)
@@ -175,6 +187,11 @@ export function gapRatio(
 ): number {
   const sumNs = gaps.reduce((sum, { startNs, endNs }) => sum + Math.max(0, endNs - startNs - waitNs), 0);
   return Math.min(1, sumNs / durationNs);
+}
+
+/** Reports whether so much of the time is in gaps that the requests which were not sent then decide a percentile. @param ratio see {@link gapRatio} */
+export function isHiddenByGaps(ratio: number, percentile: number): boolean {
+  return ratio >= 1 - percentile / 100;
 }
 
 function lengthOf({ startNs, endNs, sentNs }: LongGap): number {

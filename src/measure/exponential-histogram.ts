@@ -87,7 +87,10 @@ export class ExponentialHistogram {
     return this.sumNs / this.count;
   }
 
-  /** Returns percentiles in nanoseconds; undefined without durations. @param ratios ascending, 0 to 1 */
+  /**
+   * Returns percentiles in nanoseconds, each the middle of its bucket, but one in the longest bucket not below the mean; undefined without
+   * durations. @param ratios ascending, 0 to 1
+   */
   quantiles(ratios: readonly number[]): number[] | undefined {
     if (this.count === 0) return undefined;
     let at = -1;
@@ -95,7 +98,8 @@ export class ExponentialHistogram {
     return ratios.map((ratio) => {
       const rank = Math.min(this.count, Math.max(1, Math.ceil(ratio * this.count)));
       while (passed < rank) passed += this.counts[++at] as number;
-      return bucketStartNs(this.offset + at + 0.5);
+      const middleNs = bucketStartNs(this.offset + at + 0.5);
+      return passed < this.count ? middleNs : Math.max(middleNs, this.meanNs);
     });
   }
 

@@ -63,7 +63,12 @@ export function joinGood(parts: readonly (readonly GoodRequests[])[]): GoodReque
   });
 }
 
-/** Counts the requests that meet limits on times that every request has. */
+/** Whether a request meets limits on times that every request has. @param times by the name of the limit, in nanoseconds */
+export function isWithin(limits: GoodputPlan, times: Readonly<Record<RequestLimit, number>>): boolean {
+  return REQUEST_LIMITS.every((name) => times[name] <= (limits[name] ?? Number.POSITIVE_INFINITY));
+}
+
+/** Counts the requests that meet limits. */
 export class GoodTally {
   private readonly counted: readonly { readonly limits: GoodputPlan; readonly sample: NumberTally }[];
 
@@ -72,12 +77,9 @@ export class GoodTally {
     this.counted = goodputs.map((limits) => ({ limits, sample: new NumberTally() }));
   }
 
-  /** Adds a successful request. @param times by the name of the limit, in nanoseconds @param endNs when it ended */
-  add(times: Readonly<Record<RequestLimit, number>>, endNs: number): void {
-    for (const { limits, sample } of this.counted) {
-      const isGood = REQUEST_LIMITS.every((name) => times[name] <= (limits[name] ?? Number.POSITIVE_INFINITY));
-      sample.add(isGood ? 1 : 0, endNs);
-    }
+  /** Adds a successful request. @param isGood whether it meets limits @param endNs when it ended */
+  add(isGood: (limits: GoodputPlan) => boolean, endNs: number): void {
+    for (const { limits, sample } of this.counted) sample.add(isGood(limits) ? 1 : 0, endNs);
   }
 
   /** Returns the counts of a time. Nothing may be added afterwards. */

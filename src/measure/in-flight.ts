@@ -1,3 +1,4 @@
+import { plural } from "../plan/units.ts";
 import type { Measurement } from "./measurement.ts";
 import { sumOfValues } from "./sketch.ts";
 
@@ -41,19 +42,23 @@ export function explainLittlesLaw(window: Measurement): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   // Without successful requests there is no latency.
   if (isKept || window.requestCount === 0) return undefined;
-  const found = `throughput × average latency is ${round(expectedMean)} requests in flight, ${round(inFlightMean)} were`;
+  const found = `throughput × average latency is ${inWords(expectedMean)} in flight, ${round(inFlightMean)} ${plural(round(inFlightMean), "was", "were")}`;
   return `${found}: ${causeOf(window)}`;
 }
 
 function causeOf({ requestCount, failedCount, cancelledCount, openBeforeCount, openAfterCount }: Measurement): string {
   const others = failedCount + cancelledCount;
   if (others > requestCount * LITTLES_LAW_TOLERANCE_RATIO)
-    return `the ${others} requests that failed or were cancelled were in flight too`;
+    return `the ${others} ${plural(others, "request")} that failed or ${plural(others, "was cancelled was", "were cancelled were")} in flight too`;
   if (
     Math.abs(openAfterCount - openBeforeCount) > Math.max(FEW_REQUESTS, 2 * Math.min(openAfterCount, openBeforeCount))
   )
-    return `the load was not steady: ${openBeforeCount} requests were in flight at the start and ${openAfterCount} at the end`;
+    return `the load was not steady: ${openBeforeCount} ${plural(openBeforeCount, "request was", "requests were")} in flight at the start and ${openAfterCount} at the end`;
   return "the measurement is short compared with the latency, so requests cut off at its start and end have a large effect";
+}
+
+function inWords(mean: number): string {
+  return `${round(mean)} ${plural(round(mean), "request")}`;
 }
 
 function round(value: number): number {

@@ -1,6 +1,6 @@
 import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
-import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
+import { countOf, formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { saturationReason } from "./derived-values.ts";
 import type { Measurement } from "./measurement.ts";
@@ -94,7 +94,7 @@ function explainCause(
   const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));
   if (fewest < FEW_REQUESTS)
     return {
-      cause: `${idle}; a window held as few as ${fewest} ${fewest === 1 ? "request" : "requests"}`,
+      cause: `${idle}; a window held as few as ${countOf(fewest, "request")}`,
       remedy: "longer-windows",
     };
   const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));

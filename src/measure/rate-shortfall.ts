@@ -1,4 +1,4 @@
-import { formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
+import { formatDurationNs, formatPct, nsToSec, plural } from "../plan/units.ts";
 import { lateCount, saturationReason, sentPerSec } from "./derived-values.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
@@ -87,9 +87,13 @@ function causeOf(window: Measurement, rate: ScheduledRate): Pick<RateShortfall, 
   const meanOutstanding = sumOfValues(window.latency) / window.durationNs;
   const took = `waited for their responses, which took ${formatDurationNs(window.latency.mean)} on average`;
   if (sequenceCount !== undefined && meanOutstanding > sequenceCount * 0.5)
-    return { cause: `${sequenceCount} sequences ${took}`, bound: "sequences" };
+    return { cause: `${sequenceCount} ${plural(sequenceCount, "sequence")} ${took}`, bound: "sequences" };
   if (maxOutstanding !== undefined && meanOutstanding > maxOutstanding * 0.5)
-    return { cause: `the maximum of ${maxOutstanding} outstanding requests ${took}`, bound: "outstanding" };
-  if (isSync && meanOutstanding > laneCount * 0.5) return { cause: `${laneCount} lanes ${took}`, bound: "lanes" };
+    return {
+      cause: `the maximum of ${maxOutstanding} outstanding ${plural(maxOutstanding, "request")} ${took}`,
+      bound: "outstanding",
+    };
+  if (isSync && meanOutstanding > laneCount * 0.5)
+    return { cause: `${laneCount} ${plural(laneCount, "lane")} ${took}`, bound: "lanes" };
   return { cause: "the client woke up late: another process may be using its core", bound: "client" };
 }

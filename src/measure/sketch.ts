@@ -92,7 +92,7 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
     min: known.length === 0 ? 0 : Math.min(...known.map(({ min }) => min)),
     max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
     step,
-    ...(isRounded ? { digits: ROUNDED_DIGITS, ...roundRanks(ranks) } : ranks),
+    ...(isRounded ? { digits: ROUNDED_DIGITS, ...countAgain([ranks], roundNumber) } : ranks),
     ...(bins === undefined ? {} : { bins }),
   };
 }
@@ -110,7 +110,7 @@ function joinRanks(parts: readonly Ranks[], step: number): Ranks {
   const most = Math.max(...parts.map(({ values }) => values.at(-1) as number));
   const valueCount = parts.reduce((sum, { values }) => sum + values.length, 0);
   const cellCount = (most - least) / step + 1;
-  return cellCount <= MOST_SPARSE * valueCount ? joinDense(parts, least, step, cellCount) : joinSparse(parts);
+  return cellCount <= MOST_SPARSE * valueCount ? joinDense(parts, least, step, cellCount) : countAgain(parts);
 }
 
 function joinDense(parts: readonly Ranks[], least: number, step: number, cellCount: number): Ranks {
@@ -132,21 +132,16 @@ function joinDense(parts: readonly Ranks[], least: number, step: number, cellCou
   return { values, upTo };
 }
 
-function roundRanks(ranks: Ranks): Ranks {
+/** @param change what values are counted as */
+function countAgain(parts: readonly Ranks[], change = (value: number): number => value): Ranks {
   const counts = new Map<number, number>();
-  forEachValue(ranks, (value, count) => {
-    const key = roundNumber(value);
-    counts.set(key, (counts.get(key) ?? 0) + count);
-  });
+  for (const part of parts) forEachValue(part, (value, count) => addCount(counts, change(value), count));
   return rankCounts(counts);
 }
 
-function joinSparse(parts: readonly Ranks[]): Ranks {
-  const counts = new Map<number, number>();
-  for (const { values, upTo } of parts)
-    for (const [at, value] of values.entries())
-      counts.set(value, (counts.get(value) ?? 0) + (upTo[at] as number) - (upTo[at - 1] ?? 0));
-  return rankCounts(counts);
+/** Counts a value several times more. */
+export function addCount(counts: Map<number, number>, value: number, count: number): void {
+  counts.set(value, (counts.get(value) ?? 0) + count);
 }
 
 /** Returns values with their numbers, as a sketch keeps them. @param counts by value */

@@ -1,5 +1,6 @@
 import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
+import { countOf } from "./units.ts";
 
 /**
  * What is wrong with the user's input:
@@ -37,7 +38,7 @@ export interface Problem {
   readonly message: Text;
   /** The value as the user wrote it; absent when there was none. */
   readonly value?: string | undefined;
-  /** How to correct it. */
+  /** How to correct it, in a sentence. Empty: the message says it. */
   readonly hint: Text;
 }
 
@@ -84,7 +85,10 @@ function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   const hiddenCount = problems.length - shown.length;
   if (last === undefined || hiddenCount === 0) return shown;
   const hint = "Correct the ones above first.";
-  return [...shown, problem(last.code, last.path, `${hiddenCount} more problems follow`, hint)];
+  return [
+    ...shown,
+    problem(last.code, last.path, `${countOf(hiddenCount, "more problem follows", "more problems follow")}`, hint),
+  ];
 }
 
 function limitLength({ code, path, message, value, hint }: Problem): Problem {
@@ -136,7 +140,12 @@ export function formatProblem(problem: Problem): string {
 }
 
 function textOfProblem({ path, message, value, hint }: Problem): Text {
-  return [...sentence([path, ": ", message, value === undefined ? "" : ` (got ${value})`]), " ", hint];
+  return [...sentence([path, ": ", message, value === undefined ? "" : ` (got ${value})`]), ...spaced(hint)];
+}
+
+/** Puts a space before a hint. */
+function spaced(hint: Text): readonly Text[] {
+  return hint === "" ? [] : [" ", hint];
 }
 
 /** Ends a sentence. Messages of servers and of perf_analyzer can have a full stop already. */
@@ -146,7 +155,7 @@ function sentence(parts: readonly Text[]): readonly Text[] {
 
 /** Formats an error of a run: `message. Hint.` */
 export function formatRunError({ message, hint }: RunError): string {
-  return word([...sentence([message]), " ", hint]);
+  return word([...sentence([message]), ...spaced(hint)]);
 }
 
 /** Creates a problem. The arguments are the fields of {@link Problem}. */
@@ -184,7 +193,7 @@ export function describeWriteError(error: unknown): string {
 }
 
 /** Creates the error of a text that is not JSON. */
-export function notJson(path: string, error: unknown, hint = "Correct it."): UserError {
+export function notJson(path: string, error: unknown, hint = ""): UserError {
   return userError("not-json", path, `is not JSON: ${messageOf(error)}`, hint);
 }
 

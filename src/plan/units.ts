@@ -87,6 +87,16 @@ export function formatCount(value: number): string {
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
+/** Returns the word that fits a number: `request` for 1, `requests` for any other. @param many default: the one with an s */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many;
+}
+
+/** Formats a number of things: `1 request`, `12,300 requests`. @param many default: the one with an s */
+export function countOf(count: number, one: string, many?: string): string {
+  return `${formatCount(count)} ${plural(count, one, many)}`;
+}
+
 /** Formats a ratio in percent: `12.3 %`. @param digits most significant digits. Default: 3 */
 export function formatPct(ratio: number, digits = 3): string {
   return `${Number((ratio * 100).toPrecision(digits))} %`;

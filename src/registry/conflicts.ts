@@ -42,9 +42,9 @@ function checkInputs(plan: Plan): Problem[] {
   }
   const asserted = [...plan.assertions, ...(plan.limits ?? [])];
   if (tokensPlanOf(plan) === undefined && asserted.some(({ metric }) => needsTokens(metric))) {
-    const message = "assertions on tokens need a target whose tokens are measured";
+    const message = "metrics of tokens need a target whose tokens are measured";
     const hint = "Leave them out, or measure a target whose responses are text.";
-    problems.push(problem("conflict", "assertions", message, hint));
+    problems.push(problem("conflict", "assert", message, hint));
   }
   return problems;
 }
@@ -136,13 +136,12 @@ function checkLoad(plan: Plan): Problem[] {
   if (isSearch !== (plan.limits !== undefined) || isSearch !== (measurement.mode.kind === "until-resolved")) {
     const message =
       "a search for the highest load needs limits and is measured until they are resolved, and no other load is";
-    problems.push(problem("conflict", "limits", message, "Correct it."));
+    problems.push(problem("conflict", "limits", message, ""));
   }
   const hasOwnCount = measurement.mode.kind === "requests" && measurement.mode.count === null;
   if (hasOwnCount !== (mode.requestCount?.(load) === null)) {
     const message = "must be null for fixed schedules and sessions, and a number for all other loads";
-    const hint = "Correct it.";
-    problems.push(problem("conflict", "measurement.mode.count", message, hint));
+    problems.push(problem("conflict", "measurement.mode.count", message, ""));
   }
   problems.push(...checkOrder(plan));
   const { warmupRequests, warmupMs } = measurement;
@@ -167,8 +166,7 @@ function checkCustomMetrics(plan: Plan): Problem[] {
   return judged.flatMap(({ metric, limit, path }): Problem[] => {
     const { isCustom, quantity } = metricOf(metric);
     const isSigned = isCustom === true && quantity === "number";
-    if (limit < 0 && !isSigned)
-      return [problem("invalid-value", path, "must be 0 or more", "Correct it.", String(limit))];
+    if (limit < 0 && !isSigned) return [problem("invalid-value", path, "must be 0 or more", "", String(limit))];
     if (isCustom !== true) return [];
     const isDerived = metric.key === "derived";
     const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);
@@ -221,14 +219,18 @@ function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
 /** Returns assertions on metrics of the server that this run cannot have. */
 function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat }: Plan): Problem[] {
   const kinds = [target, ...membersOf(target).map((member) => member.target)].map(targetKindOf);
-  const reasons: Readonly<Partial<Record<Need, readonly [message: string, hint: string] | false>>> = {
+  const reasons: Readonly<Partial<Record<Need, readonly [message: string, hint: Text] | false>>> = {
     statistics: kinds.every(({ hasNoStatistics }) => hasNoStatistics === true) && [
       "needs a server that reports its own times, and this target has none",
-      "Leave it out, or measure a triton(…) target.",
+      ["Leave it out, or measure a Triton server with ", { setting: "target.kind=triton" }, "."],
     ],
     gauges: telemetry.metrics === null && [
       "needs the server's page of metrics, which is not read",
-      "Add metrics: {}, with the url of the page if it is not port 8002 of the server.",
+      [
+        "Leave it out, or add ",
+        { setting: "telemetry.metrics" },
+        ", with the url of the page if it is not port 8002 of the server.",
+      ],
     ],
   };
   const judged = [
@@ -240,7 +242,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
     needsOf(metric).flatMap((need): Problem[] => {
       if (need !== "statistics" && need !== "gauges") return [];
       const reason = reasons[need];
-      const refuse = (message: string, hint: string): Problem[] => [
+      const refuse = (message: string, hint: Text): Problem[] => [
         problem("unsupported", path, `${metric.key} ${message}`, hint),
       ];
       if (reason !== undefined && reason !== false) return refuse(...reason);

@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { labelPhase } from "../load/phases.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
+import { plural } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 import { tokensPlanOf } from "./mix.ts";
 
@@ -36,7 +37,7 @@ function areUsers(plan: NamedPlan): boolean {
 
 /** Formats a number of users. */
 export function describeUsers(count: number | string): string {
-  return `${count} ${Number(count) === 1 ? "user" : "users"}`;
+  return `${count} ${plural(Number(count), "user")}`;
 }
 
 /** Joins the names of levels of one load: `concurrency 1, 2 and 4`, `1 and 4 users`. */

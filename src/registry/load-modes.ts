@@ -3,8 +3,7 @@ import { concurrencyRampMode } from "../load/concurrency-ramp.ts";
 import { fixedScheduleMode } from "../load/fixed-schedule.ts";
 import { intervalsMode } from "../load/intervals.ts";
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
-import { prepareWith } from "../load/levels.ts";
-import type { LoadMode, PhasedLoad } from "../load/load-mode.ts";
+import type { LevelSearch, LoadMode, MlperfRules, PhasedLoad, PreparedLoad } from "../load/load-mode.ts";
 import { mlperfMode } from "../load/mlperf.ts";
 import { mlperfServerMode } from "../load/mlperf-server.ts";
 import { periodicConcurrencyMode } from "../load/periodic-concurrency.ts";
@@ -25,10 +24,11 @@ export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<Lo
   "periodic-concurrency": periodicConcurrencyMode,
   "session-concurrency": sessionConcurrencyMode,
   "session-rate": sessionRateMode,
-  phases: createPhasesMode(
-    loadModeOf,
-    () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],
-  ),
+  phases: createPhasesMode({
+    modeOf: loadModeOf,
+    allModes: () => Object.values(LOAD_MODES) as readonly unknown[] as readonly LoadMode<LoadPlan>[],
+    prepare: prepareOne,
+  }),
   mlperf: mlperfMode,
   "mlperf-server": mlperfServerMode,
 };
@@ -38,10 +38,26 @@ export function loadModeOf(load: LoadPlan): LoadMode<LoadPlan> {
   return LOAD_MODES[load.kind] as LoadMode<LoadPlan>;
 }
 
+/** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
+export function mlperfRulesOf({ load }: Pick<Plan, "load">): MlperfRules | undefined {
+  return loadModeOf(load).mlperf?.(load);
+}
+
 /** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */
 export function prepareLoad(load: LoadPlan): PhasedLoad {
-  const prepared = prepareWith(loadModeOf(load), load);
+  const prepared = prepareOne(load);
   return { ...prepared, phases: prepared.phases ?? [{ plan: { load }, load: prepared }] };
+}
+
+function prepareOne(load: LoadPlan): PreparedLoad {
+  const mode = loadModeOf(load);
+  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(load);
+  const single: Pick<LevelSearch, "levels" | "search"> = {
+    levels: { kind: "list", values: [level] },
+    search: "linear",
+  };
+  const mixed = maxConcurrency === undefined ? {} : { maxConcurrency };
+  return { ...prepared, search: { unit: levelUnitOf(load), ...(mode.levels?.(load) ?? single), ...mixed } };
 }
 
 /** Returns the unit of a load's levels; `request-rate` when only some of its phases have a schedule. */

@@ -10,7 +10,7 @@ import { lazySchema, type Schema } from "../plan/schema.ts";
 export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSchema): v.GenericSchema {
   const statistic = v.pipe(
     v.union([v.picklist(["average", "min", "max"]), percentileSchema()]),
-    v.check((one) => hasStatistic(entry, one), `${key} has no such statistic: it has ${entry.statistics?.join(", ")}`),
+    v.check((one) => hasStatistic(entry, one), `must be a statistic that ${key} has: ${entry.statistics?.join(", ")}`),
   );
   return v.object({
     key: v.literal(key),

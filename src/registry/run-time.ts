@@ -6,7 +6,7 @@ import { LoadSearch } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
-import { msToSec } from "../plan/units.ts";
+import { countOf, msToSec } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 
 /** How long a run takes, as its plan says it. */
@@ -69,7 +69,7 @@ export function estimateAllRuns(plan: Plan): RunTime | undefined {
   const { repeat } = plan;
   if (time === undefined || repeat === undefined) return time;
   const { atLeast, atMost } = repeat;
-  const runs = atLeast === atMost ? `${atLeast} runs` : `${atLeast} to ${atMost} runs`;
+  const runs = `${atLeast === atMost ? "" : `${atLeast} to `}${countOf(atMost, "run")}`;
   return { leastMs: atLeast * time.leastMs, mostMs: atMost * time.mostMs, parts: `${runs} of ${time.parts}` };
 }
 
@@ -88,7 +88,7 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   const range = rangeOf(levels);
   if (search === "highest") {
     const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load));
-    const parts = `${count(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
+    const parts = `${countOf(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
   const levelCount = countLevels(levels);
@@ -98,7 +98,7 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   return {
     leastMs: least * leastMs,
     mostMs: levelCount * mostMs,
-    parts: `${least < levelCount ? "up to " : ""}${count(levelCount, "level")} of ${each}`,
+    parts: `${least < levelCount ? "up to " : ""}${countOf(levelCount, "level")} of ${each}`,
   };
 }
 
@@ -157,10 +157,6 @@ export function describeMs(ms: number): string {
   const [hours, min] = [Math.floor(totalMin / SEC_PER_MIN), totalMin % SEC_PER_MIN];
   const words = [hours > 0 && `${hours} h`, min > 0 && `${min} min`, sec > 0 && hours === 0 && `${sec} s`];
   return words.filter((word) => word !== false).join(" ");
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function sum(values: readonly number[]): number {

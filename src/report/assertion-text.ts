@@ -3,12 +3,12 @@ import { metricOf } from "../measure/metrics/catalogue.ts";
 import { formatMetric } from "../measure/metrics/metric-text.ts";
 import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/service-kinds.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
-import { formatMetricValue, joinEnds } from "./model/values.ts";
+import { endsAfter, formatMetricValue } from "./model/values.ts";
 
 /** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
 
@@ -53,8 +53,11 @@ export function describeAssertion(
   if ("runCount" in verdict) {
     const { low, high, metCount, runCount } = verdict;
     const found = certaintyOf({ value: measured, low, high, isRatio: metricOf(metric).quantity === "ratio" });
-    const range = found.isCertain ? ` (${joinEnds(format(found.low), format(found.high))})` : "";
-    return { measured: `mean ${format(measured)}${range}${place}, ${metCount} of ${runCount} runs${why}`, limit };
+    const range = found.isCertain ? endsAfter(found, format) : "";
+    return {
+      measured: `mean ${format(measured)}${range}${place}, kept in ${metCount} of ${countOf(runCount, "run")}${why}`,
+      limit,
+    };
   }
   const counts = metric.key === "errorRate" && assertion.where === undefined ? countsOf(verdict, runs) : undefined;
   if (counts === undefined)

@@ -1,7 +1,7 @@
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatCount } from "../plan/units.ts";
+import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
@@ -12,9 +12,9 @@ import { describeAssertion, unitOfRuns } from "./assertion-text.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
-import { describeUnmeasured } from "./model/values.ts";
+import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
-import type { ReasonJson } from "./schema/report-schema.ts";
+import { REASON_ORDER, type ReasonJson } from "./schema/report-schema.ts";
 
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
 
@@ -38,7 +38,6 @@ interface Finding {
   readonly texts?: readonly string[];
 }
 
-const ORDER: readonly ReasonJson["state"][] = ["fail", "partial", "unresolved"];
 const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
   fail: "failed",
   partial: "partial",
@@ -65,7 +64,7 @@ export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVe
     ...findJudged(judged, "unresolved"),
     ...(repeated.precision?.isReached === false ? [IMPRECISE] : []),
   ];
-  const sorted = ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const sorted = REASON_ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
   const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
     texts.map((text) => ({ state, code, text })),
   );
@@ -96,7 +95,7 @@ function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]
 /** Returns the verdict of runs without a reason against them. */
 function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<WholeVerdict, "name" | "headline"> {
   const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
-  const held = judgedCount === 1 ? "the assertion holds" : `the ${judgedCount} assertions hold`;
+  const held = plural(judgedCount, "the assertion holds", `the ${judgedCount} assertions hold`);
   const parts = [
     ...(answerOfRuns(plan, repeated) ?? []),
     ...(hasMlperf ? ["MLPerf: VALID"] : []),
@@ -112,8 +111,8 @@ function findJudged(
 ): Finding[] {
   const texts = judged.filter((one) => one.state === state).map(({ text }) => text);
   if (texts.length === 0) return [];
-  const what = state === "fail" ? "failed" : "unresolved";
-  return [{ state, code: "assertion", headline: `${texts.length} of ${judged.length} assertions ${what}`, texts }];
+  const what = state === "fail" ? "failed" : "is unresolved";
+  return [{ state, code: "assertion", headline: countJudged(texts.length, judged.length, "assertion", what), texts }];
 }
 
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
@@ -145,7 +144,7 @@ export function describeOnlyFailures(runs: readonly RunResult[]): string {
     windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
   );
   const example = runs[0]?.failures[0]?.example ?? "";
-  return `all ${formatCount(failed)} requests failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
+  return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
 /** Returns the answer of a search as a list of one sentence; undefined for other loads. */

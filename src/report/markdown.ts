@@ -1,4 +1,5 @@
 import type { VerdictState } from "../measure/verdict-state.ts";
+import { countOf } from "../plan/units.ts";
 import { escapeMarkdown } from "./markup.ts";
 import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";
@@ -95,12 +96,7 @@ function formatNotes(notes: readonly Note[]): string {
     `- ${severity === "wrong" ? "**wrong**: " : ""}${escapeMarkdown(text)}`;
   const open = notes.filter(({ severity }) => severity !== "detail").map(line);
   const details = notes.filter(({ severity }) => severity === "detail").map(line);
-  return [
-    open.join("\n"),
-    details.length === 0
-      ? ""
-      : fold(details.join("\n"), `${details.length} more ${details.length === 1 ? "note" : "notes"}`),
-  ]
+  return [open.join("\n"), details.length === 0 ? "" : fold(details.join("\n"), countOf(details.length, "more note"))]
     .filter((part) => part !== "")
     .join("\n\n");
 }

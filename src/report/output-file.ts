@@ -19,7 +19,7 @@ import type { SettingPath, Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { describeWriteError, messageOf, RunError } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
-import { formatCount } from "../plan/units.ts";
+import { countOf } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
 import type { Report } from "./report.ts";
@@ -311,7 +311,7 @@ export function notWritten(path: string, error: unknown, at: SettingPath): RunEr
 /** Returns the error of a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount in the file */
 export function cutOff(path: string, error: unknown, at: SettingPath, requestCount: number): RunError {
   const full = whyFull(error);
-  const message = `${path} is cut off after ${formatCount(requestCount)} requests, and the later ones are lost: ${full ?? messageOf(error)}`;
+  const message = `${path} is cut off after ${countOf(requestCount, "request")}, and the later ones are lost: ${full ?? messageOf(error)}`;
   return new RunError("output", message, hintFor(at, full));
 }
 

@@ -30,6 +30,8 @@ export interface TextSink {
   readonly hasErrColor?: boolean | undefined;
   /** Whether progress lines are left out. Default: false. */
   readonly isQuiet?: boolean | undefined;
+  /** Columns of the terminal behind `out`; undefined if it is not a terminal. */
+  readonly outColumns?: number | undefined;
   /** Columns of the terminal behind `err`, whose text can be redrawn; undefined if it is not a terminal, or the log of a CI system. */
   readonly errColumns?: number | undefined;
 }

@@ -50,6 +50,6 @@ export interface SweepSummary<Point extends MeasuredPoint> {
 }
 
 /** Formats a point: `concurrency 4, input_sequence_length 128`. */
-export function formatPoint(parameters: PointParameters): string {
+export function formatPoint(parameters: readonly (readonly [name: string, value: number | string])[]): string {
   return parameters.map(([name, value]) => `${name} ${value}`).join(", ");
 }

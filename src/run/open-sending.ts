@@ -1,17 +1,21 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { PhasedLoad } from "../load/load-mode.ts";
 import { WHOLE } from "../load/share.ts";
+import type { RecordColumns } from "../measure/records.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
+import { loadModeOf } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
-import { urlsOf } from "../registry/service-kinds.ts";
+import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { sleepUnless, systemClock } from "../runtime/clock.ts";
+import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { Failure } from "../transport/failure.ts";
 import { CONNECTIONS_PER_SEC } from "../transport/open-at-pace.ts";
+import { LevelMeter } from "./count/level-meter.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import type { RunSignal } from "./interrupt.ts";
@@ -20,14 +24,16 @@ import { cannotConnect } from "./judge/failure-policy.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
+import { createJudge } from "./mix/create-judge.ts";
 import { openMixedTarget } from "./mix/mixed-target.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
-import { openSender } from "./open-sender.ts";
 import { prepareRehearsal } from "./rehearsal.ts";
-import type { JudgedRequests } from "./run-parts.ts";
+import type { JudgedRequests, SenderParts } from "./run-parts.ts";
 import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
+import type { DriverWork } from "./send/driver-work.ts";
 import type { Feed } from "./send/feed.ts";
+import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 
@@ -215,4 +221,55 @@ async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
     (tokens) => tokens.close(),
     () => {},
   );
+}
+
+/** Opens the sender of this thread. @param listener hears of what ends */
+export function openSender(parts: SenderParts, listener: SenderListener): LoadSender {
+  const { plan, session, feed, driver, groups, requests } = parts;
+  const meter = new LevelMeter();
+  const judge = createJudge(parts, (values, atNs, group) => {
+    meter.addExtracted(values, atNs, group);
+    listener.extracted(values, atNs, group);
+  });
+  const sessions = sessionsOf(feed);
+  const judgeAlone: DriverWork["judge"] = (call, slots) => judge.judge(call, slots);
+  const judgeCall = requests === undefined ? judgeAlone : passOn(requests, judgeAlone, sessions);
+  driver.setWork({
+    feed,
+    groups,
+    needsBodies: judge.needsBodies,
+    needsHeaders: judge.needsHeaders,
+    createCheck: judge.createCheck,
+    canWait: judge.canWait,
+    readsFirst: session.service.readsFirst === true,
+    onRecords: (records: RecordColumns, count: number) => {
+      meter.add(records, count);
+      listener.records(records, count);
+    },
+    judge: sessions?.follow(judgeCall) ?? judgeCall,
+    onFailure: (failure, lane, sentNs) => listener.failed(failure, lane, sentNs),
+    onLimit: (wanted) => listener.limited(wanted),
+    onError: (error) => listener.broken(error),
+  });
+  const health = new HealthMonitor(driver.clock, targetKindOf(plan.target).isInProcess === true);
+  return new LocalSender({ ...parts, meter, health, sessions, timestampsMs: timestampsOf(parts) });
+}
+
+/** Wraps a judge so that each judged request is passed on. What sessions send does not follow from the data. */
+function passOn(
+  requests: JudgedRequests,
+  judge: DriverWork["judge"],
+  sessions: Pick<SessionFeed, "contentOf"> | undefined,
+): DriverWork["judge"] {
+  return (call, slots) => {
+    const failure = judge(call, slots);
+    requests.add(call, slots, failure, sessions?.contentOf(slots.steps[call.slot] as number));
+    return failure;
+  };
+}
+
+/** Returns the due time of each step, when the load follows the data. */
+export function timestampsOf({ plan, session }: Pick<SenderParts, "plan" | "session">): readonly number[] {
+  if (loadModeOf(plan.load).dataOrder !== "at-times") return [];
+  return (session.dataset.streams[0] ?? []).map(({ timestampMs = 0 }) => timestampMs);
 }

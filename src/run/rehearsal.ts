@@ -29,6 +29,7 @@ import { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
 import type { EndedCounts } from "./send/ended-requests.ts";
 import { type Feed, RequestFeed } from "./send/feed.ts";
+import { LoadStarter } from "./send/load-starter.ts";
 
 /** How long a rehearsal lasts: until the number of requests or the time is reached. */
 export interface RehearsalBounds {
@@ -116,7 +117,7 @@ export async function rehearse(
     onError: () => {},
   });
   // The run reports any error again.
-  const started = driver.start({ kind: "closed", concurrency: laneCount }, requestCount);
+  const started = new LoadStarter(driver).start({ kind: "closed", concurrency: laneCount }, requestCount);
   const ended = started.then(
     () => driver.finished(),
     () => {},

@@ -9,7 +9,7 @@ import { withinOf } from "./conduct/step.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
 import type { Session } from "./open/session.ts";
-import type { LoadSender } from "./send/messages.ts";
+import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts";
 
 /** Maximum wait for outstanding requests after an error. */
 const FAILED_GRACE_MS = 1000;
@@ -17,7 +17,7 @@ const FAILED_GRACE_MS = 1000;
 /** The parts of a run that its end needs. */
 export interface RunEnding {
   readonly session: Session;
-  readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "state" | "totals">;
+  readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "state">;
   readonly signal: RunSignal;
   readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
@@ -30,6 +30,7 @@ export interface MeasuredParts {
   readonly levels: readonly LevelResult[];
   readonly phased: RunResult["phased"] | undefined;
   readonly warmup: NonNullable<RunResult["warmup"]>;
+  readonly totals: SenderTotals;
   readonly server: RunResult["server"];
   readonly startNs: number;
 }
@@ -38,12 +39,12 @@ export interface MeasuredParts {
  * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
  * @param isOpen whether a load has been started
  */
-export async function shutDown({ sender, signal }: RunEnding, isOpen: boolean): Promise<void> {
+export async function shutDown({ sender, signal }: RunEnding, isOpen: boolean): Promise<ClosedSender> {
   if (isOpen) {
     const failed = signal.failed.then(() => sleepMs(FAILED_GRACE_MS));
     await Promise.race([sender.stop(), failed, signal.graceOver]);
   }
-  sender.close(cancelReason(signal));
+  return sender.close(cancelReason(signal));
 }
 
 /** Returns why requests in flight are cancelled at the end of a run; undefined when it did not end early. */
@@ -72,9 +73,8 @@ export async function serverDelta(
 /** Composes the result of a run that has ended. */
 export async function composeResult(ending: RunEnding, parts: MeasuredParts): Promise<RunResult> {
   const { sender, signal, policy, abort } = ending;
-  const { phased, warmup, server, startNs } = parts;
-  const [state, totals] = await Promise.all([sender.state(), sender.totals()]);
-  const { sentCount, completedCount, failedCount, cancelledCount } = state;
+  const { phased, warmup, totals, server, startNs } = parts;
+  const { sentCount, completedCount, failedCount, cancelledCount } = await sender.state();
   return {
     prepared: ending.prepared,
     ...foundLevels(ending, parts.levels),

@@ -75,13 +75,15 @@ export interface ConductorParts extends RunParts {
   readonly hasTokens: boolean;
   /** What the run may use of its host. */
   readonly hostLimits: HostLimits;
+  /** What the senders may use of their hosts. Default: `hostLimits`. */
+  readonly senderLimits?: HostLimits | undefined;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: GaugePoller | undefined;
   readonly peers: Peers;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
-  /** Rejects when the plan is not valid. */
-  check(): Promise<unknown>;
+  /** Rejects when the plan is not valid. Absent: it was checked before. */
+  check?: (() => Promise<unknown>) | undefined;
   /** Decides how many threads send a level. Absent: it is always the same number. */
   readonly growth?: SenderGrowth | undefined;
 }

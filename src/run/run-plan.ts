@@ -1,15 +1,188 @@
+import type { PhasedLoad } from "../load/load-mode.ts";
+import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
+import { UserError } from "../plan/problem.ts";
+import { findConflicts } from "../registry/conflicts.ts";
+import { holdInputs } from "../registry/input-kinds.ts";
+import { prepareLoad } from "../registry/load-modes.ts";
+import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
-import { systemClock } from "../runtime/clock.ts";
+import { nowNs, systemClock } from "../runtime/clock.ts";
+import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
 import { toRunError } from "./conduct/run-error.ts";
-import { joinRequests } from "./fleet/wanted-requests.ts";
+import type { Agents } from "./fleet/bus/open-agents.ts";
+import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
+import { type Fleet, type FleetOptions, openFleet } from "./fleet/open-fleet.ts";
+import { findUndivided } from "./fleet/undivided.ts";
+import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
+import { checkSources, type HostLimits, hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
-import { type OpenOptions, type OpenRun, openRun } from "./open-run.ts";
-import { timestampsOf } from "./open-sender.ts";
-import { measuresTokens } from "./open-sending.ts";
+import type { MadeInputs, Session } from "./open/session.ts";
+import { measuresTokens, openSending, type Sending, type SendingOptions, timestampsOf } from "./open-sending.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
+import type { RunParts } from "./run-parts.ts";
+import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
+
+/** What opening a run needs besides its plan. */
+export interface OpenOptions extends Pick<SendingOptions, "meter" | "held"> {
+  /** Creates the run's observer, once, before the target is contacted; may reject. */
+  openObserver(): Promise<RunObserver>;
+  /**
+   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun, for a front door that begins at once. Absent: the
+   * front door has checked the plan.
+   */
+  check?: (() => Promise<unknown>) | undefined;
+  /** Where other threads find the plan's functions. Default: the plan names none. */
+  readonly functions?: FunctionsSource | undefined;
+}
+
+/** A plan whose target is open, and the senders of its load. */
+interface OpenRun {
+  readonly parts: RunParts;
+  readonly sending: Sending;
+  /** The senders in other threads or on other hosts; undefined: this thread sends. */
+  readonly fleet: GrowingFleet | undefined;
+  /** The fleet when it may grow. */
+  readonly growth: GrowingFleet | undefined;
+  /** What is wanted of the single requests of a fleet. */
+  readonly requests: ReturnType<typeof wantedRequests> | undefined;
+  readonly hostLimits: HostLimits;
+  readonly metrics: ServerMetrics | undefined;
+  /** When everything was open. */
+  readonly startNs: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a plan's target, the senders of its load, and what measures beside them.
+ * @throws UserError or RunError when no run is possible; nothing is left open then
+ */
+export async function openRun(
+  plan: Plan,
+  signal: RunSignal,
+  { openObserver, meter, held, check, functions: source }: OpenOptions,
+): Promise<OpenRun> {
+  const conflicts = check === undefined ? [] : findConflicts(plan);
+  if (conflicts.length > 0) throw new UserError(conflicts);
+  await checkSources(plan);
+  const load = prepareLoad(plan.load);
+  const hostLimits = hostLimitsOf(plan, load.search);
+  const observer = await openObserver();
+  const { maxOutstanding } = hostLimits;
+  const { count, isGrowing, functions, sendsElsewhere } = divideLoad(plan, load, source);
+  const hasMeter = sendsElsewhere && measuresTokens(plan) && (isGrowing || sharesMeter(plan, observer, meter));
+  const agents = await openAgents(plan, { signal, functions, workers: count });
+  let sending: Sending | undefined;
+  let fleet: GrowingFleet | undefined;
+  let metrics: ServerMetrics | undefined;
+  const close = async (): Promise<void> => {
+    metrics?.close();
+    await fleet?.close();
+    await agents?.close();
+    await sending?.close();
+  };
+  try {
+    sending = await openSending(plan, {
+      ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
+      measuresTokens: !sendsElsewhere || hasMeter,
+    });
+    const { served, session, groups } = sending;
+    await agents?.sendFiles(served);
+    const requests = sendsElsewhere ? wantedRequests(plan, observer, session, hasMeter) : undefined;
+    if (sendsElsewhere) {
+      const wantsRecords =
+        observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
+      const options = {
+        ...{ signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter },
+        made: madeInputs(plan, session),
+      };
+      fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
+    }
+    const startNs = nowNs();
+    if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
+    const parts: RunParts = { plan, observer, load, session, groups };
+    return {
+      parts,
+      sending,
+      fleet,
+      requests,
+      hostLimits,
+      metrics,
+      startNs,
+      close,
+      growth: isGrowing ? fleet : undefined,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** How the load of a plan is divided. */
+interface Division {
+  /** Number of threads to begin with, on each host; 1: this thread, unless it grows or agents send. */
+  readonly count: number;
+  readonly isGrowing: boolean;
+  /** Whether other threads or hosts send. */
+  readonly sendsElsewhere: boolean;
+  /** Where the functions are that other senders call. */
+  readonly functions: FunctionsSource | undefined;
+}
+
+/** Divides the load among threads and agents as the plan asks. @throws UserError when it cannot be divided */
+function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | undefined): Division {
+  const { workers = 1, bus } = plan.client;
+  if (workers === 1 && bus === undefined)
+    return { count: 1, isGrowing: false, sendsElsewhere: false, functions: undefined };
+  const functions = functionsOf(withoutHook(plan)).size > 0 ? source : undefined;
+  const undivided = findUndivided(plan, functions);
+  if (workers === "auto" && bus === undefined) {
+    // Phases follow each other without a pause, in which other threads could take over.
+    const isGrowing = undivided.length === 0 && load.phases[0]?.label === undefined;
+    return { count: 1, isGrowing, sendsElsewhere: isGrowing, functions };
+  }
+  if (undivided.length > 0) throw new UserError(undivided);
+  return { count: workers === "auto" ? 1 : workers, isGrowing: false, sendsElsewhere: true, functions };
+}
+
+/** Finds the agents of a plan; undefined when it has none. The library of the bus is loaded where there is one. */
+async function openAgents(
+  { client: { bus } }: Plan,
+  options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
+): Promise<Agents | undefined> {
+  return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
+}
+
+/** Returns the data of each target that comes from a function, which is called once; undefined where there is none. */
+function madeInputs(plan: Plan, { members, dataset }: Session): MadeInputs | undefined {
+  const made = members?.map((one) => holdInputs(one.plan, one.session.dataset)) ?? [holdInputs(plan, dataset)];
+  return made.some((held) => held !== undefined) ? made : undefined;
+}
+
+/** Opens the senders that are elsewhere. */
+async function openSenders(
+  served: Plan,
+  { isGrowing, ...options }: FleetOptions & { readonly isGrowing: boolean },
+): Promise<GrowingFleet> {
+  const plan = withoutCalls(withoutHook(served));
+  const open = (count: number): Promise<Fleet> => openFleet(plan, { ...options, count });
+  const mostCount = isGrowing ? mostThreads() : options.count;
+  return new GrowingFleet({ open, mostCount }, await open(options.count));
+}
+
+/** Returns the plan for senders elsewhere: the conductor calls the function for records. */
+function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
+  return plan;
+}
+
+function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {
+  return openServerMetrics(plan, {
+    warn: (warning) => observer.onWarning?.(warning),
+    onReading: (reading) => observer.onMetrics?.(reading),
+  });
+}
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
@@ -21,18 +194,13 @@ export interface RunningPlan {
 
 /** What a run needs besides its plan. */
 export interface RunOptions extends OpenOptions {
-  /**
-   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun: front ends validate user input
-   * themselves, so this only guards against their defects.
-   */
-  check(): Promise<unknown>;
   /** The other processes of the measurement. Default: none. */
   readonly peers?: Peers | undefined;
 }
 
 /**
- * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of the
- * plan that do not fit together.
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of an
+ * unchecked plan that do not fit together.
  */
 export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
   const signal = new RunSignal();
@@ -57,7 +225,7 @@ async function followRun(
   const { plan } = parts;
   const { tokens, sessions, laneCount, feed, createSender } = sending;
   const conducting = {
-    ...{ signal, clock: systemClock, laneCount, hostLimits },
+    ...{ signal, clock: systemClock, laneCount, hostLimits, senderLimits: fleet?.limits },
     hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
     turnCount: sessions?.turnCount,
     timestampsMs: timestampsOf(parts),

@@ -1,5 +1,6 @@
 import { userError } from "../plan/problem.ts";
 import { showValue } from "../plan/show-value.ts";
+import { countOf } from "../plan/units.ts";
 
 /** Checks arguments of untyped callers that no schema sees. */
 
@@ -11,7 +12,7 @@ export function refuseMore(call: string, given: IArguments | readonly unknown[],
   const [, names = ""] = /\((.*)\)/.exec(call) ?? [];
   const most = names === "" ? 0 : names.split(",").length;
   if (given.length <= most) return;
-  const message = most === 0 ? "takes no arguments" : `takes ${most === 1 ? "1 argument" : `${most} arguments`}`;
+  const message = `takes ${most === 0 ? "no arguments" : countOf(most, "argument")}`;
   throw userError("invalid-value", call, message, hint, showValue(given[most]));
 }
 

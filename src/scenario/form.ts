@@ -9,6 +9,7 @@ export type PartKind =
   | "steady-load"
   | "inputs"
   | "assertions"
+  | "limits"
   | "members"
   | "body";
 

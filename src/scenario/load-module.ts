@@ -56,6 +56,9 @@ const EXIT_USAGE = 64;
 /** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
 
+/** A script of a shell command may have no extension. */
+const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
+
 /**
  * Loads a scenario.
  * @param api exports of `"rampart"`
@@ -73,6 +76,10 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     return { ...loadDataScenario(path, file), file, folder: dirname(path) };
+  }
+  if (!CODE_FILE.test(path)) {
+    const hint = "A scenario is a .ts or .js file, or without code a .yaml or .json file.";
+    throw userError("invalid-value", file, "is not a scenario", hint);
   }
   const builtIns = new BuiltIns();
   const source = toImportable(path, file);

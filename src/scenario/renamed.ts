@@ -34,7 +34,17 @@ const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["target", SERVER],
   ["load", HOLD],
   ["model", ['model: "NAME"', "model: NAME"]],
-  ["where", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
+  ["for", ['for: "1 min"', "for: 1 min"]],
+  ["at", ['at: "1 min"', "at: 1 min"]],
+  ["peak", "peak: 64"],
+  ["base", "base: 4"],
+  ["from", "from: 1"],
+  ["to", "to: 8"],
+  ["concurrency", "concurrency: 16"],
+  ["perSec", "perSec: 100"],
+  ["share", ['share: "5 %"', "share: 5 %"]],
+  ["until", ['until: p99("latency").within("5 %")', "until: { p99: latency, within: 5 % }"]],
+  ["where", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
 ]);
 
 /** The beginning of hints that are code, which data does not have. */
@@ -70,7 +80,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
       "load: { steps: { levels: [1, 2, 4, 8], until: knee } }, the only load with it",
     ],
   ],
-  ["load.limits", ['where: [p99("latency").below("50 ms")]', "where: [p99(latency) < 50 ms]"]],
+  ["load.limits", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
   ["outputs", REPORTS],
   ["reports", REPORTS],
   // k6
@@ -140,7 +150,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxTrials", "stability: { trials: 10 }"],
   ["percentile", "stability: { percentile: 95 }"],
   ["latencyThreshold", 'latencyLimit: "50 ms"'],
-  ["binarySearch", ["load: findMax({ over: ramp(1, 64), where: [ … ] })", "load: { findMax: { … } }"]],
+  ["binarySearch", ["load: findMax({ range: ramp(1, 64), where: … })", "load: { findMax: { … } }"]],
   ["inputData", ['inputs: input.json("data.json")', "inputs: { json: data.json }"]],
   ["serviceKind", SERVER],
   ["modelVersion", 'version: "1"'],
@@ -153,9 +163,13 @@ const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
 
 /** Functions of the API by their name, with a call that does the same. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
-  ["concurrency", "ramp(1, 64), as in findMax({ over: ramp(1, 64), … })"],
-  ["requestRate", "rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … })"],
+  ["concurrency", "ramp(1, 64), as in findMax({ range: ramp(1, 64), … })"],
+  ["requestRate", "rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … })"],
   ["dynamicGrpc", "grpc(…)"],
+  ["scenario", "defineScenario({ … })"],
+  ["test", "defineScenario({ … })"],
+  ["sleep", 'thinkTime: "1 s" in the load'],
+  ["check", "check: (response) => true, a field of the scenario"],
   ["file", "fileBody(…)"],
   ["p", "percentile(99)"],
   ["avg", "average(…)"],

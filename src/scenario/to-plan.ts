@@ -50,8 +50,17 @@ export interface PlanOverrides {
   readonly part?: number;
 }
 
-/** Builds the plan of a scenario. @param folder base of relative paths @throws UserError with all problems, by path in the definition */
-export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverrides = {}): Plan {
+/**
+ * Builds the plan of a scenario, and checks it.
+ * @param folder base of relative paths @param change what the command line changes in the plan. Default: nothing
+ * @throws UserError with all problems, by path in the definition
+ */
+export function toPlan(
+  scenario: Scenario,
+  folder: string,
+  overrides: PlanOverrides = {},
+  change: (plan: Plan) => Plan = (plan) => plan,
+): Plan {
   const given = partOf(sideOf(copyPlainData(scenario.definition), overrides.side), overrides.part);
   registerGiven(given);
   const parsed = v.safeParse(definitionSchema(), given);
@@ -63,7 +72,7 @@ export function toPlan(scenario: Scenario, folder: string, overrides: PlanOverri
   if (problems.length > 0) throw new UserError(problems);
   const plan = numberFunctions(buildPlan(definition, load, folder, overrides));
   registerPlan(plan);
-  return checkPlan(plan);
+  return checkPlan(change(plan), true);
 }
 
 /** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
@@ -245,12 +254,11 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   const judged = [...assert, ...untilOf(definition.repeat)];
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat));
-  for (const found of checkRequests({
-    ...definition,
-    assert: judged,
-    load: { kind: plain?.kind ?? "phase" },
-  }))
-    problems.push(movePath(found, namedAt));
+  const ofRequests = checkRequests({ ...definition, assert: judged, load: { kind: plain?.kind ?? "phase" } });
+  // A list of loads that is wrong does not say what its loads need.
+  const isUnsure = (path: Text): boolean =>
+    plain === undefined && load.problems.length > 0 && path === "inputs.sessions";
+  problems.push(...ofRequests.filter(({ path }) => !isUnsure(path)).map((found) => movePath(found, namedAt)));
   const targets = partsOf(definition).map((part) => part.target);
   if (plain !== undefined) problems.push(...plain.checkTargets(targets));
   const { startsServer } = targetBuilderOf(target);

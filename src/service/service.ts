@@ -1,5 +1,6 @@
 import type { MixMemberPlan } from "../plan/groups/mix.ts";
 import type { Text } from "../plan/messages.ts";
+import type { MockPlan } from "../plan/mock.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
@@ -263,6 +264,8 @@ export interface TargetKind<T extends TargetPlan> {
   withSeed?(target: T, seed: number): T;
   /** Registers secrets that no report may show. Absent: it has none. */
   registerSecrets?(target: T): void;
+  /** Returns the server that the run starts, and what it is asked for. Absent: it is not started by the run. */
+  toMock?(target: T): { readonly plan: MockPlan; readonly kind: "http" | "grpc" | "chat" };
   /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */
   toServer?(target: T, port: number): TargetPlan;
 }

@@ -1,4 +1,4 @@
-import { UserError } from "../plan/problem.ts";
+import { RunError, UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
 import { type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
 import { probeModels } from "../run/open/probe.ts";
@@ -129,4 +129,12 @@ export async function findTargetWithModel(given: Answers, detected: Detected | u
     if (models.some(({ name }) => name === given.model)) return one.target;
   }
   return undefined;
+}
+
+/** @throws RunError when none of the models can be measured */
+export function requireMeasurable(models: readonly ListedModel[], answers: Answers): void {
+  if (models.some(({ refusal }) => refusal === "")) return;
+  const { url = "" } = answers;
+  const place = url === "" ? `the folder ${answers["model-repository"]}` : url;
+  throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
 }

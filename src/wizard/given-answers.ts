@@ -1,4 +1,6 @@
+import { nearestName } from "../plan/nearest-name.ts";
 import { type Problem, problem } from "../plan/problem.ts";
+import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
 import { streams } from "./goals/loads.ts";
@@ -56,14 +58,19 @@ export function withImplied(given: Answers): Answers {
   return { ...given, ...Object.fromEntries(implied) };
 }
 
-/** Returns what a server says by itself, so that nobody is asked. @param target as chosen. Default: the only one that was found there */
-export function knownAnswers(detected: Detected | undefined, target?: string): Answers {
-  const found = (detected?.found ?? []).filter((one) => target === undefined || one.target === target);
-  const [known] = found;
-  if (known === undefined || found.length > 1) return {};
-  const asksProtocol = wizardTargetOf(known)?.asks.includes("protocol") === true;
-  return { target: known.target, ...(asksProtocol ? { protocol: known.protocol } : {}) };
+/** Returns the answer that the server itself gives to a question, so that nobody is asked; undefined when it gives none. */
+export function knownAnswer(id: QuestionId, answers: Answers, around: Surroundings): string | undefined {
+  const { detected, given, models } = around;
+  const found = detected?.found ?? [];
+  if (id === "target" && answers.address === "") return WITHOUT_SERVER;
+  if (id === "target") return found.length === 0 ? undefined : impliedTarget(given, detected);
+  if (id === "protocol") return (found.find(({ target }) => target === answers.target) ?? detected)?.protocol;
+  const usable = id === "model" ? models.filter(({ refusal }) => refusal === "") : [];
+  return usable.length === 1 ? usable[0]?.name : undefined;
 }
+
+/** The target of an empty address. */
+const WITHOUT_SERVER = "embedded";
 
 /** Answers that only the server can confirm. */
 const SERVER_ANSWERS: readonly QuestionId[] = ["model", "shapes", "other-model"];
@@ -107,4 +114,30 @@ export function goalsAsking(id: QuestionId): string[] {
 /** Returns the names of the targets that need an answer. */
 export function targetsAsking(id: QuestionId): string[] {
   return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
+}
+
+/** What is known of a question without an answer. */
+interface Unanswered {
+  readonly preset: string | undefined;
+  /** Models of the server; empty before the query. */
+  readonly models: readonly ListedModel[];
+  /** Whether defaults were taken, so that this question has none. */
+  readonly takesDefaults: boolean;
+}
+
+/** Returns the problem of a question without an answer. */
+export function unanswered({ id, value }: Question, { preset, models, takesDefaults }: Unanswered): Problem {
+  const flag = id === "run" ? "--run or --no-run" : value === undefined ? `--${id}` : `--${id} ${value}`;
+  const names = models.map(({ name }) => name).join(", ");
+  const known = id === "model" && names !== "" ? `: the server has ${names}` : "";
+  const hint = preset === undefined ? `Give ${flag}${known}.` : `Give ${flag}, or --yes to take '${preset}'.`;
+  const message = takesDefaults ? "has no default here" : "is not answered, and there is no terminal for asking";
+  return problem("missing", `--${id}`, message, hint);
+}
+
+/** Returns the problem of an option with a wrong answer. @param choices the answers that are possible; empty: not a choice */
+export function wrongAnswer(id: QuestionId, message: string, given: string, choices: readonly string[]): Problem {
+  const near = nearestName(given, choices);
+  const hint = id === "save" ? "Choose another file." : near === undefined ? "" : `Did you mean ${near}?`;
+  return problem("invalid-value", `--${id}`, message, hint, given);
 }

@@ -1,20 +1,22 @@
 import { existsSync } from "node:fs";
+import { defined } from "../plan/defined.ts";
 import type { NameOf } from "../plan/messages.ts";
-import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { describeTime } from "../registry/run-time.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
-import { detectServer, findModels, findTargetWithModel } from "./detect.ts";
+import { detectServer, findModels, findTargetWithModel, requireMeasurable } from "./detect.ts";
 import {
   checkableFlags,
   findUnneededForGoal,
   findUnneededForTarget,
   hasWrongFlag,
   impliedTarget,
-  knownAnswers,
+  knownAnswer,
   lacksTargetAnswer,
+  unanswered,
   withImplied,
+  wrongAnswer,
 } from "./given-answers.ts";
 import { findFolderProblem, readText } from "./paths.ts";
 import type { Detected, Question, Surroundings } from "./question.ts";
@@ -52,7 +54,9 @@ export class Interview {
   private answers: Answers = {};
   /** Questions that the user answered, with the answers before each. */
   private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
-  /** The user's last answer to each question, offered again after a step back. */
+  /** Questions that the user went back to, which are asked although the server answers them. */
+  private readonly reopened = new Set<QuestionId>();
+  /** The last answer to each question, of the user or of the server, offered again after a step back. */
   private readonly typed = new Map<QuestionId, string>();
   private models: readonly ListedModel[] = [];
   private isProbed = false;
@@ -83,7 +87,11 @@ export class Interview {
       explainKeys();
     }
     await this.implyTarget();
-    this.problems.push(...findUnneededForTarget(this.given), ...findUnneededForGoal(this.asGiven, this.given));
+    const target = this.mode === "ask" ? await this.detectAnswer("target") : undefined;
+    this.problems.push(
+      ...findUnneededForTarget({ ...defined({ target }), ...this.given }),
+      ...findUnneededForGoal(this.asGiven, this.given),
+    );
     for (let question = this.next(); question !== undefined; question = this.next()) {
       if (question.id === "model" && !this.isProbed && !this.isOffline && !this.asksModelFirst()) {
         const way = await this.probe();
@@ -131,15 +139,14 @@ export class Interview {
     this.answers = { ...this.answers, [id]: text };
     if (id === "goal" && this.given.goal === undefined && this.mode !== "ask")
       this.problems.push(...findUnneededForGoal(this.asGiven, this.answers));
-    if (id === "address" && text !== "")
-      this.answers = { ...this.answers, url: await this.detect(text), ...knownAnswers(this.detected) };
-    if (id === "target" && this.mode === "ask")
-      this.answers = { ...this.answers, ...knownAnswers(this.detected, text) };
+    if (id !== "address") return;
+    this.reopened.clear();
+    if (text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
   }
 
-  /** Finds out what answers at an address, reports it, and returns the address to use. */
-  private async detect(url: string): Promise<string> {
-    const detection = await detectServer(url);
+  /** Finds out what answers at an address, reports it, and returns the address to use. @param wanted target to look for */
+  private async detect(url: string, wanted?: string): Promise<string> {
+    const detection = await detectServer(url, wanted);
     if (detection === undefined) return url;
     this.detected = detection.detected;
     await this.inform(detection.text);
@@ -148,14 +155,16 @@ export class Interview {
 
   /** Derives the target from the flags: an address or a model implies a server, and what answers at the address says which. */
   private async implyTarget(): Promise<void> {
-    const { url, model, target } = this.given;
-    if (target !== undefined || (url ?? model) === undefined) return;
+    const { url, model, target, protocol } = this.given;
+    const isKnown =
+      target !== undefined &&
+      (protocol !== undefined || wizardTargetOf({ target })?.asks.includes("protocol") !== true);
+    if (isKnown || (url ?? model) === undefined) return;
     const isAsked =
       url !== undefined && !this.isOffline && this.problems.length === 0 && !hasWrongFlag(this.given, this.around);
-    if (isAsked) this.given = { ...this.given, url: await this.detect(url) };
-    // Where several APIs answer, or none that is known, a terminal has the user choose.
-    if (this.mode === "ask" && isAsked) this.given = { ...knownAnswers(this.detected), ...this.given };
-    if (this.mode === "ask" && isAsked) return;
+    if (isAsked) this.given = { ...this.given, url: await this.detect(url, target) };
+    // Where none answers that is known, a terminal has the user choose.
+    if (target !== undefined || (this.mode === "ask" && isAsked)) return;
     const withModel = await findTargetWithModel(this.given, this.detected);
     this.given = { ...this.given, target: withModel ?? impliedTarget(this.given, this.detected) };
   }
@@ -172,8 +181,36 @@ export class Interview {
 
   private async reply(question: Question): Promise<Reply> {
     const given = this.given[question.id];
-    if (given === undefined && this.mode === "ask") return this.ask(question);
+    if (given === undefined && this.mode === "ask") return (await this.known(question)) ?? this.ask(question);
     return { kind: "answer", text: await this.answer(question, given) };
+  }
+
+  /** Answers a question by what the server itself says, unless the user went back to it. */
+  private async known({ id }: Question): Promise<Reply | undefined> {
+    const text = this.reopened.has(id) ? undefined : await this.detectAnswer(id);
+    if (text === undefined) return undefined;
+    const hasOthers = id === "tokenizer" || (id === "target" && this.detected?.found.length !== 1);
+    if (hasOthers) {
+      this.asked.push({ id, before: this.answers });
+      this.typed.set(id, text);
+      inform(`The ${id} is ${wizardTargetOf({ target: text })?.label ?? text}. Escape chooses another.`);
+    } else if (id === "model") inform(`The model is ${text}, the only one that is ready and can be measured.`);
+    return { kind: "answer", text };
+  }
+
+  /** Returns the answer that the server itself gives to a question; undefined when it gives none. */
+  private async detectAnswer(id: QuestionId): Promise<string | undefined> {
+    const { answers, around, given } = this;
+    if (id === "target")
+      return (await findTargetWithModel({ ...given, ...answers }, this.detected)) ?? knownAnswer(id, answers, around);
+    if (id !== "tokenizer") return knownAnswer(id, answers, around);
+    const { name } = this.isProbed ? await findTokenizer(this.chosenModel) : { name: "none" };
+    return name === "none" ? undefined : name;
+  }
+
+  private get chosenModel(): Pick<ListedModel, "name" | "tokenizer"> {
+    const { model: name = "" } = this.answers;
+    return this.models.find((one) => one.name === name) ?? { name };
   }
 
   /** Returns the answer from a flag or a default. Records its problems. */
@@ -191,19 +228,9 @@ export class Interview {
       if (this.mode === "ask" && this.problems.length > 0) throw new UserError(this.problems);
       return answer;
     }
-    const flag = question.id === "run" ? "--run or --no-run" : `--${question.id} ${question.value}`;
-    const hint =
-      preset === undefined
-        ? `Give ${flag}${this.describeModels(question)}.`
-        : `Give ${flag}, or --yes to take '${preset}'.`;
-    const message =
-      this.mode === "defaults" ? "has no default here" : "is not answered, and there is no terminal for asking";
-    this.problems.push(problem("missing", `--${question.id}`, message, hint));
+    const models = this.isProbed ? this.models : [];
+    this.problems.push(unanswered(question, { preset, models, takesDefaults: this.mode === "defaults" }));
     return preset ?? "";
-  }
-
-  private describeModels({ id }: Question): string {
-    return id === "model" && this.isProbed ? `: the server has ${this.models.map(({ name }) => name).join(", ")}` : "";
   }
 
   private async ask(question: Question): Promise<Reply> {
@@ -233,11 +260,13 @@ export class Interview {
   private goBack(): void {
     const last = this.asked.pop();
     if (last === undefined) return;
+    this.reopened.add(last.id);
     this.answers = last.before;
-    if (this.answers.url !== undefined || this.given.url !== undefined) return;
+    const { target, url } = { ...this.given, ...this.answers };
+    if (target !== undefined && url !== undefined) return;
     this.isProbed = false;
     this.models = [];
-    this.detected = undefined;
+    if (url === undefined) this.detected = undefined;
   }
 
   /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
@@ -283,16 +312,12 @@ export class Interview {
     const message = question.check(given, answers, this.around);
     if (message === undefined) return;
     const choices = question.choices?.(answers, this.around).map(({ value }) => value) ?? [];
-    const near = nearestName(given, choices);
-    const hint =
-      question.id === "save" ? "Choose another file." : near === undefined ? "Correct it." : `Did you mean ${near}?`;
-    this.problems.push(problem("invalid-value", `--${question.id}`, message, hint, given));
+    this.problems.push(wrongAnswer(question.id, message, given, choices));
   }
 
   /** Returns the tokenizer of the model, as far as the server says it and it can be loaded here. */
   private async detectTokenizer(): Promise<string> {
-    const { model = "" } = this.answers;
-    const { name, text } = await findTokenizer(this.models.find((one) => one.name === model) ?? { name: model });
+    const { name, text } = await findTokenizer(this.chosenModel);
     if (text !== undefined) await this.inform(text);
     return name;
   }
@@ -321,21 +346,13 @@ export class Interview {
   private async checkUnused(): Promise<void> {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
     if (unused.length === 0) return;
-    const message = "has no meaning with the other answers";
+    const message = "has no effect with the other answers";
     if (this.mode === "ask") {
-      for (const id of unused) warn(`--${id} ${message}, and is not used`);
+      for (const id of unused) warn(`--${id} ${message}`);
       return;
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
   }
-}
-
-/** @throws RunError when none of the models can be measured */
-function requireMeasurable(models: readonly ListedModel[], answers: Answers): void {
-  if (models.some(({ refusal }) => refusal === "")) return;
-  const { url = "" } = answers;
-  const place = url === "" ? `the folder ${answers["model-repository"]}` : url;
-  throw new RunError("refused", `${place} has no model ready that can be measured`, "Load one on the server.");
 }
 
 /** What the questions call settings. */

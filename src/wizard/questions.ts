@@ -1,4 +1,5 @@
 import { DEFAULT_ISL, DEFAULT_OSL } from "../plan/defaults.ts";
+import { countOf } from "../plan/units.ts";
 import type { ListedModel } from "../service/service.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { REQUEST_PATH, REQUEST_PATH_RULE } from "../transport/request.ts";
@@ -272,7 +273,7 @@ function checkShapes(answer: string, answers: Answers, around: Surroundings): st
     const sizes = shapes[name];
     if (sizes === undefined) return `must have the input ${name}, as in ${name}:16`;
     const isGood = sizes.length === shape.length && sizes.every((size) => Number.isInteger(size) && size > 0);
-    if (!isGood) return `must give ${name} ${shape.length} whole sizes of 1 or more`;
+    if (!isGood) return `must give ${name} ${countOf(shape.length, "whole size")} of 1 or more`;
   }
   return undefined;
 }

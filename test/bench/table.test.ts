@@ -45,10 +45,10 @@ describe("goals with a core each", () => {
     judge(samples, new Map()).filter(({ text }) => /sequences|shared memory, 16|rate/.test(text));
   const failed = (samples: Samples) => judgePinned(samples).flatMap(({ text, passed }) => (passed ? [] : [text]));
 
-  test("there are eight, passed when all is well and missed when nothing was measured", () => {
-    assert.equal(judgePinned(new Map()).length, 8);
+  test("there are ten, passed when all is well and missed when nothing was measured", () => {
+    assert.equal(judgePinned(new Map()).length, 10);
     assert.deepEqual(failed(sampleAll(0.3, 900)), []);
-    assert.equal(failed(new Map()).length, 8);
+    assert.equal(failed(new Map()).length, 10);
   });
 
   test("half of perf_analyzer's CPU is enough at a rate only", () => {
@@ -61,6 +61,8 @@ describe("goals with a core each", () => {
     assert.deepEqual(failed(sampleAll(0.3, 1001)), [
       "HTTP rate of 5,000/s: p99 lateness at the server, ms",
       "gRPC rate of 5,000/s: p99 lateness at the server, ms",
+      "HTTP rate of 30,000/s: p99 lateness at the server, ms",
+      "HTTP rate of 30,000/s, two threads that send: p99 lateness at the server, ms",
     ]);
   });
 });

@@ -50,6 +50,12 @@ describe("a command that does not exist", () => {
     assert.match(err, /The commands are run, http, .*, help and version\./);
   });
 
+  test("but is an option, which stands after a command", async () => {
+    const { code, err } = await run("--port", "5");
+    assert.equal(code, 64);
+    assert.match(err, /^rampart: --port stands before the command\. Write rampart COMMAND --port;/);
+  });
+
   test("but is AIPerf's name", async () => {
     assert.match((await run("aiperf", "profile", "-m", "x")).err, /rampart genai-perf profile takes these/);
   });

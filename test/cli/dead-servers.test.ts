@@ -42,13 +42,13 @@ const PAYLOADS = '{ "data": [{ "payload": [{ "model": "x", "messages": [{ "role"
 
 /** The targets of scenarios, with what is said. */
 const CASES: readonly (readonly [name: string, target: () => string, says: RegExp])[] = [
-  ["http, dead", () => `http("localhost:${deadPort}")`, /cannot connect to .*refused.* Is the server running/],
+  ["http, dead", () => `http("localhost:${deadPort}")`, /cannot connect to .*refused/],
   [
     "openai, dead",
     () => `openai("localhost:${deadPort}", { model: "x", tokenizer: "none" })`,
     /cannot connect to .*refused/,
   ],
-  ["triton, dead", () => `triton("localhost:${deadPort}", { model: "simple" })`, /refused.* Is the server running/],
+  ["triton, dead", () => `triton("localhost:${deadPort}", { model: "simple" })`, /refused/],
   [
     "http on a gRPC port",
     () => `http("localhost:${grpcPort}")`,
@@ -103,7 +103,7 @@ export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "
     for (const command of ["http", "chat"]) {
       const dead = await runRampart([command, `localhost:${deadPort}`]);
       assert.deepEqual([dead.code, dead.out], [69, ""], dead.err);
-      assert.match(dead.err, /refused.* Is the server running/);
+      assert.match(dead.err, /refused/);
       const other = await runRampart([command, `localhost:${grpcPort}`]);
       assert.deepEqual([other.code, other.out], [69, ""], other.err);
       assert.match(other.err, /speaks gRPC, not HTTP/);

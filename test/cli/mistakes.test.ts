@@ -48,6 +48,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
     "run ok.ts --fail-if p99>25",
     /^--fail-if: p99 latency is limited by a time, with its unit \(got p99>25\)\. Write p99 > 25ms\./,
   ],
+  ["run --concurency 10 ok.ts", /^--concurency: is not a flag of this command\. Did you mean --users\?/],
   ["run ok.ts --assert p99<10ms", /^--assert: is not a flag of this command\. Did you mean --fail-if\?/],
   ["run ok.ts --out x.json", /^--out: is not a flag of this command\. Did you mean --json\?/],
   ["run ok.ts --fail-if errorRate>1", /^--fail-if: .* Write "1 %"/],
@@ -57,6 +58,15 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["http h:1 -c 0", /^--users: is not a whole number of 1 or more \(got 0\)/],
   ["http h:1 --body {}", /^--body: is not a flag of this command\. Did you mean --data\?/],
   ["http h:1 -d @nofile", /^--data: cannot be read: there is no such file \(got nofile\)\. Check the path\./],
+  [
+    "http h:1 --fail-if serverQueue>1ms",
+    /^--fail-if: serverQueue needs .* Leave it out, or measure a Triton server with rampart triton\.$/,
+  ],
+  ["http h:1 --fail-if timeToFirstToken.p99>1s", /^--fail-if: metrics of tokens need a target whose tokens are/],
+  [
+    "http h:1 --fail-if gpuPower.max>1",
+    /^--fail-if: gpuPower needs .* Leave it out, or add metrics: \{\} to a scenario, /,
+  ],
   ["http ftp://h/x", /^the URL: is not an address \(got ftp:\/\/h\)/],
   ["http h:99999", /^the URL: is not an address \(got h:99999\)\. .* with a port from 1 to 65535\.$/],
   ["llm h:1 --users 2000000000", /^--users: must be 1,000,000,000 at most \(got 2000000000\)/],

@@ -56,9 +56,9 @@ async function run(server: TruthServer, load: string): Promise<{ readonly level:
 const CLAIM = /latency|too long|arrived|first token|bias/;
 
 for (const [latencyMs, load] of [
-  [0, 'hold(3, { for: "2500 ms" })'],
-  [20, 'hold(32, { for: "2500 ms" })'],
-  [5, 'rate(100, { for: "2500 ms" })'],
+  [0, 'hold(3, { for: "1200 ms" })'],
+  [20, 'hold(32, { for: "1200 ms" })'],
+  [5, 'rate(100, { for: "1200 ms" })'],
 ] as const)
   test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, LIMIT, async (t) => {
     const server = await startTruth(latencyMs);

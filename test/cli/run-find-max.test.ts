@@ -52,7 +52,7 @@ describe("findMax", () => {
     more = "",
     atMost = "60 s",
   ): Promise<{ code: number | null; out: string; report: Report; markdown: string }> {
-    const load = `api.findMax({ over: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", atMost: "${atMost}" })`;
+    const load = `api.findMax({ range: ${over}, where: ${where}, window: "250 ms", settle: "100 ms", forAtMost: "${atMost}" })`;
     const text = scenarioText({ target: `api.http("${url}")`, load, ...(more === "" ? {} : { assert: more }) });
     return inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "--json", "r.json", "--markdown", "r.md"], { cwd });
@@ -129,22 +129,22 @@ describe("findMax", () => {
 
 describe("findMax refuses", () => {
   const cases: readonly (readonly [name: string, load: string, problem: RegExp])[] = [
-    ["a range without loads", "api.findMax({ over: api.ramp(8, 4), where: [errorRate().is(0)] })", /load\.over/],
-    ["no limits", "api.findMax({ over: api.ramp(1, 8), where: [] })", /load\.where.*must have a limit/],
+    ["a range without loads", "api.findMax({ range: api.ramp(8, 4), where: [errorRate().is(0)] })", /load\.range/],
+    ["no limits", "api.findMax({ range: api.ramp(1, 8), where: [] })", /load\.where.*must have a limit/],
     [
       "scheduled latency without a schedule",
-      'api.findMax({ over: api.ramp(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
+      'api.findMax({ range: api.ramp(1, 8), where: [errorRate().is(0), p99("scheduledLatency").below("1 s")] })',
       /load\.where\[1\].*needs a load with a schedule/,
     ],
     [
       "tokens of tensors",
-      'api.findMax({ over: api.ramp(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
+      'api.findMax({ range: api.ramp(1, 8), where: [p99("timeToFirstToken").below("1 s")] })',
       /load\.where\[0\]/,
     ],
     [
       "a time below two windows",
-      'api.findMax({ over: api.rateRamp(1, 8), where: [errorRate().is(0)], atMost: "1 s", window: "1 s" })',
-      /load\.atMost.*shorter than two windows/,
+      'api.findMax({ range: api.rateRamp(1, 8), where: [errorRate().is(0)], forAtMost: "1 s", window: "1 s" })',
+      /load\.forAtMost.*shorter than two windows/,
     ],
   ];
   for (const [name, load, problem] of cases)

@@ -170,6 +170,19 @@ describe("rampart run", () => {
     });
   });
 
+  test("--for is the longest time of a point of a search, and a load that ends by itself has none", async () => {
+    const text = scenarioText({ load: 'api.findMax({ where: p99("latency").below("1 s"), forAtMost: "9 s" })' });
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { out, err } = await runRampart(["run", "x.ts", "--for", "3s", "--dry-run"], { cwd });
+      const { mode } = (JSON.parse(out) as Plan).measurement;
+      assert.ok(mode.kind === "until-resolved", err);
+      assert.equal(mode.maxMs, 3000);
+      const refused = await runRampart(["run", "x.ts", "--requests", "3", "--dry-run"], { cwd });
+      assert.equal(refused.code, 64);
+      assert.match(refused.err, /--requests: the scenario's load says itself how long it lasts/);
+    });
+  });
+
   test("--quiet says on standard error why a run did not pass, and nothing else", async () => {
     const files = {
       "passes.ts": scenarioText({ load: "hold(1, { requests: 20 })", assert: "[errorRate().is(0)]" }),

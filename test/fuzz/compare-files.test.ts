@@ -70,7 +70,7 @@ function check(path: string, good: string): void {
     const sides = { comparison, limits: [], isAll: true };
     const model = buildComparisonModel([sides], false);
     for (const text of [
-      renderText(model, { isVerbose: true, moreFlag: "-v", maxColumns: 110 }),
+      renderText(model, { isVerbose: true, moreFlag: "-v", terminalColumns: 110 }),
       formatMarkdownReport(model),
       formatPicturePage(model, paint),
     ])

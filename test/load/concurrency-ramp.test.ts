@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { concurrencyRampMode, meanRampConcurrency, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
-import { prepareWith } from "../../src/load/levels.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 test("a ramp begins at its start, reaches its end and never leaves the way between", () => {
   const level = fc.integer({ min: 1, max: 200 });
@@ -33,7 +33,7 @@ test("a ramp holds every level equally long", () => {
 });
 
 test("a ramp is one measurement at its largest level", () => {
-  const load = prepareWith(concurrencyRampMode, { kind: "concurrency-ramp", start: 9, end: 2, overMs: 100 });
+  const load = prepareLoad({ kind: "concurrency-ramp", start: 9, end: 2, overMs: 100 });
   assert.deepEqual(load.search.levels, { kind: "list", values: [9] });
   const drive = load.drive(9, []);
   assert.ok(drive.kind === "ramp");

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { concurrencyMode } from "../../src/load/concurrency.ts";
-import { prepareWith } from "../../src/load/levels.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 test("concurrency keeps the level outstanding", () => {
-  const load = prepareWith(concurrencyMode, {
+  const load = prepareLoad({
     kind: "concurrency",
     levels: { kind: "list", values: [1, 2] },
     search: "linear",
@@ -16,7 +16,7 @@ test("concurrency keeps the level outstanding", () => {
 
 test("concurrency with a ramp rises from 1 to the level, and stays there", () => {
   const levels = { kind: "list", values: [4] } as const;
-  const load = prepareWith(concurrencyMode, { kind: "concurrency", levels, search: "linear", rampMs: 400 });
+  const load = prepareLoad({ kind: "concurrency", levels, search: "linear", rampMs: 400 });
   const drive = load.drive(4, []);
   assert.ok(drive.kind === "ramp");
   assert.equal(drive.maxConcurrency, 4);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { fixedScheduleMode } from "../../src/load/fixed-schedule.ts";
-import { prepareWith } from "../../src/load/levels.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 test("each step of the data is due at its own time, at one level", () => {
-  const load = prepareWith(fixedScheduleMode, { kind: "fixed-schedule" });
+  const load = prepareLoad({ kind: "fixed-schedule" });
   assert.deepEqual(load.search, { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" });
   const drive = load.drive(1, [0, 5, 5, 20]);
   assert.ok(drive.kind === "scheduled");

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as v from "valibot";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
-import { prepareWith } from "../../src/load/levels.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 function withText<T>(text: string, use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
@@ -34,7 +34,7 @@ function problemsOf(use: () => unknown): { path: string; message: string }[] {
 test("intervals are read from a file in microseconds, and their mode loops them", () => {
   withText("100\n\n 200 \r\n500", (path) => {
     assert.deepEqual(readIntervalsNs(path), [100e3, 200e3, 500e3]);
-    const load = prepareWith(intervalsMode, { kind: "intervals", file: path });
+    const load = prepareLoad({ kind: "intervals", file: path });
     assert.deepEqual(load.search.levels, { kind: "list", values: [3750] });
     const drive = load.drive(3750, []);
     assert.ok(drive.kind === "scheduled");

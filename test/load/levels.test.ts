@@ -2,14 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
-import {
-  concurrencySchema,
-  countLevels,
-  largestLevel,
-  levelAt,
-  MAX_CONCURRENCY,
-  rangeOf,
-} from "../../src/load/levels.ts";
+import { concurrencySchema, countLevels, largestLevel, MAX_CONCURRENCY, rangeOf } from "../../src/load/levels.ts";
+import { levelAt } from "../../src/load/load-ladder.ts";
 import { type LevelsPlan, levelsSchema, searchSchema } from "../../src/plan/load-plan.ts";
 
 function allLevels(levels: LevelsPlan, most = 100): number[] {

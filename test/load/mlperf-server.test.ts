@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { poissonArrivals } from "../../src/load/arrivals.ts";
-import { prepareWith } from "../../src/load/levels.ts";
 import { type MlperfServerLoadPlan, mlperfServerMode } from "../../src/load/mlperf-server.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 const PLAN: MlperfServerLoadPlan = {
   kind: "mlperf-server",
@@ -13,7 +13,7 @@ const PLAN: MlperfServerLoadPlan = {
 };
 
 test("requests are a Poisson process at the rate, after one at the start", () => {
-  const { search, drive } = prepareWith(mlperfServerMode, PLAN);
+  const { search, drive } = prepareLoad(PLAN);
   assert.deepEqual(search.levels, { kind: "list", values: [200] });
   const made = drive(200, []);
   assert.ok(made.kind === "scheduled");

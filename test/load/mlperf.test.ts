@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { prepareWith } from "../../src/load/levels.ts";
 import type { MlperfLoadPlan } from "../../src/load/mlperf.ts";
 import { mlperfMode } from "../../src/load/mlperf.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 const CASES: readonly (readonly [plan: MlperfLoadPlan, drive: object, level: number, text: string])[] = [
   [
@@ -27,7 +27,7 @@ const CASES: readonly (readonly [plan: MlperfLoadPlan, drive: object, level: num
 
 for (const [plan, drive, level, text] of CASES)
   test(`${plan.scenario} keeps ${level} requests in flight`, () => {
-    const { search, drive: driveAt } = prepareWith(mlperfMode, plan);
+    const { search, drive: driveAt } = prepareLoad(plan);
     assert.deepEqual(search, { unit: "concurrency", levels: { kind: "list", values: [level] }, search: "linear" });
     assert.deepEqual(driveAt(level, []), drive);
     assert.equal(mlperfMode.describe(plan), text);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../src/load/levels.ts";
 import { periodicConcurrencyMode } from "../../src/load/periodic-concurrency.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 test("groups join up to the largest concurrency, which is the one level", () => {
-  const load = prepareWith(periodicConcurrencyMode, { ...VALID, kind: "periodic-concurrency" });
+  const load = prepareLoad({ ...VALID, kind: "periodic-concurrency" });
   assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [9] }, search: "linear" });
   assert.deepEqual(load.drive(9, []), { kind: "periodic", start: 1, end: 9, step: 4, periodResponses: 3 });
 });

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
 import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
-import { prepareWith } from "../../src/load/levels.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 test("a request rate creates new arrivals for each level", () => {
   for (const distribution of ["constant", "poisson"] as const) {
-    const load = prepareWith(requestRateMode, {
+    const load = prepareLoad({
       kind: "request-rate",
       levels: { kind: "list", values: [10] },
       search: "linear",
@@ -25,7 +25,7 @@ test("a request rate creates new arrivals for each level", () => {
 });
 
 test("a request rate hands on its limit of requests outstanding, its gaps and its ramp", () => {
-  const load = prepareWith(requestRateMode, {
+  const load = prepareLoad({
     kind: "request-rate",
     levels: { kind: "list", values: [10] },
     search: "linear",

@@ -48,7 +48,7 @@ test("a long column keeps its rows, most of them in a file", () => {
   for (let row = 0; row < count; row++) column.push(expectedAt(row));
   const copy = new Column();
   copy.push(7);
-  copy.appendAll(column);
+  copy.append(column);
   assert.deepEqual([column.length, copy.length, column.isEmpty], [count, count + 1, false]);
   for (const row of [0, 999, 1001, 262_143, 262_144, 263_144, 524_287, 524_289, 599_999, 3, 555_555, 100_001]) {
     assert.equal(column.at(row), expectedAt(row), `row ${row}`);

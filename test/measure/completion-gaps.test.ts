@@ -135,6 +135,28 @@ describe("a time in which a server stalls is found, with its times", () => {
     assert.deepEqual(seconds, [4, 14]);
   });
 
+  for (const [name, stallsSec, totalSec] of [
+    ["a shorter one does not hide a longer one", [2.6, 6], 20],
+    ["several together may take more time than the rest", [1.6, 2], 6],
+    ["nor do more of them hide the longest", [1, 3, 1.5, 8], 30],
+  ] as const)
+    test(name, () => {
+      const rows: Row[] = [];
+      const partSec = (totalSec - stallsSec.reduce((sum, sec) => sum + sec, 0)) / stallsSec.length;
+      let fromNs = 0;
+      stallsSec.forEach((sec, index) => {
+        const stall = { fromNs: (partSec / 2) * SEC, forNs: sec * SEC };
+        const part = lanes(4)(createRandom(index), exponential(5 * MS), (partSec + sec) * SEC - 50 * MS, stall);
+        for (const { sendStartNs, endNs } of part)
+          rows.push({ sendStartNs: sendStartNs + fromNs, endNs: endNs + fromNs });
+        fromNs += (partSec + sec) * SEC;
+      });
+      const found = gapsOf(rows, totalSec * SEC).map(({ startNs, endNs }) => (endNs - startNs) / SEC);
+      assert.equal(found.length, stallsSec.length, String(found));
+      const isRight = found.every((sec, index) => Math.abs(sec - (stallsSec[index] as number)) < 0.1);
+      assert.ok(isRight, String(found));
+    });
+
   test("the first response after it may be to a request that was sent in it", () => {
     const before = lanes(2)(createRandom(4), constant(MS), 2 * SEC, NONE);
     const after = lanes(2)(createRandom(5), constant(MS), SEC, NONE).map(({ sendStartNs, endNs }) => {

@@ -100,7 +100,7 @@ const CAUSES: readonly (readonly [cause: RegExp, bound: string, parts: WindowPar
     ],
     [/woke up late/, "client", { latenciesNs: hundred(20e6) }, { asked: constant(400), maxOutstanding: 50 }],
     [
-      /^1 sequences waited for their responses, which took 10 ms on average$/,
+      /^1 sequence waited for their responses, which took 10 ms on average$/,
       "sequences",
       { latenciesNs: hundred(10e6) },
       { asked: constant(400), sequenceCount: 1 },

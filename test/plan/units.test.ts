@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { formatProblem, messageOf, problem, RunError, UserError } from "../../src/plan/problem.ts";
-import { formatDurationNs, msToNs, nsToMs, parseDurationNs } from "../../src/plan/units.ts";
+import { countOf, formatDurationNs, msToNs, nsToMs, parseDurationNs, plural } from "../../src/plan/units.ts";
 
 const durations: readonly (readonly [text: string, ns: number | undefined])[] = [
   ["250 us", 250e3],
@@ -77,6 +77,11 @@ test("any text is read or refused, never an exception or a strange number", () =
 
 test("units convert both ways", () => {
   assert.deepEqual([nsToMs(msToNs(2.5)), msToNs(1)], [2.5, 1e6]);
+});
+
+test("a number of things has the word that fits it", () => {
+  assert.deepEqual([countOf(0, "request"), countOf(1, "request")], ["0 requests", "1 request"]);
+  assert.deepEqual([countOf(12_300, "query", "queries"), plural(1, "is", "are")], ["12,300 queries", "is"]);
 });
 
 test("a problem reads: path, message, value, hint", () => {

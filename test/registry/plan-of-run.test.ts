@@ -77,7 +77,7 @@ describe("between-run variance of Poisson counts is that within a run", () => {
 
   test("of the measurements of a search, also of one level", () => {
     const over = rateRamp(1, 100, { distribution: "poisson" });
-    const { load } = planOf({ load: findMax({ over, where: [p99("latency").below("1 s")] }) });
+    const { load } = planOf({ load: findMax({ range: over, where: [p99("latency").below("1 s")] }) });
     assertIndependent(RUNS.map((draw) => countAt(load, PER_SEC, draw)));
   });
 });

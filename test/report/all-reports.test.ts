@@ -60,11 +60,11 @@ const SCENARIOS: readonly (readonly [name: string, scenario: object])[] = [
       target: MIX,
       tags,
       load: findMax({
-        over: ramp(1, 4),
+        range: ramp(1, 4),
         where: [p90("latency").below("5 s"), errorRate().below("90 %")],
         window: "100 ms",
         settle: "20 ms",
-        atMost: "200 ms",
+        forAtMost: "200 ms",
       }),
     },
   ],

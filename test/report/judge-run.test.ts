@@ -134,7 +134,7 @@ test("the verdict and the exit code follow the rules, and JSON, the console and 
 test("reasons are words: what was asserted, what was measured and where", () => {
   const facts = { ...drawFacts(() => 1), isErrorAsserted: true, hasFailures: true, isUnstable: true };
   const { headline, reasons } = judgeRun(planOf(facts), resultOf(facts));
-  assert.equal(headline, "1 of 1 assertions failed");
+  assert.equal(headline, "the assertion failed");
   assert.deepEqual(reasons, [
     { state: "fail", code: "assertion", text: "error rate = 0 %: 14.3 % (5 of 35)" },
     { state: "unresolved", code: "unstable", text: "not stable: concurrency 1" },

@@ -14,6 +14,7 @@ import { createReportSchema, type ReportJson } from "../../src/report/schema/rep
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
+import { modelOf } from "./model/make-model.ts";
 import { checkCsv, readCsv } from "./read-csv.ts";
 import { readXml, type XmlElement } from "./read-xml.ts";
 
@@ -94,6 +95,23 @@ test("CSV has every number of the model, and a text of a server is neither a for
   assert.deepEqual([row?.["count"], row?.["example"]], ["3", `'=cmd|"/c calc"!A1, and more`]);
 });
 
+test("the CSV of a search names its limits, and has no digits that arithmetic left", () => {
+  const p99 = { key: "latency", statistic: 99 } as const;
+  const limits = [p99, p99, { key: "errorRate" } as const].map((metric) => {
+    return { metric, comparison: "below", limit: 1e9 } as const;
+  });
+  const verdicts = limits.map((limit) => {
+    return { limit, state: "kept", estimate: { value: 0.5, low: 0.1 + 0.2, high: 0.9 } } as const;
+  });
+  const level = { ...makeLevel({}), limits: { state: "kept", verdicts } } as const;
+  const model = modelOf({ limits }, [level], { findMax: { highest: 1, next: 2, isResolved: true } });
+  const [row = {}] = readCsv(formatCsv(model)).find(([first]) => first?.["section"] === "points") ?? [];
+  const names = Object.keys(row).filter((name) => name.startsWith("limit") && !/ (?:low|high)/.test(name));
+  assert.deepEqual(names, ["limit.latency.p99 (us)", "limit.latency.p99 (2) (us)", "limit.errorRate"]);
+  assert.equal(row["limit.errorRate low"], "0.3");
+  assert.match(formatJunit(model), /requests \d+, keeps the limits/);
+});
+
 test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {
   const text = formatMarkdownReport(reportOf().model);
   assert.match(text, /^## ❌ Failed: run /);
@@ -101,7 +119,7 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /\| error rate ≤ 50 % \| 0 of 60 \| ✅ pass \|/);
   assert.match(text, /\| 4 \| 30\.0 \| 1\.00 ms \|.* over the limit \|/);
   assert.match(text, /\| concurrency \| asked, in flight \| delivered \| mean in flight \| throughput × latency \|/);
-  assert.match(text, /\| 4 \| 4 \| 0\.03 \| 0\.03 \| 0\.03 \|/);
+  assert.match(text, /\| 4 \| 4 \| 0\.0300 \| 0\.0300 \| 0\.0300 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);
   assert.match(text, /sent 60 requests over 1 connection in 3\.50 s: 60 completed, 0 failed/);
 });

@@ -11,7 +11,7 @@ import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { withServer } from "./kserve-server.ts";
-import { type FakeClient, makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
+import { type FakeClient, makeDataset, makeDriver, makeService, starterOf } from "./send/fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
 
 /** How runs end when something is amiss: nothing is left open, lost from a count, or waited for in vain. */
@@ -59,8 +59,8 @@ test("a request that is aborted as the run ends is not followed by another", LIM
 
 test("a wait for the last response also ends when handling it throws", LIMIT, async () => {
   const { driver, client, errors } = makeDriver();
-  await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
-  const lowered = driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 2 }, ENDLESS);
+  const lowered = starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
   await new Promise((resolve) => setImmediate(resolve));
   client.answer(1, { kind: "validation", message: "throws" });
   await lowered;
@@ -73,7 +73,7 @@ test("a wait for the last response also ends when handling it throws", LIMIT, as
 
 test("a schedule ends a sequence whose last request lost its connection", LIMIT, async () => {
   const { driver, client } = makeDriver({ laneCount: 1, isSync: false, sequenceCount: 1, feed: longSequences() });
-  await driver.start({ kind: "scheduled", arrivals: () => 0 }, 2);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, 2);
   await until(() => client.active.length > 0);
   client.answer(client.active[0] as number);
   await until(() => client.active.length > 0);
@@ -88,10 +88,10 @@ test("a schedule ends a sequence whose last request lost its connection", LIMIT,
 
 test("a closed loop ends a sequence that lost its connection before the level was lowered", LIMIT, async () => {
   const { driver, client } = makeDriver({ feed: longSequences() });
-  await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 2 }, ENDLESS);
   client.answer(1);
   client.answer(1, LOST);
-  await driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
   const stopped = driver.stop();
   answerAll(client);
   await stopped;
@@ -102,9 +102,9 @@ test("a closed loop ends a sequence that lost its connection before the level wa
 test("a change of schedules that waits for responses is dropped when the run stops", LIMIT, async () => {
   const clock = new FakeClock();
   const { driver, client } = makeDriver({ clock, laneCount: 1, isSync: false });
-  await driver.start({ kind: "scheduled", arrivals: () => 0 }, 1);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, 1);
   await clock.advanceMs(1);
-  const changed = driver.start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
+  const changed = starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
   await new Promise((resolve) => setImmediate(resolve));
   const stopped = driver.stop();
   answerAll(client);

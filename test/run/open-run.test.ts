@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { RunSignal } from "../../src/run/interrupt.ts";
-import { openRun } from "../../src/run/open-run.ts";
+import { openRun } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { withServer } from "./kserve-server.ts";
 
@@ -24,6 +24,13 @@ test("an opened run has its target and one sender, or a fleet of several", async
 
 test("a server that is not there leaves nothing open", async () => {
   const plan = makePlan({ target: { url: "127.0.0.1:1" } });
+  await assert.rejects(openRun(plan, new RunSignal(), options), RunError);
+});
+
+test("a plan is checked for conflicts unless its front door has done so", async () => {
+  const plan = makePlan({ target: { url: "127.0.0.1:1" }, client: { kind: "grpc-js" } });
+  const check = (): Promise<void> => Promise.resolve();
+  await assert.rejects(openRun(plan, new RunSignal(), { ...options, check }), UserError);
   await assert.rejects(openRun(plan, new RunSignal(), options), RunError);
 });
 

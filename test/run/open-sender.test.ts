@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
-import { openSender, timestampsOf } from "../../src/run/open-sender.ts";
+import { openSender, timestampsOf } from "../../src/run/open-sending.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeDataset, makeDriver, makeService } from "./send/fake-client.ts";
 
@@ -27,7 +27,7 @@ test("a sender reports what ends, what fails, and a load that is too high", asyn
   await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, 3);
   client.answer(0);
   client.answer(1, { kind: "http", status: 500, message: "no" });
-  sender.drainRecords();
+  await sender.drain("judged");
   assert.equal(await sender.admits({ phaseIndex: 0, level: 9, draw: 0 }), false);
   assert.deepEqual(told, [
     ["failed", "http", 1],

@@ -5,6 +5,7 @@ import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
 import { composeResult, type RunEnding, serverDelta, shutDown } from "../../src/run/run-ending.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel } from "./conduct/make-level.ts";
+import { starterOf } from "./send/fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -24,7 +25,7 @@ function makeEnding(search: RunEnding["search"]["search"] = "linear"): UnderTest
     policy: new FailurePolicy(plan, signal, () => context.sender.progress()),
     search: { unit: "concurrency", levels: { kind: "range", start: 1, end: 8, step: 1 }, search },
     prepared: { plan } as PreparedRun,
-    start: (concurrency) => driver.start({ kind: "closed", concurrency }, ENDLESS),
+    start: (concurrency) => starterOf(driver).start({ kind: "closed", concurrency }, ENDLESS),
     answerNothing: () => {
       server.latencyMs = ENDLESS;
     },
@@ -35,6 +36,7 @@ const PARTS = {
   levels: [],
   phased: undefined,
   warmup: { sentCount: 0, failedCount: 0 },
+  totals: { connectionCount: 0, resendCount: 0, received: undefined, servers: undefined },
   server: undefined,
   startNs: 0,
 };

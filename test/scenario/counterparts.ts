@@ -17,6 +17,8 @@ function sharedWith(door: Door): Readonly<Record<string, string>> {
   return Object.fromEntries(shared.map(({ name }) => [`--${name}`, `run --${name}`]));
 }
 
+const FLEET = { "--fleet": "The ranks of an MPI job run a scenario together by themselves." };
+
 const PERF_ANALYZER: Readonly<Record<string, string>> = {
   ...sharedWith("perf_analyzer"),
   "-m": "triton.model",
@@ -48,7 +50,7 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--max-trials": "stability.trials",
   "--percentile": "stability.percentile",
   "--latency-threshold": "defineScenario.latencyLimit",
-  "--binary-search": "findMax.over",
+  "--binary-search": "findMax.range",
   "--async": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--sync": "The driver is asynchronous where the load or the stream needs it; there is nothing to choose.",
   "--max-threads": "It sets the lanes of the original's strides; scenarios send inputs in order.",
@@ -108,12 +110,13 @@ const PERF_ANALYZER: Readonly<Record<string, string>> = {
   "--max-response-bytes": "defineScenario.maxResponseBytes",
   "--source-address": "defineScenario.sourceAddresses",
   "--workers": "defineScenario.workers",
-  "--fleet": "The ranks of an MPI job run a scenario together by themselves.",
+  ...FLEET,
   "--max-error-rate": "defineScenario.maxErrorRate",
 };
 
 const GENAI_PERF: Readonly<Record<string, string>> = {
   ...sharedWith("genai-perf"),
+  ...FLEET,
   "--file": "It names a YAML file of options or of exported results; rampart run takes the scenario itself.",
   "--override-config": "It belongs to files of options; a scenario is changed by run --set.",
   // Of a concurrency or a request rate; other parameters are swept by run --set.

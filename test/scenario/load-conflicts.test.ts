@@ -18,7 +18,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 /** Loads that do not go together are refused with one problem, before anything is sent. */
 
 const first = hold(4, { for: "1 s" });
-const search = findMax({ over: ramp(1, 8), where: [p99("latency").below("25 ms")] });
+const search = findMax({ range: ramp(1, 8), where: [p99("latency").below("25 ms")] });
 
 /** Limits as callers without types may give them. */
 const limited = (options: object): Load<"scheduled", "alone"> => server(10, options as LimitedServerOptions);
@@ -68,8 +68,8 @@ const REFUSED: readonly {
   },
   {
     name: "the knee in a search for the highest load",
-    parts: { load: findMax({ over: steps([1, 2], { until: "knee" }), where: [p99("latency").below("1 s")] }) },
-    path: "load.over.until",
+    parts: { load: findMax({ range: steps([1, 2], { until: "knee" }), where: [p99("latency").below("1 s")] }) },
+    path: "load.range.until",
     message: /a search ends when the limits are known to break/,
   },
   {

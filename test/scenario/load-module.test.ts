@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { runtimeName } from "../../src/runtime/runtime.ts";
 import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+import { runInFolder } from "../cli/run-in-folder.ts";
 
 /** Scenario files that `rampart run` loads from a folder where nothing is installed. */
 
@@ -118,6 +120,13 @@ describe("rampart run, where nothing is installed, loads", () => {
   });
 });
 
+/** Runs a file: as a process where that is the executable; here on Deno and Node, which take long to start so often. */
+function refuse(files: Readonly<Record<string, string>>, file = "x.ts"): Promise<ProcessResult> {
+  return inFolder(files, (cwd) =>
+    runtimeName === "bun" ? runRampart(["run", file], { cwd }) : runInFolder(cwd, ["run", file]),
+  );
+}
+
 describe("rampart run refuses", () => {
   const refused: readonly (readonly [name: string, text: string, message: RegExp])[] = [
     ["a file with a syntax error", `${SCENARIO}const = 5;\n`, /^rampart: x\.ts:3(:\d+)?: does not load: /],
@@ -185,7 +194,7 @@ describe("rampart run refuses", () => {
   ];
   for (const [name, text, message] of refused) {
     test(name, async () => {
-      const { code, out, err } = await runText(text);
+      const { code, out, err } = await refuse({ "x.ts": text });
       assert.equal(code, 64, out + err);
       assert.equal(out, "");
       assert.match(err, message);
@@ -193,24 +202,28 @@ describe("rampart run refuses", () => {
     });
   }
 
+  test("a file that is no code, and says which files are scenarios", async () => {
+    const { code, err } = await inFolder({ "x.txt": "hello" }, (cwd) => runRampart(["run", "x.txt"], { cwd }));
+    assert.equal(code, 64, err);
+    assert.match(err, /^rampart: x\.txt: is not a scenario\. A scenario is a \.ts or \.js file/);
+  });
+
   test("a syntax error in an imported file, and names that file", async () => {
     const files = { "x.ts": `import "./other.ts";\n${SCENARIO}`, "other.ts": "enum A { B }\nlet = = 1;\n" };
-    const { code, err } = await inFolder(files, (cwd) => runRampart(["run", "x.ts"], { cwd }));
+    const { code, err } = await refuse(files);
     assert.equal(code, 64, err);
     assert.match(err, /^rampart: other\.ts:2(:\d+)?: does not load: /);
   });
 
   test("a missing file, a folder, and a device", async () => {
-    await inFolder({}, async (cwd) => {
-      for (const [path, problem] of [
-        ["missing.ts", "there is no such file"],
-        [".", "has no scenario"],
-        ["/dev/null", "is not a regular file"],
-      ] as const) {
-        const { code, err } = await runRampart(["run", path], { cwd });
-        assert.equal(code, 64, err);
-        assert.ok(err.startsWith(`rampart: ${path}: ${problem}`), err);
-      }
-    });
+    for (const [path, problem] of [
+      ["missing.ts", "there is no such file"],
+      [".", "has no scenario"],
+      ["/dev/null", "is not a regular file"],
+    ] as const) {
+      const { code, err } = await refuse({}, path);
+      assert.equal(code, 64, err);
+      assert.ok(err.startsWith(`rampart: ${path}: ${problem}`), err);
+    }
   });
 });

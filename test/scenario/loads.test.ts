@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { safeParse } from "valibot";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import { word } from "../../src/plan/messages.ts";
 import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { loadModeOf } from "../../src/registry/load-modes.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import { DURATION_RULE } from "../../src/scenario/fields.ts";
 import { json } from "../../src/scenario/inputs.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
+import { mlperf } from "../../src/scenario/loads/mlperf.ts";
+import { soak, spike, warmup } from "../../src/scenario/loads/phases.ts";
 import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
-import { sessions } from "../../src/scenario/loads/sessions.ts";
+import { sessionRate, sessions } from "../../src/scenario/loads/sessions.ts";
+import { convertLoads, loadsSchema } from "../../src/scenario/loads/table.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 
@@ -88,7 +94,7 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
     "rates one by one, from the first step above 0",
     rateRamp(0, 100),
     {
-      ...{ kind: "request-rate", levels: { kind: "range", start: 1, end: 100, step: 1 }, ...LINEAR },
+      ...{ kind: "request-rate", levels: { kind: "range", start: 1, isFromZero: true, end: 100, step: 1 }, ...LINEAR },
       ...{ distribution: "constant", seed: 0 },
     },
     STABLE,
@@ -104,25 +110,31 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
   ],
   [
     "a search between two concurrencies",
-    findMax({ over: ramp(1, 8), where: LIMIT }),
+    findMax({ range: ramp(1, 8), where: LIMIT }),
     { kind: "concurrency", levels: { kind: "range", start: 1, end: 8, step: 1 }, search: "highest" },
     SEARCH,
   ],
   [
+    "a search without a range, by one limit",
+    findMax({ where: p99("latency").below("25 ms") }),
+    { kind: "concurrency", levels: { kind: "range", start: 1, end: 512, step: 1 }, search: "highest" },
+    SEARCH,
+  ],
+  [
     "a search among concurrencies",
-    findMax({ over: steps([1, 4, 16]), where: LIMIT }),
+    findMax({ range: steps([1, 4, 16]), where: LIMIT }),
     { kind: "concurrency", levels: list(1, 4, 16), search: "highest" },
     SEARCH,
   ],
   [
     "a search among concurrencies in steps",
-    findMax({ over: ramp(1, 8, { step: 3 }), where: LIMIT }),
+    findMax({ range: ramp(1, 8, { step: 3 }), where: LIMIT }),
     { kind: "concurrency", levels: list(1, 4, 7), search: "highest" },
     SEARCH,
   ],
   [
     "a search between two rates",
-    findMax({ over: rateRamp(10, 500, { distribution: "poisson" }), where: LIMIT }),
+    findMax({ range: rateRamp(10, 500, { distribution: "poisson" }), where: LIMIT }),
     {
       ...{ kind: "request-rate", levels: { kind: "range", start: 10, end: 500, step: 1 }, search: "highest" },
       ...{ distribution: "poisson", seed: 0 },
@@ -131,13 +143,13 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
   ],
   [
     "a search among rates",
-    findMax({ over: rateSteps([10, 20]), where: LIMIT }),
+    findMax({ range: rateSteps([10, 20]), where: LIMIT }),
     { kind: "request-rate", levels: list(10, 20), search: "highest", distribution: "constant", seed: 0 },
     SEARCH,
   ],
   [
     "a search of one rate",
-    findMax({ over: rate(10), where: LIMIT }),
+    findMax({ range: rate(10), where: LIMIT }),
     { kind: "request-rate", levels: list(10), search: "highest", distribution: "constant", seed: 0 },
     SEARCH,
   ],
@@ -169,28 +181,28 @@ const untyped = (options: object): never => options as never;
 
 const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, message: RegExp])[] = [
   ["a ramp in no time", hold(4, { rampUp: "0 s" }), "load.rampUp", /longer than 0/],
-  ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", /duration with its unit/],
+  ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", new RegExp(DURATION_RULE)],
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
   ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
   ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
   ["too many outstanding", rate(4, { maxOutstanding: 1e10 }), "load.maxOutstanding", /1,000,000,000 at most/],
   [
     "a search over a time",
-    findMax({ over: ramp(1, 8, { over: "1 s" }), where: LIMIT }),
-    "load.over.over",
+    findMax({ range: ramp(1, 8, { over: "1 s" }), where: LIMIT }),
+    "load.range.over",
     /over a time/,
   ],
   [
     "a search with a time",
-    findMax({ over: ramp(1, 8, { for: "1 s" }), where: LIMIT }),
-    "load.over.for",
+    findMax({ range: ramp(1, 8, { for: "1 s" }), where: LIMIT }),
+    "load.range.for",
     /no effect here/,
   ],
-  ["a search that falls", findMax({ over: ramp(8, 1), where: LIMIT }), "load.over", /cannot fall/],
+  ["a search that falls", findMax({ range: ramp(8, 1), where: LIMIT }), "load.range", /cannot fall/],
   [
     "a search over no levels",
-    findMax({ over: sessions(1) as Load<"closed", never>, where: LIMIT }),
-    "load.over",
+    findMax({ range: sessions(1) as Load<"closed", never>, where: LIMIT }),
+    "load.range",
     /must be ramp\(…\), steps\(…\), /,
   ],
   ["a ramp of rates that falls in steps", rateRamp(4, 1), "load", /cannot fall from 4 to 1/],
@@ -230,4 +242,69 @@ describe("refused by its path:", () => {
       );
     });
   }
+});
+
+const NUMBERS = [0.5, 1, 2, 1e9, 1e9 + 1, 1e15, 1e308];
+const TIMES = ["1 us", "5 s", "1000000000 h"] as const;
+const THOUGHTS = [...TIMES, "0 s", { mean: "0 s", stddev: "1 s" }, { mean: "1 s", stddev: "0 s" }] as const;
+
+/** Loads with all that their builders may take, and more. */
+function* loadsAtTheEdges(): Generator<() => AnyLoad | AnyLoad[]> {
+  for (const n of NUMBERS) {
+    yield* [() => steps([n, 1]), () => rate(n), () => sessions(n), () => sessionRate(n)];
+    for (const m of NUMBERS) {
+      const options = { step: m, responses: m };
+      yield* [() => periodic(n, m), () => periodic(1, n, options), () => rate(n, { maxOutstanding: m })];
+      yield* [() => ramp(n, m), () => rateRamp(n, m), () => ramp(1, n, { step: m }), () => rateRamp(1, n, { step: m })];
+      for (const time of TIMES) {
+        yield* [() => ramp(n, m, { over: time }), () => rateRamp(n, m, { over: time })];
+        yield () => findMax({ range: ramp(n, m), where: LIMIT, settle: time });
+        yield () => findMax({ range: rateRamp(n, m), where: LIMIT, window: time });
+        yield () => mlperf.offline({ for: time, samples: n, maxOutstanding: m });
+        yield () => mlperf.singleStream({ for: time, queries: n, percentile: m });
+        yield () => mlperf.multiStream({ for: time, queries: n, samplesPerQuery: m });
+      }
+    }
+    for (const thinkTime of THOUGHTS) yield () => hold(n, { thinkTime });
+    for (const time of TIMES) {
+      yield* [() => hold(n, { rampUp: time }), () => rate(n, { rampUp: time }), () => fixedSchedule({ speed: n })];
+      yield* [() => [warmup(time, hold(n)), hold(1)], () => [warmup({ requests: n }, rate(n)), hold(1)]];
+      yield* [() => soak(n, { for: time, maxDrift: "0.001 %" }), () => mlperf.server(n, { latency: time, for: time })];
+      yield () => spike({ base: n, peak: 2 * n, at: time, for: time, within: "1 %", recoverWithin: time });
+    }
+  }
+}
+
+test("a load is validated once: what a builder takes is valid in a plan, whatever its numbers are", () => {
+  let count = 0;
+  for (const make of loadsAtTheEdges()) {
+    const parsed = safeParse(loadsSchema(), make());
+    if (!parsed.success) continue;
+    const { plan, problems } = convertLoads(parsed.output, "/folder");
+    if (problems.length > 0) continue;
+    count++;
+    assert.deepEqual(safeParse(loadModeOf(plan).schema(), plan).issues, undefined, JSON.stringify(plan));
+  }
+  assert.ok(count > 300, `${count} loads`);
+});
+
+test("more in flight than any host can have is refused where it is given", () => {
+  const cases: readonly (readonly [load: AnyLoad, path: string])[] = [
+    [ramp(1, 2e9), "load.to"],
+    [steps([1, 2e9]), "load.levels.1"],
+    [periodic(1, 2e9), "load.to"],
+    [sessions(2e9), "load.concurrency"],
+    [rate(5, { maxOutstanding: 2e9 }), "load.maxOutstanding"],
+  ];
+  for (const [load, path] of cases)
+    assert.throws(
+      () => planOf(load),
+      ({ problems }: UserError) => {
+        assert.deepEqual(
+          problems.map((one) => [word(one.path), word(one.message)]),
+          [[path, "must be 1,000,000,000 at most"]],
+        );
+        return true;
+      },
+    );
 });

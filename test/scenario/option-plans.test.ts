@@ -568,7 +568,7 @@ describe("a scenario has the plan of genai-perf's", () => {
   for (const [args, load] of SWEEPS)
     test(`analyze ${args}`, () => {
       const asked = askedOfGenai(args, "analyze");
-      const [axis] = axesOf(asked.settings.analyze.sweeps);
+      const [axis] = axesOf(asked.get("analyze"));
       const levels = (axis?.values ?? []).flatMap((value) => {
         const point = applyPoint(asked, [[axis?.name ?? "", value]]);
         const plan = toProfilePlan(point, "f", []);
@@ -578,8 +578,7 @@ describe("a scenario has the plan of genai-perf's", () => {
     });
   for (const [args, assertion] of GOODPUT)
     test(`goodput of ${args}`, () => {
-      const { goodput: given } = askedOfGenai(args).settings.input;
-      const limits = Object.entries(given ?? {}).map(([name, limit]) => {
+      const limits = Object.entries(askedOfGenai(args).get("input.goodput") ?? {}).map(([name, limit]) => {
         const metric = LIMITS.get(name)?.metric as TokenMetric;
         return [nameOfMetric(metric), isTimeMetric(metric) ? msToNs(limit) : limit];
       });

@@ -67,7 +67,7 @@ describe("a repetition of runs", () => {
     "tokens of tensors": [{ until: outputTokensPerSec().within("5 %") }, "repeat.until", /not tokens/],
   };
   const first = hold(4, { for: "1 s" });
-  const search = findMax({ over: rateRamp(1, 8), where: [p99("latency").below("1 s")] });
+  const search = findMax({ range: rateRamp(1, 8), where: [p99("latency").below("1 s")] });
   const loads: Readonly<Record<string, unknown>> = {
     "a search": search,
     "several phases": [first, phase("again", first)],

@@ -409,7 +409,7 @@ export const wrongLoads = [
   // @ts-expect-error Rates are a list.
   rateSteps(10),
   // @ts-expect-error A search is over a load.
-  findMax({ over: 64, where: [p99().below("1 s")] }),
+  findMax({ range: 64, where: [p99().below("1 s")] }),
   // @ts-expect-error A ramp of rates has its length.
   rateRamp(1, 100, { over: "1 s", requests: 5 }),
   // @ts-expect-error A bare duration.
@@ -767,7 +767,7 @@ export const ownLoads = [
     target: twoModels,
     load: perTarget({
       tensors: [warmup("1 s", hold(2)), hold(3, { for: "1 s" })],
-      chat: findMax({ over: ramp(1, 8), where: [p99("latency").below("1 s")] }),
+      chat: findMax({ range: ramp(1, 8), where: [p99("latency").below("1 s")] }),
     }),
   }),
   defineScenario({
@@ -842,25 +842,28 @@ export const wrongGroups = [
   // @ts-expect-error Tags are texts, numbers or booleans.
   defineScenario({ ...closed, tags: { a: ["b"] } }),
   // @ts-expect-error A search has limits on all requests.
-  findMax({ over: ramp(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
+  findMax({ range: ramp(1, 8), where: [errorRate().where({ a: "b" }).is(0)] }),
 ];
 
 /** A search takes the metrics of its load. */
 export const searches = [
   defineScenario({
     ...grpc,
-    load: findMax({ over: ramp(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
+    load: findMax({ range: ramp(1, 8), where: [p99("latency").below("1 ms"), errorRate().is(0)] }),
     assert: [p99("latency").below("1 ms")],
   }),
   defineScenario({
     ...grpc,
-    load: findMax({ over: rateRamp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+    load: findMax({ range: rateRamp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
     assert: [p99("scheduledLatency").below("1 ms")],
   }),
+  defineScenario({ ...grpc, load: findMax({ where: p99("latency").below("1 ms") }) }),
+  // @ts-expect-error without a range it searches concurrencies
+  findMax({ where: p99("scheduledLatency").below("1 ms") }),
   // @ts-expect-error concurrencies have no schedule
-  findMax({ over: ramp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
+  findMax({ range: ramp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error a search needs limits
-  findMax({ over: ramp(1, 8) }),
+  findMax({ range: ramp(1, 8) }),
 ];
 
 /** Sound hooks. */

@@ -63,10 +63,10 @@ for (const [what, use, reason] of refused) {
 }
 
 test("a file that cannot be used is one problem of the setting", () => {
-  const error = new TokenizerFileError("it has no model");
+  const error = new TokenizerFileError("it is odd");
   assert.ok(error instanceof UserError);
   assert.deepEqual(
     error.problems.map(({ path, message }) => [word(path), message]),
-    [["inputs.tokenizer", "cannot be used: it has no model"]],
+    [["inputs.tokenizer", "cannot be used: it is odd"]],
   );
 });

@@ -14,6 +14,7 @@ import { filesOf, planOf } from "../../src/wizard/scenario-text.ts";
 import { WIZARD_TARGETS, type WizardTarget } from "../../src/wizard/targets.ts";
 import { ROOT, rampartCommand, startProcess } from "../cli/rampart-process.ts";
 import { runInFolder } from "../cli/run-in-folder.ts";
+import { TSC } from "../type-check.ts";
 import { GOAL_ANSWERS, MORE_ANSWERS, TARGET_ANSWERS, writeRecordings } from "./goal-cases.ts";
 
 /** Each goal with each target: what `rampart init` writes compiles, is formatted, is the plan of the answers, runs and passes. */
@@ -79,8 +80,7 @@ async function compileAll(): Promise<{ readonly code: number | null; readonly ou
   const strict = { noUnusedLocals: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true };
   const compilerOptions = { ...written.compilerOptions, ...strict, skipLibCheck: true, types: [] };
   writeFileSync(join(checked, "tsconfig.json"), JSON.stringify({ ...written, compilerOptions }));
-  const tsc = join(ROOT, "node_modules", ".bin", "tsc");
-  return startProcess([tsc, "-p", checked, "--listFiles"], { cwd: checked }).result;
+  return startProcess([...TSC, "-p", checked, "--listFiles"], { cwd: checked }).result;
 }
 
 function isPossible(

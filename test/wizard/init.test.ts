@@ -211,8 +211,8 @@ describe("rampart init with every answer by flag", () => {
 describe("rampart init --yes", () => {
   test("takes every default, the embedded target included, and runs", async () => {
     await inFolder({}, async (cwd) => {
-      // Only the times are given: the defaults take 8 s.
-      const { code, out, err } = await init(cwd, "--yes", "--for", "500 ms", "--p99-limit", "1 h");
+      // Only the times are given: the defaults take 8 s. A p99 needs 299 requests, also on a busy machine.
+      const { code, out, err } = await init(cwd, "--yes", "--for", "1500 ms", "--p99-limit", "1 h");
       assert.equal(code, 0, out + err);
       assert.deepEqual(readdirSync(cwd), ["embedded.ts"]);
       assert.match(out, /^PASSED {2}embedded: simple, embedded target, http +\S/m);
@@ -442,6 +442,7 @@ describe("rampart init without a terminal never waits", () => {
       assert.deepEqual(named(err), ["target", "protocol", "goal", "load", "users", "for", "p99-limit", "save", "run"]);
       assert.match(err, /--target: is not answered, and there is no terminal .* --yes to take 'embedded'/);
       assert.match(err, /Give --run or --no-run, or --yes/);
+      assert.match(err, /Give --users, or --yes to take '1:4'/);
       assert.deepEqual(readdirSync(cwd), []);
     });
   });

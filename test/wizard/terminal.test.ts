@@ -40,7 +40,6 @@ describe("rampart init in a terminal", () => {
     await inTerminal({}, ["--for", "200 ms", "--p99-limit", "10 s"], async (terminal, cwd) => {
       for (const question of [
         "Which server do you want to measure?",
-        "What do you want to measure?",
         "Which protocol?",
         "What do you want to find out?",
         "How do requests arrive?",
@@ -108,7 +107,7 @@ describe("rampart init in a terminal", () => {
         terminal.replace("250");
         await terminal.asks("How long?");
         terminal.replace("5");
-        await terminal.waitFor(/must be a duration with its unit/);
+        await terminal.waitFor(/must be a /);
         terminal.replace("stable");
         await terminal.asks("Which p99 latency");
         terminal.replace("20 ms");
@@ -139,9 +138,10 @@ describe("rampart init in a terminal", () => {
     await inTerminal({}, [], async (terminal, cwd) => {
       await terminal.asks("Which server do you want to measure?");
       terminal.press("Enter");
-      await terminal.asks("What do you want to measure?");
-      terminal.press("Enter");
+      await terminal.waitFor(/The target is the embedded target\. Escape chooses another\./);
       await terminal.asks("Which protocol?");
+      terminal.press("Escape");
+      await terminal.asks("What do you want to measure?");
       terminal.press("C-c");
       assert.equal(await terminal.exitCode(), 130, terminal.screen());
       assert.match(terminal.screen(), /ended, nothing was written/);
@@ -208,14 +208,24 @@ describe("rampart init in a terminal", () => {
         terminal.replace("two words");
         await terminal.waitFor(/must be host:port, http:/);
         terminal.replace(`http://127.0.0.1:${mock.httpPort}`);
-        // Both APIs are there, and nothing else is offered.
+        // Both APIs are there. That with a time to first token is taken, and its only model.
+        await terminal.asks("Which tokenizer");
+        await terminal.waitFor(
+          /The target is a language model\. Escape chooses another\.[\s\S]*The model is mock-llm, the only one/,
+        );
+        terminal.press("Escape");
+        // Both are offered, and nothing else.
         await terminal.asks("What do you want to measure?");
         await terminal.waitFor(
-          /● a Triton server \(or another KServe v2 server\)\n[^\n]*○ a language model \(with OpenAI's API\)\n[^○●]*$/,
+          /○ a Triton server \(or another KServe v2 server\)\n[^\n]*● a language model \(with OpenAI's API\)\n[^○●]*$/,
         );
+        // Each has models of its own.
+        terminal.press("Up", "Enter");
+        await terminal.asks("Run it now?");
+        await terminal.waitFor(/The model is simple, the only one/);
+        terminal.press("Escape");
+        await terminal.asks("What do you want to measure?");
         terminal.press("Down", "Enter");
-        await terminal.asks("Which model?");
-        terminal.press("Enter");
         await terminal.asks("Which tokenizer");
         terminal.replace("./o200k_base");
         await terminal.waitFor(/Did you mean o200k_base\? Give the same answer again/);

@@ -17,7 +17,7 @@ import { quote } from "../init-command-lines.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { routeTextAroundReports, silent } from "../output-files.ts";
-import { changePlan, type PlanChanges } from "../run.ts";
+import { type PlanChanges, planChange } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
@@ -156,7 +156,7 @@ class UrlRun {
     const { kind, settings, find } = this.request;
     const { scenario, text } = makeScenario(kind, settings, await find(settings));
     const folder = settings.save === undefined ? process.cwd() : dirname(resolve(settings.save));
-    return { plan: changePlan(toPlan(scenario, folder), given), text };
+    return { plan: toPlan(scenario, folder, {}, planChange(given)), text };
   }
 
   /** Names the options of the command in the errors of what is done. */
@@ -185,7 +185,6 @@ class UrlRun {
       settings.save === undefined
         ? `repeat it with: ${maskText(commandLine)}\n(--save FILE.ts writes it as a scenario)`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    // The report says what to change in a scenario's words.
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
@@ -195,6 +194,7 @@ class UrlRun {
 const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "inputs.tokenizer": "--tokenizer",
   "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
+  "target.kind=triton": "rampart triton",
   "target.model": "--model",
   "target.shapes": "--shapes",
   "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
@@ -204,6 +204,7 @@ const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
   "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
 };
 
 function namesIn({ name }: UrlKind): NameOf {
@@ -217,7 +218,6 @@ const FIELDS: FlagsOfFields = [
   [/^inputs\.(isl|osl)\b.*/, "--$1"],
   [/^load\.where\b.*/, "--slo"],
   [/^load\b.*/, "--users"],
-  [/^assert\b.*/, "--fail-if"],
 ];
 
 function helpPage({ kind, flags }: Door, command: string): HelpPage {

@@ -17,7 +17,7 @@ export interface UrlKind {
   /** How long each number of users is measured. */
   readonly eachFor: Duration;
   /** The longest measurement of a number of users in a search. */
-  readonly atMost: Duration;
+  readonly forAtMost: Duration;
   readonly about: string;
   /** Arguments of examples. */
   readonly examples: readonly string[];
@@ -73,7 +73,7 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     hasTokens: true,
     hidesApi: true,
     eachFor: "10 s",
-    atMost: "60 s",
+    forAtMost: "60 s",
     about:
       "Measures a language model by its server's address: finds the model and its tokenizer, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [
@@ -87,7 +87,7 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     target: "triton",
     server: "a server of KServe v2, such as Triton",
     eachFor: "5 s",
-    atMost: "30 s",
+    forAtMost: "30 s",
     about:
       "Measures a model on Triton, or another server of KServe v2, by its address: finds protocol, model and inputs, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [

@@ -94,9 +94,13 @@ function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): U
   const isEnough = !isSearch || values.length > 1 || (values[0] as number) > 1;
   const isHuge = values.some((one) => one > MAX_CONCURRENCY);
   if (values.every((one) => one > 0) && isOrdered && isEnough && !isHuge) return { isRange, values };
-  const [forms, hint] = isSearch
-    ? ["the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
-    : ["a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
+  const [first = 0, last = 0] = values;
+  const isFalling = isRange && values.length === 2 && first > last && last > 0;
+  const [forms, hint] = isFalling
+    ? ["a range that rises", `Write --users ${values.toReversed().join(":")}.`]
+    : isSearch
+      ? ["the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
+      : ["a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
   const message = isHuge ? `must be ${formatCount(MAX_CONCURRENCY)} at most` : `is not ${forms}`;
   problems.push(problem("invalid-value", "--users", message, hint, text));
   return undefined;
@@ -129,7 +133,7 @@ function withStatistic(name: string): string {
 function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const [, name = "", value = ""] = /^\s*([^=<>]+?)\s*=\s*(.+?)\s*$/.exec(text) ?? [];
   if (name === "") {
-    problems.push(problem("invalid-value", "--slo", "has no metric and limit", SLO_HINT, text));
+    problems.push(problem("invalid-value", "--slo", "must be METRIC=LIMIT", SLO_HINT, text));
     return undefined;
   }
   const known = withStatistic(name);

@@ -85,12 +85,12 @@ function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: Url
   return { name: "load", value: isOne ? call("hold", first, each) : call("steps", users.values, each) };
 }
 
-function searchOf({ atMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
-  const most = extent !== undefined && "for" in extent ? extent.for : atMost;
+function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
+  const most = extent !== undefined && "for" in extent ? extent.for : forAtMost;
   const where = slos.map(toLimit);
   const hasErrors = slos.some(({ assertion }) => assertion.metric.key === "errorRate");
   const value = call("findMax", {
-    over: searchedUsers(users),
+    range: searchedUsers(users),
     where: hasErrors ? where : [...where, call("errorRate").with("below", "1 %")],
     ...toTimes({ for: most }),
   });

@@ -54,7 +54,6 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
   };
   const running = startPlan(plan, {
     openObserver: () => Promise.resolve(observer),
-    check: () => Promise.resolve(),
     held,
   });
   const result = await running.result;

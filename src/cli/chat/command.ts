@@ -64,27 +64,27 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
     const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
+    const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
     const planFor = (model: string): Plan =>
-      withPlanValues(
-        toPlan(
-          defineScenario({
-            name: "chat",
-            target: openai(url, {
-              model,
-              endpoint,
-              streaming: true,
-              tokenizer: "none",
-              headers,
-              ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
-              ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
-            }),
-            load: hold(1, { requests: 1 }),
-            // Held in memory: the file is not read.
-            inputs: payloads("the question"),
+      toPlan(
+        defineScenario({
+          name: "chat",
+          target: openai(url, {
+            model,
+            endpoint,
+            streaming: true,
+            tokenizer: "none",
+            headers,
+            ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
+            ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
           }),
-          process.cwd(),
-        ),
-        new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]),
+          load: hold(1, { requests: 1 }),
+          // Held in memory: the file is not read.
+          inputs: payloads("the question"),
+        }),
+        process.cwd(),
+        {},
+        (plan) => withPlanValues(plan, changes),
       );
     const model = flags.text("model") ?? (await findModel(planFor("any"), io));
     const question: Question = { text, model, endpoint, maxTokens };

@@ -1,8 +1,8 @@
-import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
+import { BUNCH_GAP_NS, BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { defined } from "../../plan/defined.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
-import { formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
+import { countOf, formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
@@ -85,7 +85,7 @@ function formatPieces(pieces: readonly Piece[], offsetsNs: readonly number[]): s
   const columns = [
     column<PieceRow>("at", "after the send", "time", 0, ({ atNs }) => atNs),
     column<PieceRow>("gap", "after the last", "time", 0, ({ gapNs }) =>
-      gapNs === undefined || gapNs >= SAME_READ_NS ? gapNs : "at once",
+      gapNs === undefined || gapNs >= BUNCH_GAP_NS ? gapNs : "at once",
     ),
     column<PieceRow>("text", "text", "text", 0, ({ text }) => text),
   ];
@@ -94,9 +94,6 @@ function formatPieces(pieces: readonly Piece[], offsetsNs: readonly number[]): s
     ? `${table}\n… and ${formatCount(pieces.length - rows.length)} more pieces`
     : table;
 }
-
-/** Pieces that were read at once have gaps of single nanoseconds, so that their order is kept. */
-const SAME_READ_NS = 1000;
 
 /** Quotes a text on one line, at most 2,000 characters of it. */
 function quote(text: string): string {
@@ -109,7 +106,7 @@ function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined)
   const rows = [
     ["output tokens", describeCount(counted?.outputCount, usage?.completionTokens, counted)],
     ["input tokens", describeCount(counted?.inputCount, usage?.promptTokens, counted)],
-    ["pieces with text", formatCount(readTimes(timed).length)],
+    ["pieces with text", describePieces(timed)],
     ...(finishReason === undefined
       ? []
       : [["finish reason", escapeControls(limitMessage(finishReason, MOST_NAME_CHARACTERS))]]),
@@ -130,18 +127,18 @@ interface Timing {
 }
 
 function readTiming(timed: TimedResponse, counted: CountedTokens | undefined): Timing {
-  const timesNs = readTimes(timed);
+  const timesNs = arrivalsOf(timed).map(({ atNs }) => atNs);
   const [firstNs] = timesNs;
   const spanNs = (timesNs.at(-1) ?? Number.NaN) - (firstNs ?? Number.NaN);
   const known = timed.response.usage?.completionTokens ?? counted?.outputCount;
   const gapCount = (known ?? timesNs.length) - 1;
   const hasGaps = timesNs.length > 1 && gapCount > 0;
-  // Where tokens share a read, a rate shows how the response was cut.
-  const isBunched = known === undefined || known - timesNs.length >= BUNCHED_RATIO * gapCount;
+  // Where tokens arrive together, their times show how the response was cut.
+  const isBunched = known !== undefined && known - timesNs.length >= BUNCHED_RATIO * gapCount;
   return {
     firstNs,
-    gapNs: hasGaps ? spanNs / gapCount : undefined,
-    tokensPerSec: hasGaps && !isBunched && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
+    gapNs: hasGaps && !isBunched ? spanNs / gapCount : undefined,
+    tokensPerSec: hasGaps && !isBunched && known !== undefined && spanNs > 0 ? gapCount / nsToSec(spanNs) : undefined,
     latencyNs: timed.offsetsNs.at(-1),
     isCounted: known !== undefined,
   };
@@ -158,12 +155,32 @@ function formatRow(timed: TimedResponse, counted: CountedTokens | undefined): re
   return formatTextTable(makeTable("", columns, [undefined]), STYLE).lines;
 }
 
-/** Returns the times of the reads with text, in nanoseconds after the send. */
-function readTimes({ response, offsetsNs }: TimedResponse): number[] {
-  const reads = [...new Set([...response.reasoning, ...response.output].map(({ read }) => read))].toSorted(
-    (a, b) => a - b,
-  );
-  return reads.map((read) => offsetsNs[read] ?? 0);
+/** What arrived at one time. */
+interface Arrival {
+  readonly atNs: number;
+  readonly pieceCount: number;
+  /** Events with text; above 1 their gaps are not known. */
+  readonly eventCount: number;
+}
+
+/** Returns when text arrived, in nanoseconds after the send. Pieces of events that were read together are one arrival. */
+function arrivalsOf({ response, offsetsNs }: TimedResponse): Arrival[] {
+  const arrivals: Arrival[] = [];
+  let beforeNs = Number.NEGATIVE_INFINITY;
+  for (const { read, events } of listPieces(response)) {
+    const atNs = offsetsNs[read] ?? 0;
+    const last = atNs - beforeNs < BUNCH_GAP_NS ? arrivals.pop() : undefined;
+    const { pieceCount, eventCount } = last ?? { pieceCount: 0, eventCount: 0 };
+    arrivals.push({ atNs: last?.atNs ?? atNs, pieceCount: pieceCount + 1, eventCount: eventCount + events });
+    beforeNs = atNs;
+  }
+  return arrivals;
+}
+
+function describePieces(timed: TimedResponse): string {
+  const arrivals = arrivalsOf(timed);
+  const count = arrivals.reduce((sum, { pieceCount }) => sum + pieceCount, 0);
+  return `${formatCount(count)}${arrivals.length === count ? "" : `, which came in ${countOf(arrivals.length, "bunch", "bunches")}`}`;
 }
 
 function describeCount(
@@ -179,15 +196,17 @@ function describeCount(
 }
 
 /** Returns what would make a benchmark of this server wrong. */
-function findWarnings({ response }: TimedResponse, counted: CountedTokens | undefined): string[] {
+function findWarnings(timed: TimedResponse, counted: CountedTokens | undefined): string[] {
   const warnings: string[] = [];
-  const pieces = [...response.reasoning, ...response.output];
-  const bunched = response.output.filter(({ events }) => events > 1).length;
-  if (pieces.length === 1)
+  const { response } = timed;
+  const arrivals = arrivalsOf(timed);
+  const eventCount = arrivals.reduce((sum, one) => sum + one.eventCount, 0);
+  const together = eventCount - arrivals.length;
+  if (arrivals.length === 1)
     warnings.push("the whole response came at once: the server, or something before it, does not stream");
-  else if (bunched > response.output.length / 2)
+  else if (arrivals.length > 1 && together >= BUNCHED_RATIO * (eventCount - 1))
     warnings.push(
-      `${bunched} of ${response.output.length} reads had several events: tokens come in bunches, so their gaps are not those of the model`,
+      `${formatCount(together)} of ${formatCount(eventCount)} events came together with the one before: tokens come in bunches, so their gaps are not those of the model`,
     );
   const servers = response.usage?.completionTokens;
   if (counted !== undefined && servers !== undefined && response.reasoning.length === 0) {

@@ -1,5 +1,6 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { countOf, plural } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { describeTime, estimateAllRuns, type RunTime } from "../../registry/run-time.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -43,10 +44,12 @@ export async function runCheckCommand(args: readonly string[], command: string, 
     const checks = checkTypes(files.filter(isFile));
     const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
     const faults = [
-      ...(wrong.size === 0 ? [] : [`${wrong.size} of ${files.length} plans ${wrong.size === 1 ? "is" : "are"} wrong`]),
+      ...(wrong.size === 0
+        ? []
+        : [`${wrong.size} of ${countOf(files.length, "plan")} ${plural(wrong.size, "is", "are")} wrong`]),
       ...(isTyped ? [] : ["types are wrong"]),
     ];
-    const all = files.length === 1 ? "1 scenario is right" : `${files.length} scenarios are right`;
+    const all = countOf(files.length, "scenario is right", "scenarios are right");
     io.out(faults.length === 0 ? `PASSED  ${all}\n` : `REFUSED  ${faults.join("; ")}\n`);
     return faults.length === 0 ? EXIT.passed : EXIT.usage;
   });
@@ -99,8 +102,7 @@ function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | 
 
 /** Describes what is measured, and under which load. */
 function describePlan({ name, target, load, assertions }: Plan): string {
-  const checks = assertions.length === 1 ? "1 assertion" : `${assertions.length} assertions`;
-  return `${name}: ${targetKindOf(target).describe(target)}; ${loadModeOf(load).describe(load)}; ${checks}`;
+  return `${name}: ${targetKindOf(target).describe(target)}; ${loadModeOf(load).describe(load)}; ${countOf(assertions.length, "assertion")}`;
 }
 
 /** Prints what the compiler said. Returns whether it found nothing wrong. */

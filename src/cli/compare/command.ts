@@ -78,7 +78,7 @@ interface Request {
   readonly files: OutputFilesPlan;
 }
 
-/** Width of the tables with all metrics. */
+/** Width of the tables with all metrics where there is no terminal. */
 const MOST_COLUMNS = 110;
 
 /** The command. */
@@ -151,7 +151,9 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(renderText(model, { isVerbose: isAll, moreFlag: "-v", ...(isAll ? { maxColumns: MOST_COLUMNS } : {}) }));
+  textIo.out(
+    renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns ?? MOST_COLUMNS }),
+  );
   await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }

@@ -1,6 +1,6 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
 import { messageOf } from "../../plan/problem.ts";
-import { formatCount, nsToMs } from "../../plan/units.ts";
+import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isExecutable, runtimeName } from "../../runtime/runtime.ts";
 import { openSocket } from "../../runtime/sockets.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
@@ -40,7 +40,7 @@ export async function checkClientRate(_host: Host, { concurrency, ratePerSec, pr
     const [level] = run.result.levels;
     if (level === undefined || run.result.failedCount > 0)
       return unknown(
-        `${run.result.failedCount} requests to the embedded target failed: ${run.result.failures[0]?.example}`,
+        `${countOf(run.result.failedCount, "request")} to the embedded target failed: ${run.result.failures[0]?.example}`,
       );
     perSec = Math.round(inferPerSec(level.window, 1));
   } catch (error) {
@@ -96,7 +96,7 @@ function checkTokenizers({ env, list }: Host): Finding {
   const count = list(folder).filter((name) => name.startsWith("models--")).length;
   const isOffline = (env["HF_HUB_OFFLINE"] ?? "0") !== "0";
   const values = { folder, models: count, isOffline };
-  const said = `${count} models of HuggingFace's hub in ${folder}`;
+  const said = `${countOf(count, "model")} of HuggingFace's hub in ${folder}`;
   if (count === 0 && isOffline)
     return warning(
       `${said}, and HF_HUB_OFFLINE forbids to download`,

@@ -1,6 +1,7 @@
 import { defined } from "../../plan/defined.ts";
 import type { OutputFilesPlan } from "../../plan/plan.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { plural } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
@@ -35,8 +36,7 @@ const STYLE = { maxColumns: 80, format: valueText };
 /** Formats the findings, with a line break at the end. */
 export function formatFindings(findings: readonly NamedFinding[]): string {
   const count = (status: Finding["status"]): number => findings.filter((one) => one.status === status).length;
-  const counted = (number: number, what: string): string =>
-    `${number === 0 ? "no" : number} ${what}${number === 1 ? "" : "s"}`;
+  const counted = (number: number, what: string): string => `${number === 0 ? "no" : number} ${plural(number, what)}`;
   const [problems, warnings] = [count("problem"), count("warning")];
   const verdict =
     problems > 0 ? "PROBLEM  this host cannot send the asked load as it is" : "OK  nothing prevents the asked load";

@@ -1,4 +1,4 @@
-import { formatCount, nsToMs, usToMs } from "../../plan/units.ts";
+import { formatCount, nsToMs, plural, usToMs } from "../../plan/units.ts";
 import { type Check, type Finding, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -98,7 +98,7 @@ function checkQuota(host: Host): Finding {
   if (quota === "max" || quotaUs === undefined || periodUs === undefined || !(quotaUs > 0)) return ok("none");
   const cores = quotaUs / periodUs;
   return warning(
-    `this control group may use ${round(cores)} cores, and stops for the rest of each ${round(usToMs(periodUs))} ms when they are used up`,
+    `this control group may use ${round(cores)} ${plural(round(cores), "core")}, and stops for the rest of each ${round(usToMs(periodUs))} ms when they are used up`,
     "Remove the limit (a Kubernetes pod: no CPU limit, or whole cores with the static CPU manager)",
     { cores: round(cores) },
   );

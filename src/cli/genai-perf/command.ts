@@ -4,6 +4,7 @@ import type { Peers } from "../../run/peers/peers.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { type CommandUsage, type LoadedCommand, type ShownOption, showArgparseOption } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
+import { inFleet } from "../in-fleet.ts";
 import { withNames } from "../setting-names.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
 import { openCheckpoint, runKeptProfile } from "./checkpoint/keep.ts";
@@ -15,7 +16,7 @@ import type { Asked } from "./options/asked.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { type GivenCommand, HELP_FLAG, type ParsedCommand, parseCommand, TOP_FLAGS } from "./options/parse.ts";
 import { isEmpty } from "./options/passed-flags.ts";
-import { isDryRun } from "./options/shared-settings.ts";
+import { sharedKeyOf } from "./options/shared.ts";
 import { flagsOf, SUBCOMMANDS, type SubcommandName } from "./options/subcommands.ts";
 import { checkPassed, findPassedProblems } from "./plan/passed-plan.ts";
 import { planProfile, planRun } from "./plan/plan-profile.ts";
@@ -107,41 +108,46 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   const read = readSettings(parsed);
   if (read.kind === "usage") return describeUsage({ ...read, problems: [], recognised: parsed }, io);
   if (read.kind === "config") throw new UserError([...read.problems, ...findPassedBeside(parsed, read.problems)]);
-  const { settings } = read.asked;
+  const { subcommand, passed } = read.asked;
   for (const warning of read.warnings) io.err(`rampart: ${warning}\n`);
-  if (!isEmpty(parsed.passed) && !isMeasuring(settings.subcommand))
-    throw new UserError([nothingToPass(settings.subcommand)]);
-  if (settings.subcommand === "create-template") {
-    writeTemplate(settings.templateFile, settings.isVerbose);
-    io.out(`Template created: ${settings.templateFile}\n`);
+  if (!isEmpty(parsed.passed) && !isMeasuring(subcommand)) throw new UserError([nothingToPass(subcommand)]);
+  if (subcommand === "create-template") {
+    const path = read.asked.get("-f");
+    writeTemplate(path, read.asked.get("-v"));
+    io.out(`Template created: ${path}\n`);
     return EXIT.done;
   }
-  const asked = read.asked.with({ input: await resolveInputFormat(settings.input) });
+  const asked = read.asked.with({ "rampart.input_format": await resolveInputFormat(read.asked.input) });
   for (const warning of checkPassed(asked)) io.err(`rampart: ${warning}\n`);
-  const run = async (peers?: Peers): Promise<number> => ((await runAsked(asked, io, peers)) ? EXIT.done : EXIT.failed);
-  if (!isOfRanks(settings.passed) || isDryRun(settings.rampart.shared)) return run();
-  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(peers)));
+  const run = async (whole: Asked, peers?: Peers): Promise<number> =>
+    (await runAsked(whole, io, peers)) ? EXIT.done : EXIT.failed;
+  if (asked.isDryRun) return run(asked);
+  if (asked.values.get(sharedKeyOf("fleet")) !== "")
+    return inFleet(new Map(), io, (values) => explain(io, () => run(asked.withPlanValues(values))));
+  if (!isOfRanks(passed)) return run(asked);
+  return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(asked, peers)));
 }
 
 /** Returns what makes the command have several runs; undefined if it has one. */
-function severalRunsOf({ settings: { subcommand, output } }: Asked): string | undefined {
-  if (subcommand === "analyze") return subcommand;
-  return output.isCheckpointing ? "--enable-checkpointing" : undefined;
+function severalRunsOf(asked: Asked): string | undefined {
+  if (asked.subcommand === "analyze") return asked.subcommand;
+  return asked.get("output.enable_checkpointing") ? "--enable-checkpointing" : undefined;
 }
 
 /** Returns whether the command succeeded. */
 async function runAsked(asked: Asked, io: CommandIo, peers?: Peers): Promise<boolean> {
-  const { layout, output, rampart, subcommand } = asked.settings;
+  const { subcommand } = asked;
   if (subcommand === "process-export-files") return mergeExports(asked, io);
   const sweep = subcommand === "analyze" ? planSweep(asked) : undefined;
-  if (isDryRun(rampart.shared)) {
+  if (asked.isDryRun) {
     await (sweep === undefined ? dryRun(planProfile(asked), io) : dryRunSweep(sweep, io));
     return true;
   }
-  const openKept = () =>
-    openCheckpoint(layout.models[0] ?? "", output.isCheckpointing ? output.checkpointDir : undefined, io);
+  const isKept = asked.get("output.enable_checkpointing");
+  const folder = isKept ? asked.get("output.checkpoint_directory") : undefined;
+  const openKept = () => openCheckpoint(asked.get("model_names")[0] ?? "", folder, io);
   if (sweep !== undefined) return runAnalyze(sweep, await openKept(), io);
-  if (output.isCheckpointing) return runKeptProfile(planRun(asked), await openKept(), io);
+  if (isKept) return runKeptProfile(planRun(asked), await openKept(), io);
   const suffix = peers !== undefined && peers.count > 1 ? `-rank${peers.rank}` : "";
   return (await runProfile(planRun(asked, { suffix }), io, { peers })).isPassed;
 }

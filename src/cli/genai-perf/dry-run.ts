@@ -1,7 +1,7 @@
 import { combineAxes } from "../../campaign/sweep.ts";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
-import { msToSec } from "../../plan/units.ts";
+import { msToSec, plural } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
@@ -62,7 +62,7 @@ function describePlan(plan: ProfilePlan, { entryCount, first }: CheckedInputs): 
     (endpoint === "" ? "" : `, path ${endpoint}`);
   const { warmupRequests, warmupMs = 0 } = measurement;
   const warmup = [
-    ...(warmupRequests > 0 ? [`${warmupRequests} requests`] : []),
+    ...(warmupRequests > 0 ? [`${warmupRequests} ${plural(warmupRequests, "request")}`] : []),
     ...(warmupMs > 0 ? [`${msToSec(warmupMs)} s`] : []),
   ];
   const { urls = [], isAsked = false } = telemetry.scrapes ?? {};
@@ -72,7 +72,7 @@ function describePlan(plan: ProfilePlan, { entryCount, first }: CheckedInputs): 
     `  load:         ${loadModeOf(plan.load).describe(plan.load)}`,
     `  measured:     ${describeMode(measurement.mode, entryCount)}`,
     ...(warmup.length > 0 ? [`  warm-up:      ${warmup.join(" and ")}`] : []),
-    `  inputs:       ${entryCount} different requests`,
+    `  inputs:       ${entryCount} different ${plural(entryCount, "request")}`,
     `  the first:    ${shown}`,
     `  metrics from: ${urls.join(", ")}${isAsked ? "" : ", if it is there"}`,
     `  files in:     ${outputs.genaiPerf.folder}`,
@@ -83,7 +83,7 @@ function describePlan(plan: ProfilePlan, { entryCount, first }: CheckedInputs): 
 function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string {
   switch (mode.kind) {
     case "requests":
-      return `${mode.count ?? entryCount} requests`;
+      return `${mode.count ?? entryCount} ${plural(mode.count ?? entryCount, "request")}`;
     case "duration":
       return `${msToSec(mode.durationMs)} s`;
     case "until-resolved":
@@ -91,6 +91,6 @@ function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string
     case "time-windows":
       return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
     case "count-windows":
-      return `windows of ${mode.requestsPerWindow} requests, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
+      return `windows of ${mode.requestsPerWindow} ${plural(mode.requestsPerWindow, "request")}, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
   }
 }

@@ -4,10 +4,13 @@ import type { PayloadFormat } from "../../service/openai/payload.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "./endpoints.ts";
 
-interface Endpoint {
+/** What runs the model of a Triton server, and so the format of its tensors. */
+export type Backend = PayloadFormat & ("tensorrtllm" | "vllm");
+
+/** What determines the format of bodies and responses. */
+export interface Endpoint {
   readonly type: EndpointTypeName;
-  /** What runs the model of a Triton server, and so the format of its tensors. */
-  readonly backend: PayloadFormat;
+  readonly backend: Backend;
 }
 
 interface Format {

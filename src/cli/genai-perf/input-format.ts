@@ -31,26 +31,25 @@ export function canHaveSessions(input: InputFile): boolean {
   return ["payload", "conversations"].includes(sourceOf(input).kind);
 }
 
-/** Returns the input with `auto` replaced by the format detected from the file. @throws UserError for an unknown format */
-export async function resolveInputFormat<T extends InputFile>(input: T): Promise<T> {
-  const { file, format } = input;
+/** Returns the format of a file; that of `auto` is detected from the file. @throws UserError for an unknown format */
+export async function resolveInputFormat({ file, format }: InputFile): Promise<InputFormat> {
   // The trace readers support more headers than there are formats.
   const isOpen = format === "auto" && file !== "" && !hasPrefix(file) && !file.endsWith(".csv");
-  return isOpen ? { ...input, format: await detectFormat(file) } : input;
+  return isOpen ? detectFormat(file) : format;
 }
 
 /** Checks `--input-format` against the input file. */
 export function checkInputFormat(rules: RuleSet): void {
-  const { file, format } = rules.settings.input;
-  const at = "input.format";
+  const { file, format } = rules.input;
+  const of = "rampart.input_format";
   if (format === "auto") return;
   const hint = "Add --input-file FILE, or leave it out.";
-  rules.refuse(file === "", at, "--input-format needs --input-file", hint);
+  rules.refuse(file === "", of, "--input-format needs --input-file", hint);
   const isSame =
     (format === "payload" && file.startsWith("payload:")) ||
     (format === "sharegpt" && file.startsWith("conversations:"));
   const message = `--input-format ${format} contradicts --input-file ${file}`;
-  rules.refuse(hasPrefix(file) && !isSame, at, message, "Leave out one, or the word before the colon.");
+  rules.refuse(hasPrefix(file) && !isSame, of, message, "Leave out one, or the word before the colon.");
 }
 
 function hasPrefix(file: string): boolean {

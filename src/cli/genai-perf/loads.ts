@@ -11,7 +11,8 @@ interface Entry {
   readonly passedFlag: string;
   /** Default: true. */
   readonly hasNumber?: boolean;
-  toPlan(value: number, seed: number): LoadPlan;
+  /** Returns the load of a plan, without what options put there. */
+  toPlan(value: number): LoadPlan;
 }
 
 /** The loads by their name in files, in the order of GenAI-Perf's help. */
@@ -22,12 +23,12 @@ const LOADS = {
   },
   request_rate: {
     passedFlag: "--request-rate-range",
-    toPlan: (value, seed) => ({
+    toPlan: (value) => ({
       kind: "request-rate",
       levels: { kind: "list", values: [value] },
       search: "linear",
       distribution: "constant",
-      seed,
+      seed: 0,
     }),
   },
   session_concurrency: {
@@ -68,7 +69,7 @@ export interface GenaiLoad extends Omit<Entry, "hasNumber"> {
 /** The load, which answers all questions about it. */
 export function loadOf(kind: LoadName): GenaiLoad {
   const { hasNumber = true, ...load }: Entry = LOADS[kind];
-  const { unit, dataOrder, requestCount } = loadModeOf(load.toPlan(1, 0));
+  const { unit, dataOrder, requestCount } = loadModeOf(load.toPlan(1));
   const { isWhole, title } = LEVEL_UNITS[hasNumber ? unit : "concurrency"];
   return {
     ...load,

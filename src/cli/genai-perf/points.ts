@@ -1,11 +1,8 @@
 import type { SweepAxis } from "../../campaign/sweep.ts";
 import type { PointParameters } from "../../result/sweep.ts";
-import { putValue } from "../options/place.ts";
-import { ENDPOINT_TYPES } from "./endpoints.ts";
-import { countFor, isLoadName, type LoadName, loadOf } from "./loads.ts";
+import { countFor, isLoadName, type LoadName } from "./loads.ts";
 import type { Asked } from "./options/asked.ts";
-import type { SettingPath, Sweep, SweepType } from "./options/settings.ts";
-import { SWEEPS, type SweepKind, sweepValues } from "./options/sweeps.ts";
+import { SWEEPS, type Sweep, type SweepKind, type SweepType, sweepValues } from "./options/sweeps.ts";
 
 /** The points of a sweep. */
 
@@ -16,25 +13,28 @@ export function axesOf(sweeps: readonly Sweep[]): SweepAxis[] {
 
 /** Returns what one point asks for: the same as the sweep, with the values of the point. */
 export function applyPoint(sweep: Asked, parameters: PointParameters): Asked {
-  const { isTextless } = ENDPOINT_TYPES[sweep.settings.endpoint.type];
-  const point = { ...sweep.settings };
-  for (const [type, value] of parameters) {
-    const { at }: SweepKind = SWEEPS[type as SweepType];
-    if (at === undefined) putValue(point, "perfAnalyzer.stimulus", { kind: type, value });
-    else putValue(point, at === TEXTS && isTextless ? IMAGES : at, value);
-  }
-  const { stimulus, measurement } = point.perfAnalyzer;
+  const point = sweep.with(
+    Object.fromEntries(
+      parameters.map(([type, value]) => {
+        const { of }: SweepKind = SWEEPS[type as SweepType];
+        if (of === undefined) return ["perf_analyzer.stimulus", { kind: type, value }];
+        return [of === TEXTS && sweep.type.isTextless ? IMAGES : of, value];
+      }),
+    ),
+  );
   // Ten requests, a profile's default, are too few for a high rate.
   const isCounted =
-    measurement.mode === "request_count" && measurement.num === null && point.rampart.durationSec === null;
-  const { isInFlight, sendsOnce } = loadOf(stimulus.kind);
-  if (!isInFlight && !sendsOnce && isCounted) putValue(point, NUMBER, countFor(stimulus.value ?? 1));
-  return sweep.with(point);
+    point.get("perf_analyzer.measurement.mode") === "request_count" &&
+    point.get("perf_analyzer.measurement.num") === null &&
+    point.get("rampart.duration") === null;
+  const { isInFlight, sendsOnce } = point.load;
+  if (isInFlight || sendsOnce || !isCounted) return point;
+  const { value = 1 } = point.get("perf_analyzer.stimulus");
+  return point.with({ "perf_analyzer.measurement.num": countFor(value) });
 }
 
-const NUMBER: SettingPath = "perfAnalyzer.measurement.num";
-const TEXTS: SettingPath = "prompts.textsPerRequest";
-const IMAGES: SettingPath = "prompts.imagesPerRequest";
+const TEXTS = "input.batch_size";
+const IMAGES = "input.image.batch_size";
 
 /** Returns the sweep that varies the load; undefined when the load is the same for all points. */
 export function findLoadSweep(sweeps: readonly Sweep[]): (Sweep & { readonly type: LoadName }) | undefined {

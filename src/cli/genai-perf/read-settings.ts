@@ -1,18 +1,20 @@
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../options/argparse.ts";
-import { putValue } from "../options/place.ts";
-import { ENDPOINT_TYPES } from "./endpoints.ts";
 import { Asked } from "./options/asked.ts";
 import { readConfig } from "./options/config.ts";
-import { defaultSettings } from "./options/defaults.ts";
-import type { GenaiFlag } from "./options/genai-option.ts";
+import { type GenaiFlag, valueNameOf } from "./options/genai-option.ts";
 import type { GivenCommand } from "./options/parse.ts";
 import { readLoad, readPassed } from "./options/read-load.ts";
-import type { Subcommand } from "./options/settings.ts";
-import { type GivenSetting, type LastFlag, listChoices, SettingsBuilder } from "./options/settings-builder.ts";
-import type { SubcommandName } from "./options/subcommands.ts";
+import { DEFAULTS, type SubcommandName } from "./options/subcommands.ts";
 import { readSweep } from "./options/sweeps.ts";
 import { type Fault, quote, VALUE_KINDS } from "./options/value-kinds.ts";
+import {
+  type LastFlag,
+  listChoices,
+  type Subcommand,
+  type ValueSource,
+  ValuesBuilder,
+} from "./options/values-builder.ts";
 import { RuleSet } from "./rules/rule-set.ts";
 import { checkTogether } from "./rules/rules.ts";
 import { warnTogether } from "./rules/warnings.ts";
@@ -44,7 +46,7 @@ type GivenFlag = GivenOption<GenaiFlag>;
 interface ReadFlag {
   readonly flag: GenaiFlag;
   readonly values: readonly (string | number)[];
-  readonly from: GivenSetting;
+  readonly from: ValueSource;
 }
 
 /** Flags that are allowed with a configuration file without `--override-config`. */
@@ -87,11 +89,10 @@ function readWord({ kind, flagKind, choices, ownChoices = [] }: GenaiFlag, word:
 }
 
 function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly ReadFlag[]): SettingsResult {
-  const builder = new SettingsBuilder(defaultSettings());
+  const builder = new ValuesBuilder(DEFAULTS);
   // Without the file, settings that it may contain would be reported as missing.
   if (subcommand === "config" && !readFile(builder, given)) return { kind: "config", problems: builder.problems };
-  if (subcommand !== "config")
-    builder.store("subcommand", subcommand, { place: subcommand, source: "flag", isFloat: false });
+  if (subcommand !== "config") builder.subcommand = subcommand;
   for (const flag of flags) readFlag(builder, flag);
   const last: LastFlag = (name) => {
     const found = flags.findLast(({ flag }) => flag.names[0] === name);
@@ -102,16 +103,15 @@ function applyFlags({ subcommand, given, passed }: GivenCommand, flags: readonly
     readSweep(builder, last, subcommand === "analyze");
     readPassed(builder, passed);
   }
-  if (subcommand === "config") builder.settings.subcommand = inferSubcommand(builder);
+  if (subcommand === "config") builder.subcommand = inferSubcommand(builder);
   return finish(builder);
 }
 
-function finish(builder: SettingsBuilder): SettingsResult {
-  const { settings, problems } = builder;
-  if (ENDPOINT_TYPES[settings.endpoint.type].alwaysStreams) putValue(settings, "layout.isStreaming", true);
+function finish(builder: ValuesBuilder): SettingsResult {
+  if (new Asked(builder).type.alwaysStreams) builder.values.set("endpoint.streaming", true);
   const rules = new RuleSet(builder);
   checkTogether(rules);
-  const all = [...problems, ...rules.problems];
+  const all = [...builder.problems, ...rules.problems];
   if (all.length > 0) return { kind: "config", problems: all };
   warnTogether(rules);
   return { kind: "settings", asked: new Asked(builder), warnings: rules.warnings };
@@ -124,7 +124,7 @@ export function findFurther(result: SettingsResult): readonly Problem[] {
 }
 
 /** Returns whether a file exists and can be read. */
-function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolean {
+function readFile(builder: ValuesBuilder, given: readonly GivenFlag[]): boolean {
   const file = given.findLast(({ option }) => option.names[0] === "-f")?.values[0];
   const isRead = file === undefined || readConfig(builder, file);
   if (given.some(({ option }) => option.names[0] === "--override-config")) return isRead;
@@ -139,18 +139,18 @@ function readFile(builder: SettingsBuilder, given: readonly GivenFlag[]): boolea
   return isRead;
 }
 
-function readFlag(builder: SettingsBuilder, { flag, values, from }: ReadFlag): void {
+function readFlag(builder: ValuesBuilder, { flag, values, from }: ReadFlag): void {
   if (flag.read !== undefined) {
     flag.read(builder, values, from);
     return;
   }
   const isList = flag.count === "some" || flag.count === "any";
   // `--audio-depths` without a value has no effect, like in GenAI-Perf.
-  if (flag.at === undefined || (isList && values.length === 0)) return;
-  builder.set(flag.at, flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
+  if (flag.default === undefined || (isList && values.length === 0)) return;
+  builder.set(valueNameOf(flag), flag.count === "switch" ? true : isList ? [...values] : values[0], from, flag);
 }
 
-function inferSubcommand(builder: SettingsBuilder): Subcommand {
-  if (builder.given.has("analyze.sweeps")) return "analyze";
-  return builder.given.has("process.inputDir") ? "process-export-files" : "profile";
+function inferSubcommand(builder: ValuesBuilder): Subcommand {
+  if (builder.given.has("analyze")) return "analyze";
+  return builder.given.has("process.input_path") ? "process-export-files" : "profile";
 }

@@ -1,5 +1,6 @@
 import type { SettingPath } from "../../plan/messages.ts";
 import { OPTIONS as PASSED_OPTIONS } from "../perf-analyzer/options/table.ts";
+import { inPerfAnalyzer } from "../perf-analyzer/setting-names.ts";
 import type { GenaiOption } from "./options/genai-option.ts";
 import { ALL_OPTIONS } from "./options/subcommands.ts";
 import { PASSED_REFUSALS } from "./plan/passed-refusals.ts";
@@ -17,10 +18,6 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.protocol=grpc": "--endpoint-type kserve",
   "target.protocol=http": "an --endpoint-type over HTTP, such as chat",
   "target.tls=false": "leave --ssl-grpc-use-ssl out",
-  "target.tls=true": "give --ssl-grpc-use-ssl after --",
-  "target.tls=trusting-grpc": "--ssl-grpc-root-certifications-file FILE after --",
-  "target.tls=trusting-http": "--ssl-https-ca-certificates-file FILE after --",
-  "target.tls=unverified-http": "--ssl-https-verify-peer 0 after --",
   "target.url=http": "write http:// in --url",
   "target.url=https": "write https:// in --url",
 };
@@ -32,5 +29,6 @@ export function inGenaiPerf(path: SettingPath): string | undefined {
   );
   const passed = PASSED_OPTIONS.find(({ setting, isRampart }) => setting === path && isRampart !== true)?.names[0];
   const isPassed = passed !== undefined && !(passed in PASSED_REFUSALS);
-  return PHRASES[path] ?? own ?? (isPassed ? `${passed} after --` : undefined);
+  const inPassed = path.startsWith("target.tls=") ? inPerfAnalyzer(path) : isPassed ? passed : undefined;
+  return PHRASES[path] ?? own ?? (inPassed && `${inPassed} after --`);
 }

@@ -1,5 +1,4 @@
 import { fileSystem } from "../../runtime/files.ts";
-import { ENDPOINT_TYPES } from "./endpoints.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
 /** GenAI-Perf's named templates. */
@@ -37,13 +36,18 @@ export function isTemplateFile(template: string): boolean {
 
 /** Checks what the endpoint type `template` needs. */
 export function checkTemplate(rules: RuleSet): void {
-  const { endpoint, input } = rules.settings;
-  if (!ENDPOINT_TYPES[endpoint.type].usesTemplate) return;
+  if (!rules.type.usesTemplate) return;
+  const extra = rules.get("input.extra");
   const message = "--endpoint: the endpoint type template has no path of its own";
-  rules.refuse(endpoint.path === "", "endpoint.path", message, "Say where to post, for example --endpoint v1/embed.");
-  const keys = Object.keys(input.extra ?? {}).map((key) => `'${key}'`);
   rules.refuse(
-    readTemplateOptions(input.extra).template === undefined,
+    rules.get("endpoint.custom") === "",
+    "endpoint.custom",
+    message,
+    "Say where to post, for example --endpoint v1/embed.",
+  );
+  const keys = Object.keys(extra ?? {}).map((key) => `'${key}'`);
+  rules.refuse(
+    readTemplateOptions(extra).template === undefined,
     "input.extra",
     `The template converter requires the extra input payload_template, only detected the following --extra-inputs: [${keys.join(", ")}].`,
     "Add --extra-inputs payload_template:FILE.",

@@ -12,7 +12,7 @@ import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/shared-option.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
-import { changePlan, type PlanChanges } from "../run.ts";
+import { type PlanChanges, planChange } from "../run.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
@@ -77,6 +77,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "load.concurrency": "--users",
   "measurement.warmupRequests": "--warmup",
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
+  "target.kind=triton": "rampart triton",
   "target.tls=false": "write http:// before the address",
   "target.tls=true": "write https:// before the address",
   "target.tls=trusting-http": "--cacert FILE",
@@ -84,6 +85,7 @@ const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url": "the URL",
   "target.url=http": "write http:// before the address",
   "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {} to a scenario",
 };
 
 const inHttp: NameOf = (path) => FLAG_NAMES[path] ?? sharedNameOf("http", path) ?? inScenario(path);
@@ -135,7 +137,7 @@ async function runScenario(
   given: PlanChanges,
   io: CommandIo,
 ): Promise<number> {
-  const plan = changePlan(toPlan(scenario, process.cwd(), { showsLines: true }), given);
+  const plan = toPlan(scenario, process.cwd(), { showsLines: true }, planChange(given));
   if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
   return runMadePlan(plan, flags, io, watch);
 }
@@ -154,6 +156,6 @@ function helpPage(command: string): HelpPage {
       `${command} localhost:8080/predict -r 200 -F image=@cat.jpg --json run.json`,
     ],
     exitCodes:
-      "0 passed, 64 wrong usage, 65 a limit of --fail-if is broken, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
+      "0 passed, 64 wrong usage, 65 a limit of --fail-if is broken, 66 undecided, 69 server unreachable, stalled or failing, 74 a report could not be written, 130 interrupted, 1 internal error.",
   };
 }

@@ -13,7 +13,7 @@ import type { CommandIo } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import { type PlanValues, STDOUT_FILE } from "../options/shared-option.ts";
 import { textsIn } from "../output-files.ts";
-import { changePlan } from "../run.ts";
+import { planChange } from "../run.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "../scenarios/given-load.ts";
 import { checkSizes, collect, findScenarioFiles, type ScenarioFiles } from "./pod-files.ts";
@@ -83,7 +83,7 @@ function readLoaded(
   const client = flags.text("client") as Plan["client"]["kind"] | undefined;
   const overrides = { urls: flags.texts("url"), client };
   const onBus = new Map([...values, ["client.bus.url", values.get("client.bus.url") ?? ANY_BUS] as const]);
-  const plan = collect(problems, () => changePlan(toPlan(given, folder, overrides), { values: onBus, limits }));
+  const plan = collect(problems, () => toPlan(given, folder, overrides, planChange({ values: onBus, limits })));
   if (plan === undefined) return undefined;
   problems.push(...checkOutputs(plan), ...checkTargets(plan));
   const written = textsIn(given.definition);

@@ -12,10 +12,10 @@ export const CHAT_TIMEOUT_MS = 60_000;
 export const PODS_WAIT_MS = 300_000;
 
 /** What takes part in a run over a bus. */
-const ON_BUS = [...COMMANDS, "perf_analyzer", "agent"] as const;
+const ON_BUS = [...MEASURING, "agent"] as const;
 
 /** What lets agents send. */
-const WITH_AGENTS = [...COMMANDS, "perf_analyzer", "k8s"] as const;
+const WITH_AGENTS = [...MEASURING, "k8s"] as const;
 
 /** Files that a client of the bus needs. */
 const BUS_FILES = [
@@ -166,14 +166,14 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     value: "mpi",
     setting: "client.fleet",
     choices: ["mpi"],
-    doors: ["perf_analyzer"],
+    doors: ["perf_analyzer", "genai-perf"],
     help: "Under mpirun, let the ranks send one load: rank 0 measures and reports, and the others send for it. Without this option each rank measures for itself.",
   },
   {
     name: "allow-lost",
     kind: "whole",
     setting: "client.bus.allowLost",
-    doors: [...COMMANDS, "perf_analyzer"],
+    doors: MEASURING,
     min: 0,
     max: MOST_AGENTS,
     example: 1,

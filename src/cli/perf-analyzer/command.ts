@@ -3,6 +3,7 @@ import { word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
+import { plural } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
@@ -121,7 +122,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
       reportIo.out(
         `Interrupt signal (${SIGNAL_NUMBERS[signal]}) received.\nWaiting for in-flight inferences to complete.\n`,
       );
-    const { result, outputError } = await executePlan(plan, reportIo, { onInterrupt, peers });
+    const { result, outputError } = await executePlan(plan, reportIo, { onInterrupt, peers, isUnchecked: true });
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
@@ -160,7 +161,9 @@ function conclude(result: RunResult, io: CommandIo): number {
     return EXIT.error;
   }
   if (result.completedCount === 0) {
-    io.err(`error: all ${result.failedCount} requests failed: ${result.failures[0]?.example ?? ""}\n`);
+    io.err(
+      `error: ${plural(result.failedCount, "the only request", `all ${result.failedCount} requests`)} failed: ${result.failures[0]?.example ?? ""}\n`,
+    );
     if (result.hint !== undefined) io.err(`  ${result.hint}\n`);
     return EXIT.error;
   }

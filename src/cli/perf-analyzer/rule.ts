@@ -1,2 +1,8 @@
 /** A rule between options: whether it is broken, and the problem to report then. */
 export type Rule = readonly [isBroken: boolean, path: string, message: string, hint: string, value?: string];
+
+/** Returns the rule of servers whose metrics are not those of Triton. */
+export function noMetrics(isCollectingMetrics: boolean, hint = "Leave --collect-metrics out."): Rule {
+  const message = "Server-side metric collection is only supported with Triton client backend.";
+  return [isCollectingMetrics, "--collect-metrics", message, hint];
+}

@@ -5,7 +5,7 @@ import { defineScenario, type Scenario, type ScenarioDefinition } from "../../sc
 import { hold } from "../../scenario/loads/levels.ts";
 import type { Load } from "../../scenario/loads/load.ts";
 import { rate } from "../../scenario/loads/rates.ts";
-import { takesExtent } from "../../scenario/loads/table.ts";
+import { extentOptionOf } from "../../scenario/loads/table.ts";
 import { readDuration } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { toAssertion } from "../options/parse-limit.ts";
@@ -44,30 +44,36 @@ export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: numbe
 export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
   const { users, perSec, extent } = given;
   const isReplaced = (users ?? perSec) !== undefined;
-  if (!isReplaced && extent === undefined) return scenario;
   const { load: own } = scenario.definition as { readonly load?: unknown };
-  const load = isReplaced ? toLoad({ ...given, extent: extent ?? extentOf(own) }, 1) : withExtent(own, extent);
+  if (isReplaced) return withLoad(scenario, toLoad({ ...given, extent: extent ?? extentOf(own) }, 1));
+  return extent === undefined ? scenario : withLoad(scenario, withExtent(own, extent));
+}
+
+function withLoad(scenario: Scenario, load: unknown): Scenario {
   return defineScenario({ ...scenario.definition, load } as ScenarioDefinition);
 }
 
 /** Returns how long a load is measured; undefined when it does not say, or consists of several. */
 function extentOf(load: unknown): GivenLoad["extent"] {
   const { kind = "", options = {} } = (Array.isArray(load) ? {} : (load ?? {})) as Partial<Load>;
-  if (!takesExtent(kind)) return undefined;
+  if (extentOptionOf(kind, "for") === undefined) return undefined;
   const { for: time, requests } = options as { readonly for?: Duration; readonly requests?: number };
   if (requests !== undefined) return { requests };
   return time === undefined ? undefined : { for: time };
 }
 
-function withExtent(load: unknown, extent: GivenLoad["extent"]): unknown {
-  const own = load as { readonly kind: string; readonly options?: object } | undefined;
-  if (extent === undefined || own === undefined || Array.isArray(own) || !takesExtent(own.kind)) {
-    const flag = extent !== undefined && "for" in extent ? "--for" : "--requests";
+function withExtent(load: unknown, extent: NonNullable<GivenLoad["extent"]>): unknown {
+  const own = (Array.isArray(load) ? undefined : load) as
+    | { readonly kind: string; readonly options?: object }
+    | undefined;
+  const [given, value] = "for" in extent ? (["for", extent.for] as const) : (["requests", extent.requests] as const);
+  const option = own && extentOptionOf(own.kind, given);
+  if (option === undefined) {
     const hint = "Give --users or --rate too, which replace the load.";
-    throw new UserError(problem("conflict", flag, "the scenario's load says itself how long it lasts", hint));
+    throw new UserError(problem("conflict", `--${given}`, "the scenario's load says itself how long it lasts", hint));
   }
-  const { for: _time, requests: _count, ...options } = (own.options ?? {}) as Record<string, unknown>;
-  return { ...own, options: { ...options, ...extent } };
+  const { for: _time, requests: _count, ...options } = (own?.options ?? {}) as Record<string, unknown>;
+  return { ...own, options: { ...options, [option]: value } };
 }
 
 const OPPOSITE = { ">": "at-most", ">=": "below", "<": "at-least", "<=": "above" } as const satisfies Record<

@@ -36,13 +36,16 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
 /** The flags of the fields of a scenario that a command makes, by the beginning of a problem's path. */
 export type FlagsOfFields = readonly (readonly [path: RegExp, flag: string])[];
 
+/** What the limits of such a command become. */
+const LIMITS: FlagsOfFields[number] = [/^assert\b.*/, "--fail-if"];
+
 /** Names the flags of a command instead of the fields of the scenario that it makes. Errors without problems stay as they are. */
 export function inFlags(error: unknown, nameOf: NameOf, fields: FlagsOfFields): unknown {
   if (!(error instanceof UserError)) return error;
   return new UserError(
     error.problems.map((found) => {
       const worded = wordProblem(found, nameOf);
-      const [pattern, flag = ""] = fields.find(([path]) => path.test(worded.path)) ?? [];
+      const [pattern, flag = ""] = [...fields, LIMITS].find(([path]) => path.test(worded.path)) ?? [];
       const path = pattern === undefined ? worded.path : worded.path.replace(pattern, flag);
       return { ...worded, path, hint: worded.hint.replace(" in the scenario", "") };
     }),

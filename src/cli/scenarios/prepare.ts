@@ -40,7 +40,7 @@ export interface PreparedScenario {
   /** Returns the scenario with the fields that are functions of the parameters. */
   resolved(context: FieldContext): Scenario;
   /** Makes the plan. @param own what one of its parts has of its own @throws UserError with all problems */
-  plan(context: FieldContext, own?: PlanOverrides): Plan;
+  plan(context: FieldContext, own?: PlanOverrides, change?: (plan: Plan) => Plan): Plan;
   /** Checks what is known before setup is called. @throws UserError with all problems */
   checkEarly(): void;
 }
@@ -92,7 +92,7 @@ export function prepareScenario(
     ...((setup ?? teardown) === undefined ? {} : { hooks: defined({ setup, teardown }) }),
     ...{ context, folder, overrides, limits, lateFields },
     resolved,
-    plan: (known, own) => toPlan(resolved(known), folder, { ...overrides, ...own }),
+    plan: (known, own, change) => toPlan(resolved(known), folder, { ...overrides, ...own }, change),
     checkEarly: () => {
       const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
       if (lateFields.length === 0) toPlan(known, folder, overrides);
@@ -105,6 +105,6 @@ function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {
   return Object.entries(hooks).flatMap(([name, hook]) =>
     hook === undefined || typeof hook === "function"
       ? []
-      : [problem("invalid-value", name, "must be a function", "Correct it in the scenario.", showValue(hook))],
+      : [problem("invalid-value", name, "must be a function", "", showValue(hook))],
   );
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
@@ -115,7 +116,7 @@ export async function runSeveral(
   const code = gravestOf(codes);
   const passed = codes.filter((one) => one === EXIT.passed).length;
   const rows = files.map((file, index) => `  ${wordOf(codes[index]).padEnd(13)}${file}\n`);
-  const verdict = `${wordOf(code)}  ${passed} of ${files.length} scenarios passed\n${rows.join("")}`;
+  const verdict = `${wordOf(code)}  ${passed} of ${countOf(files.length, "scenario")} passed\n${rows.join("")}`;
   if (io.isQuiet !== true) io.out(`\n${verdict}`);
   else if (code !== EXIT.passed) io.err(verdict);
   return code;

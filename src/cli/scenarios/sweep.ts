@@ -1,6 +1,7 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
 import { formatCsv } from "../../report/csv.ts";
 import { formatPage } from "../../report/html/report-page.ts";
@@ -11,21 +12,21 @@ import type { ReportModel } from "../../report/model/report-model.ts";
 import { writeReport } from "../../report/output-file.ts";
 import {
   buildSweepModel,
-  namePoint,
   type PointValues,
   type Sweep,
   type SweptPoint,
   toSweepJson,
 } from "../../report/sweep/sweep-model.ts";
-import { renderText } from "../../report/text/render-text.ts";
+import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { routeTextAroundReports, silent } from "../output-files.ts";
+import { routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
@@ -65,7 +66,8 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   const withoutFiles = flags.without([...outputNames(command.door), "sweep", "dry-run"]);
   const flagsOf = (values: PointValues): FlagValues =>
     values.reduce((given, one) => place(given, one, command), withoutFiles);
-  const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), silent(io), watch));
+  const once = withoutRepeats(silent(io));
+  const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), once, watch));
   if (flags.has("dry-run")) {
     const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
     io.out(`${JSON.stringify(shown, null, 2)}\n`);
@@ -73,7 +75,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   }
   if (!flags.has("quiet")) announce(points.length, plans, io);
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
-    command.runPoint(flagsOf(values), silent(io), watch),
+    command.runPoint(flagsOf(values), once, watch),
   );
   await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: command.door }, io);
   return codes;
@@ -109,7 +111,7 @@ async function measureAll(
   const missing: { readonly values: PointValues; readonly reason: string }[] = [];
   const codes: number[] = [];
   for (const [index, values] of points.entries()) {
-    if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${namePoint(values)} …\n`);
+    if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${formatPoint(values)} …\n`);
     const onExecuted: PointWatch["onExecuted"] = (plan, { result, repeated }) => {
       const options = { warned: [], nameOf: io.nameOf };
       const json =
@@ -132,13 +134,13 @@ function announce(count: number, plans: readonly (Plan | undefined)[], io: Comma
   const times = plans.map((plan) => plan && estimateAllRuns(plan));
   const known = times.filter((time) => time !== undefined);
   if (known.length < count) {
-    io.err(`  a sweep of ${count} points\n`);
+    io.err(`  a sweep of ${countOf(count, "point")}\n`);
     return;
   }
   const sum = (pick: (time: { readonly leastMs: number; readonly mostMs: number }) => number): number =>
     known.reduce((total, time) => total + pick(time), 0);
   const span = describeSpan({ leastMs: sum(({ leastMs }) => leastMs), mostMs: sum(({ mostMs }) => mostMs) });
-  io.err(`  a sweep of ${count} points, expected to take ${span}\n`);
+  io.err(`  a sweep of ${countOf(count, "point")}, expected to take ${span}\n`);
 }
 
 /** Reads what is varied. @param problems gets all problems */
@@ -226,7 +228,7 @@ interface JointReport {
 export async function showReports({ model, json, flags, door }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
-  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), hasColor: textIo.hasColor, nameOf: io.nameOf }));
+  textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
   for (const [key, path] of Object.entries(files) as [string, string][]) {
     const format = FORMATS[key];
     if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);

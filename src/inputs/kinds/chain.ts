@@ -1,3 +1,4 @@
+import { countOf } from "../../plan/units.ts";
 import type { Payload, PayloadRequest } from "../../service/content.ts";
 import type { ChainTurn } from "../../service/http/chain.ts";
 import { extractsOf } from "../../service/http/chain-extract.ts";
@@ -26,7 +27,7 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
-  subject: ({ steps }) => `a chain of ${steps.length} ${steps.length === 1 ? "step" : "steps"}`,
+  subject: ({ steps }) => `a chain of ${countOf(steps.length, "step")}`,
   needsSessions: {
     message: "the inputs are a chain of requests, which needs a load of users who send it",
     hint: 'Use sessions(8, { for: "30 s" }), which has 8 users, or sessionRate(5, { for: "30 s" }).',
@@ -58,7 +59,8 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
-    readsHeaders: Object.values(step.extract ?? {}).some((from) => typeof from !== "string"),
+    // Any response can set cookies.
+    readsHeaders: true,
     tags: { step: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };

@@ -1,4 +1,5 @@
 import { type UserError, userError } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import { drawIndex, type Random } from "../../runtime/random.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { createPhrases, FILLERS, type Phrases } from "./phrases.ts";
@@ -186,7 +187,7 @@ function rotate(list: readonly string[], random: Random): readonly string[] {
 }
 
 function impossibleLength(tokenizer: Tokenizer, tokenCount: number): UserError {
-  const message = `found no text with ${tokenCount} token${tokenCount === 1 ? "" : "s"}`;
+  const message = `found no text with ${countOf(tokenCount, "token")}`;
   const hint = "Use another input length, or check that this is a tokenizer for English text.";
   return userError("unsupported", `tokenizer ${tokenizer.name}`, message, hint);
 }

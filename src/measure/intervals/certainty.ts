@@ -20,6 +20,8 @@ export interface Uncertain extends Interval {
   /** Number of independent samples behind it, and how many it needs. Absent: the interval says it all. */
   readonly effectiveCount?: number;
   readonly neededEffectiveCount?: number;
+  /** Whether it misses what was not sent while nothing completed. Default: false */
+  readonly isBlind?: boolean;
   /** Whether it is a ratio from 0 to 1, whose interval is judged as a difference and not as a factor. Default: false */
   readonly isRatio?: boolean;
 }
@@ -27,11 +29,12 @@ export interface Uncertain extends Interval {
 /**
  * Why a number is uncertain.
  *
+ * - `gap`: nothing completed for so much of the time that requests which were not sent then would have changed it
  * - `few-samples`: it has fewer independent samples than it needs
  * - `no-bound`: its interval lacks an end
  * - `wide`: its interval is too wide to say anything: see {@link isInformative}
  */
-type Doubt = "few-samples" | "no-bound" | "wide";
+type Doubt = "gap" | "few-samples" | "no-bound" | "wide";
 
 /** Whether a number is certain. Only a certain one has an interval to show, so that a report never shows an interval and a mark together. */
 type Certainty =
@@ -56,6 +59,7 @@ export function isInformative({ value, low, high, isRatio = false }: Uncertain):
 /** Decides whether a number is certain. */
 export function certaintyOf(estimate: Uncertain): Certainty {
   const { low, high, effectiveCount = Number.POSITIVE_INFINITY, neededEffectiveCount = 0 } = estimate;
+  if (estimate.isBlind === true) return { isCertain: false, doubt: "gap" };
   if (effectiveCount < neededEffectiveCount) return { isCertain: false, doubt: "few-samples" };
   if (low === null || high === null) return { isCertain: false, doubt: "no-bound" };
   return isInformative(estimate) ? { isCertain: true, low, high } : { isCertain: false, doubt: "wide" };

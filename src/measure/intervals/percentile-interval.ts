@@ -1,12 +1,5 @@
 import { nsToUs } from "../../plan/units.ts";
-import {
-  effectiveCountAt,
-  interpolatedPercentile,
-  percentileUs,
-  roundingRatio,
-  type Sketch,
-  valueAtRank,
-} from "../sketch.ts";
+import { effectiveCountAt, percentileAt, percentileUs, roundingRatio, type Sketch, valueAtRank } from "../sketch.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
@@ -83,6 +76,8 @@ export interface PercentileEstimate extends MeanEstimate {
   readonly neededCount: number;
   /** Whether it is certain: see {@link certaintyOf}. */
   readonly isReliable: boolean;
+  /** See {@link Uncertain}. */
+  readonly isBlind?: boolean;
 }
 
 /**
@@ -110,14 +105,14 @@ export function estimatePercentile(
   return withParts(sketch, percentile, confidence, estimate);
 }
 
-/** Estimates a percentile of numbers by linear interpolation, in their unit. @param percentile above 0 and below 100 */
-export function estimateInterpolated(
+/** Estimates a percentile of exact numbers, in their unit. @param percentile above 0 and below 100 */
+export function estimateExact(
   sketch: Sketch,
   percentile: number,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
   const effective = effectiveCountAt(sketch, percentile, confidence);
-  return estimateNumber(sketch, percentile, interpolatedPercentile(sketch, percentile), effective, confidence);
+  return estimateNumber(sketch, percentile, percentileAt(sketch, percentile), effective, confidence);
 }
 
 /** Adds the interval to a percentile of numbers. That they are rounded is part of it. */

@@ -1,6 +1,6 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { formatCount } from "../../plan/units.ts";
-import { gapRatio } from "../completion-gaps.ts";
+import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
 import { isInformative } from "../intervals/certainty.ts";
 import type { OverRuns } from "../intervals/over-runs.ts";
 import { metricOf } from "../metrics/catalogue.ts";
@@ -72,7 +72,7 @@ function hidesGaps({ metric, comparison, limit }: AssertionPlan, { window }: Mea
   const { statistic } = metric;
   if (typeof statistic !== "number" || metricOf(metric).isBlindToGaps !== true || !isUpperLimit(comparison))
     return false;
-  return !window.isScheduled && gapRatio(window, limit - value) >= 1 - statistic / 100;
+  return !window.isScheduled && isHiddenByGaps(gapRatio(window, limit - value), statistic);
 }
 
 function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number): VerdictState {

@@ -1,5 +1,6 @@
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec } from "../../plan/units.ts";
+import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
 import { type RunValue, standardErrorOf } from "../intervals/over-runs.ts";
 import { explainUnstreamed } from "../tokens/token-warnings.ts";
@@ -21,7 +22,22 @@ export function sampleOf(metric: MetricPlan, part: MeasuredPart): Sample | undef
   const entry = metricOf(metric);
   if (entry.statistics === undefined) return undefined;
   const sample = entry.sample(part, metric);
-  return sample === undefined || sample.count === 0 ? undefined : sample;
+  if (sample === undefined || sample.count === 0) return undefined;
+  return entry.isBlindToGaps === true ? unsureInGaps(sample, part) : sample;
+}
+
+/** Percentiles whose share of the time is in gaps are not certain: a closed loop does not send then. */
+function unsureInGaps(sample: Sample, { window }: MeasuredPart): Sample {
+  const { estimatePercentile } = sample;
+  if (window.isScheduled || window.gaps === undefined || estimatePercentile === undefined) return sample;
+  const ratio = gapRatio(window, 0);
+  return {
+    ...sample,
+    estimatePercentile: (percentile, confidence) => {
+      const found = estimatePercentile(percentile, confidence);
+      return isHiddenByGaps(ratio, percentile) ? { ...found, isBlind: true, isReliable: false } : found;
+    },
+  };
 }
 
 /** Returns a metric's value; undefined when the part has no data for it. @param batchSize inferences per request */
@@ -71,8 +87,8 @@ function endsOf(metric: MetricPlan, part: MeasuredPart, asked: Asked): Ends | un
   if (typeof statistic === "number") {
     const found = sample?.estimatePercentile?.(statistic, asked.confidence);
     if (found === undefined) return undefined;
-    const { low, high, effectiveCount, neededEffectiveCount } = found;
-    return { low, high, effectiveCount, neededEffectiveCount };
+    const { low, high, effectiveCount, neededEffectiveCount, isBlind = false } = found;
+    return { low, high, effectiveCount, neededEffectiveCount, isBlind };
   }
   const found = statistic === "average" ? sample?.estimateAverage?.({ confidence: asked.confidence }) : undefined;
   return found && { low: found.low, high: found.high };

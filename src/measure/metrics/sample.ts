@@ -8,8 +8,8 @@ import {
 import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimateInterpolated, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
-import { countAbove, interpolatedPercentile, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
+import { estimateExact, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
+import { countAbove, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
@@ -44,9 +44,8 @@ function optionsOf(confidence: number | undefined): IntervalOptions {
   return confidence === undefined ? {} : { confidence };
 }
 
-/** Times in nanoseconds. Exact ones are read as GenAI-Perf reads them, by interpolation. */
+/** Times in nanoseconds, or other numbers where they are exact. */
 export function sampleOfSketch(sketch: Sketch): Sample {
-  const isExact = sketch.step === 0;
   return {
     count: sketch.count,
     average: sketch.mean,
@@ -55,10 +54,10 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     get lowestMean() {
       return lowestMeanOf(sketch);
     },
-    percentile: (percentile) => (isExact ? interpolatedPercentile : percentileAt)(sketch, percentile),
+    percentile: (percentile) => percentileAt(sketch, percentile),
     estimateAverage: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
-      if (isExact) return estimateInterpolated(sketch, percentile, optionsOf(confidence));
+      if (sketch.step === 0) return estimateExact(sketch, percentile, optionsOf(confidence));
       const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
       return { ...found, value: usToNs(found.value), ...scaleInterval(found, usToNs) };
     },

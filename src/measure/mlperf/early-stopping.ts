@@ -1,4 +1,4 @@
-import { formatCount } from "../../plan/units.ts";
+import { countOf, formatCount, plural } from "../../plan/units.ts";
 import { binomialAtMost } from "../intervals/distributions.ts";
 import { leastAbove } from "../intervals/least-above.ts";
 
@@ -74,6 +74,6 @@ export function limitedStop(sorted: Float64Array, lackingCount: number, ratio: n
 
 /** Says why early stopping is not met, without a full stop. @param what the percentile that is limited */
 export function explainLimited(what: string, { overCount, missingCount }: LimitedStop, queryCount: number): string {
-  const over = `${formatCount(overCount)} of ${formatCount(queryCount)} queries were over the limit`;
-  return `early stopping is not met for ${what}: ${over}, and ${formatCount(missingCount)} more within it are needed`;
+  const over = `${formatCount(overCount)} of ${countOf(queryCount, "query", "queries")} ${plural(overCount, "was", "were")} over the limit`;
+  return `early stopping is not met for ${what}: ${over}, and ${formatCount(missingCount)} more within it ${plural(missingCount, "is", "are")} needed`;
 }

@@ -1,6 +1,6 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
 import { defined } from "../../plan/defined.ts";
-import { formatCount, formatDurationNs, msToNs, NS_PER_SEC } from "../../plan/units.ts";
+import { countOf, formatDurationNs, msToNs, NS_PER_SEC, plural } from "../../plan/units.ts";
 import {
   estimateByEarlyStopping,
   explainLimited,
@@ -23,8 +23,11 @@ interface EstimatedStop {
   readonly estimate?: StoppingEstimate;
 }
 
-/** The result of an MLPerf scenario. */
-export interface MlperfResult {
+/**
+ * The result of an MLPerf scenario. The latencies are those of queries: of the slowest request of each. They are absent when none succeeded, and
+ * for `offline`, where LoadGen's latencies are times since the start.
+ */
+export interface MlperfResult extends Partial<MlperfLatency> {
   readonly scenario: MlperfRules["scenario"];
   /** Whether all rules are kept. */
   readonly isValid: boolean;
@@ -32,11 +35,6 @@ export interface MlperfResult {
   readonly broken: readonly string[];
   readonly queryCount: number;
   readonly sampleCount: number;
-  /**
-   * Latency of queries: of the slowest request of each. Absent when none succeeded, and for `offline`, where LoadGen's latencies are times
-   * since the start.
-   */
-  readonly latency?: MlperfLatency;
   /**
    * The percentile of latency that is the result or is limited, and its value; absent for `offline`, for limits on tokens, and when no
    * request succeeded.
@@ -81,9 +79,11 @@ export function judgeMlperf(
   const queryCount = sorted.length + failedQueryCount;
   const sampleCount = sampleLatenciesNs.length + failedCount;
   const broken: string[] = [];
-  if (failedCount > 0) broken.push(`${failedCount} of ${sampleCount} requests failed`);
+  if (failedCount > 0) broken.push(`${failedCount} of ${sampleCount} ${plural(sampleCount, "request")} failed`);
   if (queryCount < minQueryCount)
-    broken.push(`${formatCount(queryCount)} queries were sent, ${formatCount(minQueryCount)} are needed`);
+    broken.push(
+      `${countOf(queryCount, "query was", "queries were")} sent, ${countOf(minQueryCount, "is", "are")} needed`,
+    );
   const durationNs = endOf(rules, sample) - startNs;
   if (durationNs < minDurationNs)
     broken.push(`the run lasted ${formatDurationNs(durationNs)}, ${formatDurationNs(minDurationNs)} are needed`);
@@ -100,13 +100,13 @@ export function judgeMlperf(
   const { scenario } = rules;
   return defined({
     ...{ scenario, isValid: broken.length === 0, broken, queryCount, sampleCount },
-    latency: sorted.length === 0 || scenario === "offline" ? undefined : summarizeLatency(sorted),
     target,
     earlyStopping: stop,
     p99Stopping: scenario === "single-stream" ? estimatedStop(sorted, 0.99) : undefined,
-    tokens: tokens?.times,
     ...ratesOf(rules, sample, startNs),
     ...tokenRateOf(rules, sample, startNs, tokenSample),
+    tokens: tokens?.times,
+    ...(sorted.length === 0 || scenario === "offline" ? {} : summarizeLatency(sorted)),
   });
 }
 
@@ -134,7 +134,7 @@ function estimatedStop(sorted: Float64Array, ratio: number): EstimatedStop {
 
 function explainStop({ percentile }: MlperfRules, stop: EstimatedStop | LimitedStop, queryCount: number): string {
   if ("neededCount" in stop)
-    return `early stopping needs ${stop.neededCount} queries for p${percentile}, and ${formatCount(queryCount)} were sent`;
+    return `early stopping needs ${stop.neededCount} queries for p${percentile}, and ${countOf(queryCount, "was", "were")} sent`;
   return explainLimited(`p${percentile}`, stop, queryCount);
 }
 

@@ -1,16 +1,14 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
-import { formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, msToNs } from "../../plan/units.ts";
 import { explainLimited, type LimitedStop, limitedStop } from "./early-stopping.ts";
 import { type MlperfLatency, nearestRank, summarizeLatency } from "./latency-statistics.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
-/** One of the two times of a stream that MLPerf limits. */
-export interface MlperfTokenTime {
+/** One of the two times of a stream that MLPerf limits. The statistics are absent when no request has it, like the percentile that is limited. */
+export interface MlperfTokenTime extends Partial<MlperfLatency> {
   /** Number of requests that have it. */
   readonly count: number;
   readonly limitNs: number;
-  /** Absent when no request has it, like the percentile that is limited. */
-  readonly latency?: MlperfLatency;
   readonly target?: { readonly percentile: number; readonly latencyNs: number };
   /** A request without it counts as over the limit. */
   readonly earlyStopping: LimitedStop;
@@ -62,7 +60,7 @@ export function judgeTokens(
   const of = formatCount(queryCount);
   const broken: string[] = [];
   if (uncountedCount > 0)
-    broken.push(`the number of tokens of ${formatCount(uncountedCount)} responses is unknown, so name a tokenizer`);
+    broken.push(`the number of tokens of ${countOf(uncountedCount, "response")} is unknown, so name a tokenizer`);
   if (isNew(lackingFirst))
     broken.push(`${formatCount(lackingFirst)} of ${of} requests failed or have no streamed token`);
   if (isNew(lackingPer) && lackingPer > lackingFirst + uncountedCount)
@@ -76,10 +74,9 @@ function judgeTime(sorted: Float64Array, queryCount: number, percentile: number,
   return {
     count: sorted.length,
     limitNs,
-    ...(sorted.length === 0
-      ? {}
-      : { latency: summarizeLatency(sorted), target: { percentile, latencyNs: nearestRank(sorted, percentile) } }),
+    ...(sorted.length === 0 ? {} : { target: { percentile, latencyNs: nearestRank(sorted, percentile) } }),
     earlyStopping: limitedStop(sorted, queryCount - sorted.length, percentile / 100, limitNs),
+    ...(sorted.length === 0 ? {} : summarizeLatency(sorted)),
   };
 }
 

@@ -1,24 +1,20 @@
 /** Statistics of latencies like those of MLPerf's LoadGen. */
 
 /** The percentiles that LoadGen prints. */
-export const MLPERF_PERCENTILES = [50, 90, 95, 97, 99, 99.9] as const;
+const PERCENTILES = [50, 90, 95, 97, 99, 99.9] as const;
 
 /** Percentiles are the value at index ⌊n × p⌋ of the sorted latencies, and the mean is rounded down. */
 export interface MlperfLatency {
-  readonly minNs: number;
-  readonly maxNs: number;
-  readonly meanNs: number;
-  /** In the order of {@link MLPERF_PERCENTILES}. */
-  readonly percentilesNs: readonly number[];
+  readonly latencyNs: { readonly minNs: number; readonly maxNs: number; readonly meanNs: number };
+  readonly percentilesNs: Readonly<Record<`p${(typeof PERCENTILES)[number]}`, number>>;
 }
 
 /** Returns the statistics of latencies. @param sorted in ascending order, one or more */
 export function summarizeLatency(sorted: Float64Array): MlperfLatency {
+  const percentiles = PERCENTILES.map((percentile) => [`p${percentile}`, nearestRank(sorted, percentile)]);
   return {
-    minNs: sorted[0] as number,
-    maxNs: sorted.at(-1) as number,
-    meanNs: meanOf(sorted),
-    percentilesNs: MLPERF_PERCENTILES.map((percentile) => nearestRank(sorted, percentile)),
+    latencyNs: { minNs: sorted[0] as number, maxNs: sorted.at(-1) as number, meanNs: meanOf(sorted) },
+    percentilesNs: Object.fromEntries(percentiles) as MlperfLatency["percentilesNs"],
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  addCount,
   addMoments,
   MOST_NUMBERS,
   type Moments,
@@ -30,8 +31,7 @@ export class NumberTally {
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
     this.channel.add(this.bins.add(atNs), value);
-    const key = this.isRounded ? roundNumber(value) : value;
-    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    addCount(this.counts, this.isRounded ? roundNumber(value) : value, 1);
     if (this.counts.size > MOST_NUMBERS && !this.isRounded) this.roundAll();
   }
 
@@ -51,11 +51,8 @@ export class NumberTally {
 
   private roundAll(): void {
     this.isRounded = true;
-    const rounded = new Map<number, number>();
-    for (const [value, count] of this.counts) {
-      const key = roundNumber(value);
-      rounded.set(key, (rounded.get(key) ?? 0) + count);
-    }
-    this.counts = rounded;
+    const exact = this.counts;
+    this.counts = new Map();
+    for (const [value, count] of exact) addCount(this.counts, roundNumber(value), count);
   }
 }

@@ -3,7 +3,7 @@ import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { ExtractedName } from "../../service/content.ts";
 import { ExtractedTally } from "../extracted-tally.ts";
 import type { GaugeReadings } from "../gauge-readings.ts";
-import { GoodTally, isOfRequests } from "../good-requests.ts";
+import { GoodTally, isOfRequests, isWithin } from "../good-requests.ts";
 import type { ClientHealth, Measurement } from "../measurement.ts";
 import {
   RECORD_CANCELLED,
@@ -128,12 +128,13 @@ export class WindowTally {
 
   private addGood(good: GoodTally, used: number): void {
     const times = { latency: 0, scheduledLatency: 0, firstResponse: 0 };
+    const isGood = (limits: GoodputPlan): boolean => isWithin(limits, times);
     for (let at = 0; at < used; at++) {
       times.latency = this.latencies[at] as number;
       // Without a schedule a request is due when it is sent.
       times.scheduledLatency = (this.options.isScheduled ? this.scheduled : this.latencies)[at] as number;
       times.firstResponse = (this.options.isDecoupled ? this.firsts : this.latencies)[at] as number;
-      good.add(times, this.ends[at] as number);
+      good.add(isGood, this.ends[at] as number);
     }
   }
 }

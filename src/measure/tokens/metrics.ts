@@ -59,7 +59,7 @@ interface MetricEntry {
 /** Where at least this ratio of the tokens arrived together, their times show how a response was cut. */
 export const BUNCHED_RATIO = 0.2;
 /** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
-const BUNCH_GAP_NS = 100_000;
+export const BUNCH_GAP_NS = 100_000;
 const NS_TO_MS = nsToMs(1);
 const ALL_FAMILIES: readonly ResponseFamily[] = ["text", "images", "plain"];
 

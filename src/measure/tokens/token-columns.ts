@@ -1,4 +1,4 @@
-import { Column } from "../column.ts";
+import { Column, type Rows } from "../column.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { ResponseCounter, type ResponseCounts } from "./response-counts.ts";
@@ -8,27 +8,29 @@ import type { GapSummary } from "./token-gaps.ts";
 
 const NO_SESSION = -1;
 
-/** The rows of {@link TokenColumns} as plain data. */
-export interface TokenRows extends Omit<ResponseCounts, "count"> {
-  readonly sendNs: Float64Array;
-  readonly waitNs: Float64Array;
-  readonly metrics: Readonly<Record<TokenMetric, Float64Array>>;
+/** The contents of {@link TokenColumns}. */
+interface RowsOf<R> extends Omit<ResponseCounts, "count"> {
+  readonly sendNs: R;
+  /** From the time when each request was due to its send; 0 without a schedule. */
+  readonly waitNs: R;
+  readonly metrics: Readonly<Record<TokenMetric, R>>;
   /** Names of sessions, and for each row the index of its session; -1 for none. */
   readonly sessionNames: readonly string[];
-  readonly sessionOf: Float64Array;
+  readonly sessionOf: R;
   /** Gaps between tokens, if they are plotted. */
   readonly gaps: GapSummary | undefined;
 }
 
+/** The same as plain data. */
+export type TokenRows = RowsOf<Float64Array>;
+
 /** Measured requests as columns, for GenAI-Perf's exact statistics and exports, and for MLPerf's rules. Everything else has a `TokenTally`. */
 export class TokenColumns extends ResponseCounter {
   readonly sendNs = new Column();
-  /** From the time when each request was due to its send; 0 without a schedule. */
   readonly waitNs = new Column();
   readonly metrics: Readonly<Record<TokenMetric, Column>> = Object.fromEntries(
     TOKEN_METRICS.map((name) => [name, new Column()]),
   ) as Record<TokenMetric, Column>;
-  /** Gaps between tokens, if they are plotted. */
   gaps: GapSummary | undefined;
   private readonly sessionNames = new Map<string, number>();
   private readonly sessionOf = new Column();
@@ -50,38 +52,28 @@ export class TokenColumns extends ResponseCounter {
 
   /** Returns a copy of all rows, to merge or to send to another thread. */
   rows(): TokenRows {
+    const { sendNs, waitNs, sessionOf } = this;
     const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].copy()]));
-    return {
-      ...this.counts(),
-      sendNs: this.sendNs.copy(),
-      waitNs: this.waitNs.copy(),
-      metrics: metrics as TokenRows["metrics"],
-      sessionNames: [...this.sessionNames.keys()],
-      sessionOf: this.sessionOf.copy(),
-      gaps: this.gaps,
-    };
+    const copies = { sendNs: sendNs.copy(), waitNs: waitNs.copy(), sessionOf: sessionOf.copy() };
+    return { ...this.contents(), ...copies, metrics: metrics as TokenRows["metrics"] };
+  }
+
+  /** Returns all rows as they are, to read them. */
+  contents(): RowsOf<Column> {
+    const { sendNs, waitNs, metrics, sessionNames, sessionOf, gaps } = this;
+    return { ...this.counts(), sendNs, waitNs, metrics, sessionNames: [...sessionNames.keys()], sessionOf, gaps };
   }
 
   /** Adds the rows of other columns. */
-  addRows({ sendNs, waitNs, metrics, sessionNames, sessionOf, gaps, ...counts }: TokenRows): void {
+  addRows({ sendNs, waitNs, metrics, sessionNames, sessionOf, gaps, ...counts }: RowsOf<Rows>): void {
     const sessions = sessionNames.map((name) => this.sessionIndex(name));
+    const { length } = sendNs;
     this.sendNs.append(sendNs);
     this.waitNs.append(waitNs);
-    this.sessionOf.append(sessionOf.map((session) => sessions[session] ?? NO_SESSION));
+    for (let row = 0; row < length; row++) this.sessionOf.push(sessions[sessionOf.at(row) ?? NO_SESSION] ?? NO_SESSION);
     for (const name of TOKEN_METRICS) this.metrics[name].append(metrics[name]);
     this.gaps ??= gaps;
     this.addCounts(counts);
-  }
-
-  /** Adds the rows of other columns, one by one. */
-  addColumns(other: TokenColumns): void {
-    const sessions = [...other.sessionNames.keys()].map((name) => this.sessionIndex(name));
-    this.sendNs.appendAll(other.sendNs);
-    this.waitNs.appendAll(other.waitNs);
-    for (let row = 0; row < other.count; row++) this.sessionOf.push(sessions[other.sessionOf.at(row)] ?? NO_SESSION);
-    for (const name of TOKEN_METRICS) this.metrics[name].appendAll(other.metrics[name]);
-    this.gaps ??= other.gaps;
-    this.addCounts(other.counts());
   }
 
   protected push(
@@ -107,13 +99,11 @@ export class TokenColumns extends ResponseCounter {
 export function joinColumns(parts: readonly TokenColumns[]): TokenColumns {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;
-  const all = new TokenColumns();
-  for (const part of parts) all.addColumns(part);
-  return all;
+  return columnsOf(parts.map((part) => part.contents()));
 }
 
 /** Joins the rows of several columns, such as those of another thread. */
-export function columnsOf(parts: readonly TokenRows[]): TokenColumns {
+export function columnsOf(parts: readonly RowsOf<Rows>[]): TokenColumns {
   const columns = new TokenColumns();
   for (const rows of parts) columns.addRows(rows);
   return columns;

@@ -1,4 +1,5 @@
 import type { GoodputPlan } from "../../plan/tokens.ts";
+import { GoodTally } from "../good-requests.ts";
 import { NumberTally } from "../tally/number-tally.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { isGood, type ReadMetric } from "./goodput.ts";
@@ -19,7 +20,7 @@ const INDEX_OF = new Map(TOKEN_METRICS.map((metric, at) => [metric, at]));
 export class TokenTally extends ResponseCounter {
   private rowCount = 0;
   private readonly samples = new Map<TokenMetric, NumberTally>();
-  private readonly good: readonly { readonly limits: GoodputPlan; readonly sample: NumberTally }[];
+  private readonly good: GoodTally;
   private inputTwice: CountedTwice = { own: 0, server: 0 };
   private outputTwice: CountedTwice = { own: 0, server: 0 };
   private readonly lengths = { count: 0, asked: 0, got: 0, otherCount: 0 };
@@ -31,7 +32,7 @@ export class TokenTally extends ResponseCounter {
   /** @param goodputs the limits of each goodput to count, by metric name in scenarios */
   constructor(goodputs: readonly GoodputPlan[] = []) {
     super();
-    this.good = goodputs.map((limits) => ({ limits, sample: new NumberTally() }));
+    this.good = new GoodTally(goodputs);
   }
 
   get count(): number {
@@ -64,7 +65,7 @@ export class TokenTally extends ResponseCounter {
       ...this.counts(),
       count: this.rowCount,
       metrics: Object.fromEntries(metrics),
-      good: this.good.map(({ limits, sample }) => ({ limits, sample: sample.cut(startNs, endNs) })),
+      good: this.good.cut(startNs, endNs),
       ...{ inputTwice, outputTwice, lengths: { ...lengths }, reasoningFirstCount },
     };
   }
@@ -79,7 +80,7 @@ export class TokenTally extends ResponseCounter {
       const value = values[at] as number;
       if (!Number.isNaN(value)) this.sampleOf(metric).add(value, endNs);
     }
-    for (const { limits, sample } of this.good) sample.add(isGood(limits, read) ? 1 : 0, endNs);
+    this.good.add((limits) => isGood(limits, read), endNs);
     this.compare(read);
   }
 

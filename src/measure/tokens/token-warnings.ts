@@ -1,4 +1,4 @@
-import { formatCount, formatPct } from "../../plan/units.ts";
+import { countOf, formatCount, formatPct, plural } from "../../plan/units.ts";
 import { BUNCHED_RATIO, nameOfMetric, type TokenMetric } from "./metrics.ts";
 import type { ResponseCounts } from "./response-counts.ts";
 import {
@@ -62,14 +62,14 @@ const BIASED_RATIO = 0.05;
 /** Explains why responses have no token times although streams were requested; undefined if all were streamed. */
 export function explainUnstreamed({ unstreamedCount, count }: ResponseCounts): string | undefined {
   if (unstreamedCount === 0) return undefined;
-  return `${formatCount(unstreamedCount)} of ${formatCount(count)} responses were not streamed although streams were expected, so they have no time to first token: do the requests have "stream": true, and does the server stream?`;
+  return `${formatCount(unstreamedCount)} of ${countOf(count, "response")} ${plural(unstreamedCount, "was", "were")} not streamed although streams were expected, so ${plural(unstreamedCount, "it has", "they have")} no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
 /** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are. */
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
-  const where = 2 * rated < all ? "" : `, in ${formatCount(all - rated)} of ${formatCount(all)} streams`;
+  const where = 2 * rated < all ? "" : `, in ${formatCount(all - rated)} of ${countOf(all, "stream")}`;
   return `${describeBunched(tokens)}${where}, so there are no output tokens/s per user`;
 }
 
@@ -122,12 +122,12 @@ function explainLength({ lengths: { count, asked, got, otherCount } }: TokenMeas
     got < asked
       ? "the model ended them before; ignore_eos or min_tokens in the body prevent that, where the server knows them"
       : "the server does not keep to the limit, or counts tokens differently";
-  return `${formatCount(otherCount)} of ${formatCount(count)} responses do not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
+  return `${formatCount(otherCount)} of ${countOf(count, "response")} ${plural(otherCount, "does", "do")} not have the requested length, with ${(got / count).toFixed(1)} tokens on average instead of ${(asked / count).toFixed(1)}: ${cause}`;
 }
 
 function explainReasoning({ reasoningFirstCount, count }: TokenMeasurement): string | undefined {
   if (reasoningFirstCount === 0) return undefined;
-  return `${formatCount(reasoningFirstCount)} of ${formatCount(count)} responses began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
+  return `${formatCount(reasoningFirstCount)} of ${countOf(count, "response")} began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
 /** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
@@ -141,7 +141,7 @@ function explainUnmarkedEnds({ streamEnds: { markedCount, unmarkedCount, mark } 
     markedCount > 0
       ? "their responses were cut short, and they count as failed"
       : "their responses may be cut short; no stream of this server had one, so they are still in the statistics";
-  return `${formatCount(unmarkedCount)} of ${formatCount(markedCount + unmarkedCount)} streams ended without their end mark (${mark}): ${meaning}`;
+  return `${formatCount(unmarkedCount)} of ${countOf(markedCount + unmarkedCount, "stream")} ended without their end mark (${mark}): ${meaning}`;
 }
 
 function explainMissing(counts: ResponseCounts): string | undefined {
@@ -150,11 +150,11 @@ function explainMissing(counts: ResponseCounts): string | undefined {
   if (failedCount + emptyCount === 0) return undefined;
   const calls = toolCallCount === 0 ? "" : `, ${formatCount(toolCallCount)} of which only call tools`;
   const example = failureExample === undefined ? "" : `; the first that is not valid: ${failureExample}`;
-  return `of ${formatCount(total)} responses, ${formatCount(failedCount)} are not valid and ${formatCount(emptyCount)} have no content${calls}; only ${formatCount(count)} are in the statistics${example}`;
+  return `of ${countOf(total, "response")}, ${countOf(failedCount, "is", "are")} not valid and ${countOf(emptyCount, "has", "have")} no content${calls}; only ${countOf(count, "is", "are")} in the statistics${example}`;
 }
 
 /** Explains why there is nothing to measure when all responses are valid but have no text; otherwise undefined. */
 export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: ResponseCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
-  return `all ${formatCount(emptyCount)} responses only call tools, so there is no text to measure: leave the tools out of the requests`;
+  return `${plural(emptyCount, "the only response calls tools alone", `all ${formatCount(emptyCount)} responses only call tools`)}, so there is no text to measure: leave the tools out of the requests`;
 }

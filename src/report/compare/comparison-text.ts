@@ -2,7 +2,7 @@ import type { Change } from "../../measure/compare/change.ts";
 import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf, formatCount } from "../../plan/units.ts";
 import { formatValue as formatQuantity, withSign } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import type { ChangeLimitVerdict } from "./limits.ts";
@@ -22,9 +22,15 @@ export function nameVerdict(verdict: ChangeVerdict): string {
   return VERDICTS[verdict];
 }
 
-/** Formats a value of a metric with its unit. */
-export function formatValue({ quantity }: NamedMetric, value: number): string {
-  return formatQuantity(value, quantity === "time" || quantity === "ratio" ? quantity : "count");
+/** Formats a value of a metric with its unit, where its label does not end with that. */
+export function formatValue(
+  { quantity, unit = quantity === "rate" ? "/s" : "", label }: NamedMetric,
+  value: number,
+): string {
+  if (quantity === "time" || quantity === "ratio") return formatQuantity(value, quantity);
+  const text = formatQuantity(value, "count");
+  if (unit === "" || label.endsWith(unit)) return text;
+  return `${text}${unit.startsWith("/") ? "" : " "}${unit}`;
 }
 
 /** Formats how much a metric changed: `+6.5 %`, or `+0.5 points` for ratios of requests; `-` when there is no ratio. */
@@ -106,7 +112,7 @@ export function summarizeVerdicts(metrics: readonly MetricComparison[]): string 
 
 /** Describes a side: `base.json (5 runs)`. */
 export function describeSide({ name, runs }: Comparison["base"]): string {
-  return `${name} (${runs.length} ${runs.length === 1 ? "run" : "runs"})`;
+  return `${name} (${countOf(runs.length, "run")})`;
 }
 
 /** More runs than this on each side would not help. */
@@ -127,7 +133,7 @@ export function describeNeeds(metrics: readonly MetricComparison[], place = ""):
   const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
   if (counted.length === 0) return [];
   const texts = counted.map(({ metric, runsNeeded }) => `${metric.label} ${describeRuns(runsNeeded)}`);
-  return [`To see whether it changed, runs needed on each side${place}: ${texts.join(", ")}`];
+  return [`To see whether it changed at all, runs needed on each side${place}: ${texts.join(", ")}`];
 }
 
 /** Whether metrics can have verdicts: both sides have several runs, or intervals within their runs are accepted and there are some. */
@@ -174,7 +180,7 @@ export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
 /** Describes what would decide a limit: `; use p90, or about 19 runs on each side for this limit`; empty when that is not known. */
 function describeWhatDecides({ runsNeeded, decidedBy }: ChangeLimitVerdict): string {
   const runs = isFeasible(runsNeeded) ? `${describeRuns(runsNeeded)} runs on each side` : undefined;
-  if (decidedBy === undefined) return runs === undefined ? "" : `; ${runs} would decide`;
+  if (decidedBy === undefined) return runs === undefined ? "" : `; ${runs} would decide this limit`;
   const lower = `; use ${decidedBy.name.replace(/^latency\./, "")}`;
   return runs === undefined ? lower : `${lower}, or ${runs} for this limit`;
 }

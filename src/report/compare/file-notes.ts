@@ -1,3 +1,4 @@
+import { plural } from "../../plan/units.ts";
 import type { MeasuredRun } from "../read/runs/measured-run.ts";
 import type { Comparison, FactDifference, RunSet } from "./comparison.ts";
 
@@ -34,7 +35,7 @@ export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
   return sides.flatMap(({ name, runs, lacking: own }) => {
     if (own.length === 0) return [];
     const which = runs.length === 1 ? name : `${own.length} of ${runs.length} runs of ${name}`;
-    return [`${which} ${own.length === 1 ? "has" : "have"} no confidence intervals within the run (${why})${meaning}`];
+    return [`${which} ${plural(own.length, "has", "have")} no confidence intervals within the run (${why})${meaning}`];
   });
 }
 

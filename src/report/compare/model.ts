@@ -1,4 +1,5 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
+import { countOf } from "../../plan/units.ts";
 import { firstScreenMetrics } from "../model/level-columns.ts";
 import type {
   Case,
@@ -66,8 +67,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
 }
 
 function countRuns(comparison: Comparison | undefined): string {
-  const count = comparison?.base.runs.length ?? 0;
-  return `${count} ${count === 1 ? "run" : "runs"}`;
+  return countOf(comparison?.base.runs.length ?? 0, "run");
 }
 
 const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
@@ -190,8 +190,8 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: metric.label },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
     { value: formatChange(change) },
-    // The unit is that of the change beside it.
-    { value: formatInterval(change).replace(/ (%|points)$/, "") || "-" },
+    // Points have no room: the unit is that of the change beside it.
+    { value: formatInterval(change).replace(/ points$/, "") || "-" },
     { value: formatValue(metric, base.mean) },
     { value: formatValue(metric, next.mean) },
   ];
@@ -207,11 +207,12 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
   const few = describeTooFewRuns(comparison);
   const { differences, warnings, levels, acceptsWithinRuns } = comparison;
   const named = namedMetrics(limits);
-  const needs = levels.flatMap((level) =>
-    describeNeeds(shownMetrics(level, named, isAll), ` at ${level.label}`).map((text) =>
-      note("runs-needed", "detail", text, [level.label]),
-    ),
-  );
+  // What is limited says itself what its limit needs, which is another number.
+  const limited = new Set(limits.map(({ limit }) => limit.metric.name));
+  const needs = levels.flatMap((level) => {
+    const rest = shownMetrics(level, named, isAll).filter(({ metric }) => !limited.has(metric.name));
+    return describeNeeds(rest, ` at ${level.label}`).map((text) => note("runs-needed", "detail", text, [level.label]));
+  });
   return [
     ...(few === undefined ? [] : [note("too-few-runs", "caution", few)]),
     ...(differences.length === 0 ? [] : [note("plans-differ", "caution", describeDifferences(comparison))]),

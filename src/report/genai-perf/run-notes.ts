@@ -6,7 +6,8 @@ import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { Text } from "../../plan/messages.ts";
 import { formatRunError } from "../../plan/problem.ts";
-import { formatDurationNs, nsToSec } from "../../plan/units.ts";
+import { formatDurationNs, nsToSec, plural } from "../../plan/units.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
@@ -26,7 +27,7 @@ export function reliabilityWarnings(result: RunResult): Text[] {
     result.connectionCount > neededConnections(result) + result.resendCount + 1
   )
     doubts.push(
-      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} requests, whose times include that`,
+      `the server closed connections between requests: ${result.connectionCount} were opened for ${sentCount} ${plural(sentCount, "request")}, whose times include that`,
     );
   const repeats = describeRepeats(result);
   if (repeats !== undefined)
@@ -65,7 +66,9 @@ export function reportCourse(
   note: (text: string) => void,
 ): void {
   const seconds = nsToSec(durationNs).toFixed(3);
-  note(`sent ${sentCount} requests over ${connectionCount} connections in ${seconds} s, warm-up included`);
+  note(
+    `sent ${sentCount} ${plural(sentCount, "request")} over ${connectionCount} ${plural(connectionCount, "connection")} in ${seconds} s, warm-up included`,
+  );
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
   // A load that was not delivered is a doubt, which is always printed.
@@ -106,21 +109,25 @@ export function reportFailures(result: RunResult, columns: TokenColumns | undefi
       if (isWanted(failure)) note(`  ${failure.count} x ${failure.kind}: ${toOneLine(failure.example)}`);
   };
   if (warmup.failedCount > 0) {
-    note(`${warmup.failedCount} of ${warmup.sentCount} requests of the warm-up failed; the statistics exclude them:`);
+    note(
+      `${warmup.failedCount} of ${warmup.sentCount} ${plural(warmup.sentCount, "request")} of the warm-up failed; the statistics exclude them:`,
+    );
     list(({ isWarmup }) => isWarmup === true);
   }
   if (failedCount > 0) {
-    note(`${failedCount} of ${sentCount} requests failed; the statistics exclude them, except the counts:`);
+    note(
+      `${failedCount} of ${sentCount} ${plural(sentCount, "request")} failed; the statistics exclude them, except the counts:`,
+    );
     list((failure) => failure.isWarmup !== true && !isCancelled(failure));
     if (unreadCount > 0) note(`  ${unreadCount} x model: ${toOneLine(columns?.failureExample ?? "")}`);
-    const { target } = result.prepared.plan;
+    const [url] = urlsOf(result.prepared.plan.target);
     const isUnreached = unreadCount === 0 && failures.every(({ kind }) => kind === "connect");
     if (result.hint !== undefined && result.error === undefined) note(result.hint);
-    if (isUnreached && "url" in target) note({ say: "check-address", url: target.url });
+    if (isUnreached && url !== undefined) note({ say: "check-address", url });
   }
   if (cancelledCount > 0) {
     note(
-      `${cancelledCount} of ${sentCount} requests were cancelled; they are not failures, and the statistics exclude them:`,
+      `${cancelledCount} of ${sentCount} ${plural(sentCount, "request")} ${plural(cancelledCount, "was cancelled; it is no failure", "were cancelled; they are not failures")}, and the statistics exclude them:`,
     );
     list(isCancelled);
   }

@@ -1,3 +1,4 @@
+import { countOf, plural } from "../../plan/units.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
@@ -114,7 +115,7 @@ ${formatPlan(plan)}
 function formatFacts({ verdict, notes, sections }: ReportModel): string {
   const counts = SEVERITIES.flatMap(({ name, one, many }) => {
     const count = notes.filter(({ severity }) => severity === name).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+    return count === 0 ? [] : [countOf(count, one, many)];
   });
   const noted = counts.length === 0 ? "" : `<a href="#notes">${counts.join(", ")}</a>`;
   const links = sections
@@ -135,7 +136,7 @@ function formatChecks(checks: readonly Check[]): string {
       : [checks.filter(({ state }) => state !== "pass"), checks.filter(({ state }) => state === "pass")];
   const list = (some: readonly Check[]): string =>
     some.length === 0 ? "" : `<ul class="checks">${some.map(formatCheck).join("")}</ul>`;
-  return `<div class="panel">${list(open)}${fold(folded.length, `${folded.length} checks pass`, list(folded))}</div>`;
+  return `<div class="panel">${list(open)}${fold(folded.length, countOf(folded.length, "check passes", "checks pass"), list(folded))}</div>`;
 }
 
 function formatCheck({ state, text, measured }: Check): string {
@@ -157,7 +158,7 @@ function formatNotes(notes: readonly Note[]): string {
   const folds = SEVERITIES.map(({ name, one, many }) => {
     const rest = sorted.filter((note) => note.severity === name && !open.includes(note));
     const more = open.some(({ severity }) => severity === name) ? "more " : "";
-    return fold(rest.length, `${rest.length} ${more}${rest.length === 1 ? one : many}`, listNotes(rest));
+    return fold(rest.length, `${rest.length} ${more}${plural(rest.length, one, many)}`, listNotes(rest));
   });
   return `<section id="notes"><h2>Notes</h2><div class="panel">${listNotes(open)}${folds.join("")}</div></section>`;
 }

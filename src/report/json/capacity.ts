@@ -1,3 +1,4 @@
+import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { scaleInterval } from "../../measure/intervals/certainty.ts";
 import { kneeOf } from "../../measure/knee.ts";
 import { defined } from "../../plan/defined.ts";
@@ -46,7 +47,7 @@ export function toCapacityJson({ capacity }: Plan, { levels, findMax }: Capacity
   const tokens = readMetric(at.metrics, "outputTokensPerSec");
   const costOf = (rate: ReadEstimate): EstimateJson | undefined =>
     gpuHourPrice === undefined ? undefined : toCost(rate, (gpuCount * gpuHourPrice) / hoursToSec(1));
-  const hasUsers = targetUsers !== undefined && at.unit === "concurrency";
+  const hasUsers = targetUsers !== undefined && !LEVEL_UNITS[at.unit].isScheduled;
   return defined({
     unit: at.unit,
     level: at.level,

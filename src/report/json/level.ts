@@ -7,9 +7,6 @@ import { type Measurement, sendDelayOf } from "../../measure/measurement.ts";
 import { ALL_STATISTICS, type Metric } from "../../measure/metrics/metric.ts";
 import { sampleOfSketch } from "../../measure/metrics/sample.ts";
 import { type Gauge, gpuUuidsOf } from "../../measure/metrics/server-gauges.ts";
-import type { MlperfResult } from "../../measure/mlperf/judge-mlperf.ts";
-import type { MlperfTokenTime } from "../../measure/mlperf/judge-tokens.ts";
-import { MLPERF_PERCENTILES, type MlperfLatency } from "../../measure/mlperf/latency-statistics.ts";
 import { splitByAllTags, splitByTag, type TaggedPart, tagNamesOf } from "../../measure/split-by-tag.ts";
 import type { TimelineBucket, TimelineInterval } from "../../measure/timeline.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
@@ -32,9 +29,7 @@ import type {
   TimelineJson,
 } from "../schema/level.ts";
 import type { TelemetryJson, TokensJson } from "../schema/metrics.ts";
-import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import type { IntervalJson } from "../schema/over-time.ts";
-import { byPercentile } from "../schema/parts.ts";
 import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
 import { toDerivedJson, toEstimateJson, toExtractedJson, toMetricsJson, toSpreadJson, toValueJson } from "./metrics.ts";
 
@@ -48,7 +43,7 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
     instability: instability && toInstabilityJson(instability),
     isLatencyUnstable: result.isLatencyUnstable || undefined,
     limits: limits && toLimitsJson(limits),
-    mlperf: mlperf && toMlperfJson(mlperf),
+    mlperf: mlperf && { ...mlperf, broken: [...mlperf.broken] },
     repeats: repeats?.map((repeat) => toRepeatJson(plan, repeat)),
     durationSec: nsToSec(window.durationNs),
     windows: window.numbers,
@@ -185,33 +180,6 @@ function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
       }),
     ),
   };
-}
-
-/** Converts the result to JSON. Latencies are in nanoseconds, as in LoadGen's logs. */
-function toMlperfJson({ latency, tokens, broken, ...result }: MlperfResult): MlperfJson {
-  return {
-    ...result,
-    broken: [...broken],
-    ...(tokens && {
-      tokens: {
-        timeToFirstToken: toTimeJson(tokens.timeToFirstToken),
-        timePerOutputToken: toTimeJson(tokens.timePerOutputToken),
-      },
-    }),
-    ...toLatencyJson(latency),
-  };
-}
-
-function toTimeJson({ latency, ...time }: MlperfTokenTime): MlperfTimeJson {
-  return { ...time, ...toLatencyJson(latency) };
-}
-
-function toLatencyJson(latency: MlperfLatency | undefined): MlperfLatencyJson {
-  if (latency === undefined) return {};
-  const { percentilesNs, ...rest } = latency;
-  const ofPercentile = (percentile: (typeof MLPERF_PERCENTILES)[number]): number =>
-    percentilesNs[MLPERF_PERCENTILES.indexOf(percentile)] as number;
-  return { latencyNs: rest, percentilesNs: byPercentile(MLPERF_PERCENTILES, ofPercentile) };
 }
 
 /** Converts the result of a search to JSON. */

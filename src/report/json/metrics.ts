@@ -4,7 +4,7 @@ import { certainEnds, type Interval, scaleInterval, type Uncertain } from "../..
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
-import { deriveMetric, estimateMetric } from "../../measure/metrics/read-metric.ts";
+import { deriveMetric, estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
 import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
@@ -54,8 +54,8 @@ function toSingleJson(key: string, part: MeasuredPart, batchSize: number): Singl
 }
 
 function toSample(key: string, entry: Metric, part: MeasuredPart, decided: readonly number[]): SpreadJson | undefined {
-  const sample = entry.statistics && entry.sample(part, { key });
-  return sample === undefined || sample.count === 0 ? undefined : toSpreadJson(sample, entry, decided);
+  const sample = sampleOf({ key }, part);
+  return sample && toSpreadJson(sample, entry, decided);
 }
 
 /** Converts the statistics of a sample: times to microseconds. @param decided percentiles with a certain verdict. Default: none */

@@ -1,5 +1,5 @@
 import { alignLevels } from "../../load/level-identity.ts";
-import { combineRuns, type OverRuns, type RunValue } from "../../measure/intervals/over-runs.ts";
+import { combineRuns, type RunValue } from "../../measure/intervals/over-runs.ts";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
@@ -9,7 +9,7 @@ import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { levelUnitOf } from "../../registry/load-modes.ts";
-import { judgedInRuns, judgedLevels, measuredLevels } from "../../result/judged-levels.ts";
+import { judgedInRuns, measuredLevels } from "../../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../../result/repeated-result.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { OverJson, OverMetricsJson } from "../schema/metrics.ts";
@@ -17,22 +17,14 @@ import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
 
 /** Several runs together, level by level. */
 
-/** What is compared between runs: a level, or the highest load that each run of a search found. */
-interface ResultsOverRuns {
-  /** The result in each run that counts and has one. */
-  readonly results: readonly LevelResult[];
-  /** The result in each of all runs; undefined for a run without one. */
-  readonly byRun: readonly (LevelResult | undefined)[];
-}
-
-/** A level over runs. */
-interface LevelOverRuns extends ResultsOverRuns, Pick<LevelResult, "unit" | "level" | "phase"> {}
+/** The result of a search over runs, in JSON. */
+type HighestJson = NonNullable<CombinationJson["findMax"]>;
 
 /**
- * Groups the levels of the complete runs that measured something, in the order of the first run. Of a search these are the levels of all
+ * Groups the results of levels of the complete runs that measured something, in the order of the first run. Of a search these are the levels of all
  * complete runs: whether a run measures another one depends on what it measured before.
  */
-function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
+function levelsOverRuns(repeated: RepeatedResult): [LevelResult, ...LevelResult[]][] {
   const { runs } = repeated;
   const complete = completeRuns(repeated);
   const isSearch = runs.some(({ findMax }) => findMax !== undefined);
@@ -40,23 +32,15 @@ function levelsOverRuns(repeated: RepeatedResult): LevelOverRuns[] {
     const results = byRun.flatMap((result, run) =>
       result !== undefined && complete.includes(runs[run] as RunResult) ? [result] : [],
     );
-    const [first] = results;
-    if (first === undefined || (isSearch && results.length < complete.length)) return [];
-    const { unit, level, phase } = first;
-    return [defined({ unit, level, phase, results, byRun })];
+    const [first, ...others] = results;
+    return first === undefined || (isSearch && results.length < complete.length) ? [] : [[first, ...others]];
   });
 }
 
-/** The results of a search in several runs. Numbers of runs count from 1. */
-interface HighestOverRuns extends ResultsOverRuns {
-  /** The highest load, combined over the runs whose result is certain; undefined when no run found one. */
-  readonly highest: OverRuns | undefined;
-  /** The complete runs without a certain result. They are in no mean. */
-  readonly unresolvedRuns: readonly number[];
-  /** The complete runs in which it is certain that no load keeps the limits. */
-  readonly runsWithoutLoad: readonly number[];
-  /** The complete runs in which the upper end of the search keeps the limits: the mean is a lower bound. */
-  readonly runsAtUpperEnd: readonly number[];
+/** The answers of a search in several runs. */
+interface HighestOverRuns extends Omit<HighestJson, "unit" | "atHighest"> {
+  /** What each complete run with a certain answer measured at its highest load. */
+  readonly results: readonly LevelResult[];
 }
 
 /** Combines the results of a search; undefined for other loads. */
@@ -69,7 +53,7 @@ export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | und
       run.findMax !== undefined && complete.includes(run) && isOne(run.findMax) ? [index + 1] : [],
     );
   const results = judgedInRuns(complete).runs.flat();
-  return {
+  return defined({
     highest: results.length === 0 ? undefined : combineRuns(results.map(({ level }) => ({ value: level }))),
     unresolvedRuns: numbersOf(({ isResolved }) => !isResolved),
     runsWithoutLoad: numbersOf(({ highest, isResolved }) => highest === undefined && isResolved),
@@ -77,8 +61,7 @@ export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | und
       ({ highest, next, isResolved }) => isResolved && highest !== undefined && next === undefined,
     ),
     results,
-    byRun: runs.map((run) => (run.findMax?.highest === undefined ? undefined : judgedLevels(run)[0])),
-  };
+  });
 }
 
 /** Converts what complete runs give together to JSON. */
@@ -87,26 +70,20 @@ export function toCombinationJson(plan: Plan, repeated: RepeatedResult): Combina
   return {
     runs: completeRuns(repeated).length,
     ...(found === undefined ? {} : { findMax: toHighestJson(plan, found) }),
-    levels: levelsOverRuns(repeated).map((over) => {
-      const { unit, level, phase } = over;
+    levels: levelsOverRuns(repeated).map((results) => {
+      const [{ unit, level, phase }] = results;
       const place = phase && { index: phase.index, name: phase.label };
-      return defined({ unit, level, phase: place, ...toResultsJson(plan, over) });
+      return defined({ unit, level, phase: place, ...toResultsJson(plan, results) });
     }),
   };
 }
 
-function toHighestJson(plan: Plan, found: HighestOverRuns): NonNullable<CombinationJson["findMax"]> {
-  const { highest, unresolvedRuns, runsWithoutLoad, runsAtUpperEnd } = found;
-  return {
-    ...(highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, found) }),
-    unit: levelUnitOf(plan.load),
-    unresolvedRuns: [...unresolvedRuns],
-    runsWithoutLoad: [...runsWithoutLoad],
-    runsAtUpperEnd: [...runsAtUpperEnd],
-  };
+function toHighestJson(plan: Plan, { highest, results, ...runs }: HighestOverRuns): HighestJson {
+  const found = highest === undefined ? {} : { highest, atHighest: toResultsJson(plan, results) };
+  return { ...found, unit: levelUnitOf(plan.load), ...runs };
 }
 
-function toResultsJson({ target, measurement, derived = [] }: Plan, { results }: ResultsOverRuns): OverRunsJson {
+function toResultsJson({ target, measurement, derived = [] }: Plan, results: readonly LevelResult[]): OverRunsJson {
   const isStreamed = measurement.tokens?.isStreamed === true;
   const metrics = reportedMetrics().flatMap(({ key, name, entry }) => {
     if (entry.needs === "streams" && !isStreamed) return [];

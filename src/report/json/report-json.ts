@@ -12,7 +12,6 @@ import { describeMachine } from "../../runtime/machine.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { describeAssertion } from "../assertion-text.ts";
 import { judgeAssertions, judgeRepeated, judgeRun, verdictsOfPhases } from "../judge-run.ts";
-import { describeRepeats, warnOfResends } from "../notes/load-notes.ts";
 import { makeNotes, type NoteOptions } from "../notes/make-notes.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import {
@@ -115,7 +114,6 @@ function toIsoTime({ startEpochNs }: RunResult): string {
 /** Converts one run: all that can differ between the runs of a plan. */
 function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJson {
   const levels = measuredLevels(result);
-  const warnings = [describeRepeats(result), warnOfResends(result)].filter((text) => text !== undefined);
   const { seed = 0 } = result.prepared.plan;
   const { error, warmup, received, phased, findMax } = result;
   return defined({
@@ -148,13 +146,17 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
       ...{ clockDriftMs: nsToMs(host.clockDriftNs), lateMs: nsToMs(host.lateNs) },
       ...(lost === undefined
         ? {}
-        : { lost: { afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason } }),
+        : {
+            lost: {
+              ...{ afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason },
+              inNoLevel: lost.uncountedCount,
+            },
+          }),
     })),
     failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
       defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),
     ),
     sessions: result.sessions && defined({ ...result.sessions, isChain: inputKindOf(plan.inputs).hasChains }),
-    warnings: warnings.length === 0 ? undefined : warnings,
     overTime,
     server: result.server,
     ...(phased === undefined ? {} : toPhasesJson(plan, phased, levels)),

@@ -60,6 +60,9 @@ class Live implements LiveView {
       get hasColor() {
         return sink.hasColor;
       },
+      get outColumns() {
+        return sink.outColumns;
+      },
       get errColumns() {
         return sink.errColumns;
       },

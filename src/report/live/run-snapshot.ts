@@ -36,7 +36,10 @@ export interface RecentRates {
   readonly chunksPerSec: number | undefined;
   /** At `RECENT_RATIOS`; undefined if no request completed. */
   readonly latencyNs: readonly number[] | undefined;
-  /** The same until the first response; undefined if responses are not streamed. */
+  /**
+   * The same until the first response; undefined if responses are not streamed. Also where tokens are measured: the first response of a chat may
+   * only name a role, long before the first token.
+   */
   readonly firstResponseNs: readonly number[] | undefined;
 }
 
@@ -49,9 +52,6 @@ export interface RecentWindows {
   readonly count: number;
   /** Largest number of windows; undefined if another rule ends the level. */
   readonly atMost: number | undefined;
-  /** Of the last window; 0 before the first one. */
-  readonly inferPerSec: number;
-  readonly latencyNs: number;
   /** Maximum over minimum minus 1 of the last three windows; undefined before there are three. */
   readonly spread: { readonly throughputRatio: number; readonly latencyRatio: number } | undefined;
   /** Allowed spread; undefined if no spread is limited. */

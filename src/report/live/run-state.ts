@@ -1,4 +1,5 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
+import { countLevels } from "../../load/levels.ts";
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -6,16 +7,16 @@ import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { nsToSec } from "../../plan/units.ts";
+import { msToNs, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
-import { planOfPhase } from "../../registry/load-modes.ts";
+import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
-import { type ExpectedExtent, expectExtent } from "./expected-extent.ts";
 import {
   type LevelPlace,
   type LevelTally,
@@ -34,13 +35,24 @@ const SNAPSHOT_NS = 100e6;
 const RECENT_NS = 5e9;
 const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
-const NO_REQUESTS: RequestCounts = { sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 };
+const COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
+type CountName = (typeof COUNTS)[number];
+const NO_REQUESTS = countsBy(() => 0);
+
+/** How much a run will do, as far as its plan fixes it. */
+interface ExpectedExtent {
+  /** Number of requests, with warm-up; undefined if time decides. */
+  readonly requestCount: number | undefined;
+  /** Duration of all levels, with warm-up; undefined if it is not fixed. */
+  readonly durationNs: number | undefined;
+}
 
 /** Follows a run, and describes its state at any time. */
 export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
+  private readonly hasTokens: boolean;
   private readonly health: HealthMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
@@ -60,6 +72,7 @@ export class RunState implements Report {
     this.plan = plan;
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
+    this.hasTokens = tokensPlanOf(plan) !== undefined;
     this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming);
   }
@@ -147,7 +160,7 @@ export class RunState implements Report {
   private read(progress: RunProgress, atNs: number): RunSnapshot {
     this.settle();
     const levels = this.levels();
-    const counts = addCounts(levels);
+    const counts = countsBy((name) => levels.reduce((sum, level) => sum + level[name], 0));
     const { cpuRatio, loopLagMaxNs } = this.health.take();
     const { outstanding, client = { cpuRatio, loopLagMaxNs } } = progress.counts();
     const elapsedSec = nsToSec(atNs - this.startNs);
@@ -183,12 +196,9 @@ export class RunState implements Report {
     const { progress, settled, slot } = this;
     if (progress === undefined || this.isFinished) return;
     progress.drainRecords();
-    const { sentCount, completedCount, failedCount, cancelledCount } = progress.counts();
-    this.settled = { sentCount, completedCount, failedCount, cancelledCount };
-    slot.sentCount += sentCount - settled.sentCount;
-    slot.completedCount += completedCount - settled.completedCount;
-    slot.failedCount += failedCount - settled.failedCount;
-    slot.cancelledCount += cancelledCount - settled.cancelledCount;
+    const counts = progress.counts();
+    this.settled = countsBy((name) => counts[name]);
+    for (const name of COUNTS) slot[name] += counts[name] - settled[name];
   }
 
   private slotOf(place: LevelPlace): LevelSlot {
@@ -218,7 +228,7 @@ export class RunState implements Report {
       requestsPerSec: perSec(counts.requestCount + counts.failedCount + counts.cancelledCount, atNs - sinceNs),
       chunksPerSec: this.isStreaming ? perSec(responseCount - first.responseCount, atNs - first.atNs) : undefined,
       latencyNs: latency.quantiles(RECENT_RATIOS),
-      firstResponseNs: firstResponse.quantiles(RECENT_RATIOS),
+      firstResponseNs: this.hasTokens ? undefined : firstResponse.quantiles(RECENT_RATIOS),
     };
   }
 
@@ -273,7 +283,6 @@ class SeenWindows {
   private readonly atMost: number | undefined;
   private readonly toleranceRatio: number | undefined;
   private count = 0;
-  private last = { inferPerSec: 0, latencyNs: 0 };
 
   constructor({ measurement: { mode } }: Plan) {
     if (!("stabilityPct" in mode)) return;
@@ -284,28 +293,19 @@ class SeenWindows {
 
   add(perSec: number, latencyNs: number): void {
     this.count++;
-    this.last = { inferPerSec: perSec, latencyNs };
     this.judge?.add(perSec, latencyNs);
   }
 
   read(): RecentWindows | undefined {
-    const { atMost, count, judge, last, toleranceRatio } = this;
+    const { atMost, count, judge, toleranceRatio } = this;
     if (count === 0 && judge === undefined) return undefined;
     const spread = count < STABILITY_WINDOWS ? undefined : judge?.spread;
-    return { ...last, count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
+    return { count, atMost, spread, toleranceRatio, isStable: judge?.isStable };
   }
 }
 
-function addCounts(all: readonly RequestCounts[]): RequestCounts {
-  return all.reduce(
-    (sum, one) => ({
-      sentCount: sum.sentCount + one.sentCount,
-      completedCount: sum.completedCount + one.completedCount,
-      failedCount: sum.failedCount + one.failedCount,
-      cancelledCount: sum.cancelledCount + one.cancelledCount,
-    }),
-    NO_REQUESTS,
-  );
+function countsBy(countOf: (name: CountName) => number): RequestCounts {
+  return Object.fromEntries(COUNTS.map((name) => [name, countOf(name)])) as Record<CountName, number>;
 }
 
 function perSec(count: number, ns: number): number {
@@ -314,4 +314,46 @@ function perSec(count: number, ns: number): number {
 
 function endedOf({ completedCount, failedCount, cancelledCount }: RequestCounts): number {
   return completedCount + failedCount + cancelledCount;
+}
+
+/** Returns the extent of a run. */
+function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExtent {
+  const { warmupRequests, warmupMs = 0 } = plan.measurement;
+  const phases = loadModeOf(plan.load).phases?.(plan.load);
+  if (phases !== undefined)
+    return {
+      requestCount: undefined,
+      durationNs: sum(phases.map((_, index) => levelsNs(planOfPhase(plan, index), 0))),
+    };
+  const levelCount = levelCountOf(plan);
+  // The number of requests in a timed warm-up is unknown.
+  const isCounted = requestCount !== undefined && warmupMs === 0 && levelCount !== undefined;
+  return {
+    requestCount: isCounted ? (requestCount + warmupRequests) * levelCount : undefined,
+    durationNs: warmupRequests > 0 ? undefined : levelsNs(plan, warmupMs),
+  };
+}
+
+/** Returns the duration of all levels of a load without phases; undefined if it is not fixed. */
+function levelsNs(plan: Plan, warmupMs: number): number | undefined {
+  const { mode } = plan.measurement;
+  const levelCount = levelCountOf(plan);
+  if (mode.kind !== "duration" || levelCount === undefined) return undefined;
+  return msToNs((mode.durationMs + warmupMs) * levelCount);
+}
+
+/** Returns the number of levels; undefined if it depends on what is measured. */
+function levelCountOf({ load }: Plan): number | undefined {
+  const asked = loadModeOf(load).levels?.(load);
+  const count = asked === undefined ? 1 : countLevels(asked.levels);
+  return asked === undefined || asked.search === "linear" || count === 1 ? count : undefined;
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  let total = 0;
+  for (const value of values) {
+    if (value === undefined) return undefined;
+    total += value;
+  }
+  return total;
 }

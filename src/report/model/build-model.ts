@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { isDrawn } from "../../registry/plan-of-run.ts";
@@ -70,7 +70,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
 
 function describeOrigin({ startedAt, machine }: ReportJson): string {
   const { cpu, cores, memoryBytes, os, architecture, runtime } = machine;
-  const host = `${cpu}, ${cores} cores, ${formatCount(memoryBytes / 2 ** 30)} GiB, ${os} ${architecture}`;
+  const host = `${cpu}, ${countOf(cores, "core")}, ${formatCount(memoryBytes / 2 ** 30)} GiB, ${os} ${architecture}`;
   return `${startedAt}, ${runtime} on ${host}`;
 }
 
@@ -207,6 +207,6 @@ function factsOf({ json, runs, levels }: ReportView): string[] {
   return [
     ...(runs.length > 1 ? [`${runs.length} runs`] : []),
     formatSeconds(measured > 0 ? measuredSec : json.durationSec),
-    `${formatCount(sent)} ${sent === 1 ? "request" : "requests"}`,
+    countOf(sent, "request"),
   ];
 }

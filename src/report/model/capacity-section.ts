@@ -1,5 +1,5 @@
 import { scaleInterval } from "../../measure/intervals/certainty.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import type { CapacityJson } from "../schema/capacity.ts";
 import type { EstimateJson } from "../schema/parts.ts";
@@ -29,6 +29,7 @@ export function capacitySection(view: ReportView): Section | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
   const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount } = first.json;
+  const users = `GPUs for ${countOf(targetUserCount, "user")}`;
   const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
   const what = view.words.unit.startsWith("infer") ? "inferences" : "requests";
   const estimate = (key: string, title: string, pick: (json: CapacityJson) => EstimateJson | undefined) =>
@@ -44,15 +45,9 @@ export function capacitySection(view: ReportView): Section | undefined {
           estimate("throughputPerGpu", `${view.words.unit} per GPU`, (json) => json.throughputPerGpu),
           estimate("costPerMillion", `cost per 1M ${what}`, (json) => json.costPerMillion),
         ]),
-    column(
-      "targetGpuCount",
-      `GPUs for ${formatCount(targetUserCount)} users`,
-      "count",
-      0,
-      ({ json }) => json.targetGpuCount,
-    ),
+    column("targetGpuCount", users, "count", 0, ({ json }) => json.targetGpuCount),
   ];
-  const linear = `GPUs for ${formatCount(targetUserCount)} users: whole servers like this one, each with as many users as here (linear extrapolation)`;
+  const linear = `${users}: whole servers like this one, each with as many users as here (linear extrapolation)`;
   const lines = [
     ...(rows.some(({ json }) => json.isLowerBound)
       ? ["the server may do more: the load was not raised above this"]
@@ -60,7 +55,7 @@ export function capacitySection(view: ReportView): Section | undefined {
     ...(targetGpuCount === undefined ? [] : [linear]),
   ];
   const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;
-  const title = `Capacity of ${gpuCount} ${gpuCount === 1 ? "GPU" : "GPUs"}${price}`;
+  const title = `Capacity of ${countOf(gpuCount, "GPU")}${price}`;
   return { ...detail("capacity", title, [makeTable("", specs, rows)]), isSummary: true, lines };
 }
 

@@ -23,6 +23,8 @@ export interface MeasuredRow {
 
 /** Wide outputs, and tables of details, have columns from here on. The first screen has not. */
 export const DETAIL_DROP_ORDER = 20;
+/** Columns of files and pages only from here on. */
+export const FILE_DROP_ORDER = 40;
 
 interface LevelColumn {
   readonly key: string;
@@ -63,7 +65,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   metricColumn("outputTokensPerSec", undefined, "tokens/s", 1),
   metricColumn("timeToFirstToken", "p50", "TTFT p50", 4),
   metricColumn("timeToFirstToken", "p99", "TTFT p99", 2),
-  metricColumn("interTokenLatency", "p50", "ITL p50", 7),
+  metricColumn("interTokenLatency", "p50", "ITL p50", 6),
   metricColumn("interTokenLatency", "p99", "ITL p99", 3),
   metricColumn("firstResponse", "p99", "first p99", [5, 27]),
   metricColumn("betweenResponses", "average", "between", [12, 28]),
@@ -71,7 +73,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p50", [7, 20]),
   latencyColumn("p90", [11, 21]),
   latencyColumn("p95", 24),
-  latencyColumn("p99", [1, 6]),
+  latencyColumn("p99", [1, 7]),
   latencyColumn("p99.9", 25),
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),

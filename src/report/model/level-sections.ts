@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
-import { formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName } from "../schema/read-metrics.ts";
@@ -70,21 +70,21 @@ export function loadSection(view: ReportView): Section {
       "",
       [
         ...levelNames(view),
-        column("asked", `asked, ${unit}`, "number", 3, ({ json: { load } }) => rounded(load.asked)),
-        column("delivered", "delivered", "number", 1, ({ json: { load } }) =>
-          markedIf(load.isDelivered === false, "failed", rounded(load.delivered) ?? 0),
+        column("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked),
+        column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
+          markedIf(load.isDelivered === false, "failed", load.delivered),
         ),
-        column("inFlight", "mean in flight", "number", 2, ({ json: { inFlight } }) => rounded(inFlight.mean)),
+        column("inFlight", "mean in flight", "mean", 2, ({ json: { inFlight } }) => inFlight.mean),
         column(
           "littlesLaw",
           "throughput × latency",
-          "number",
+          "mean",
           2,
           ({
             json: {
               inFlight: { littlesLaw },
             },
-          }) => markedIf(!littlesLaw.isKept, "failed", rounded(littlesLaw.expectedMean) ?? 0),
+          }) => markedIf(!littlesLaw.isKept, "failed", littlesLaw.expectedMean),
         ),
         column("delayed", "sent late", "count", 4, ({ json: { delayed } }) => (delayed === 0 ? undefined : delayed)),
         column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelayUs } }) =>
@@ -96,10 +96,6 @@ export function loadSection(view: ReportView): Section {
       rows,
     ),
   ]);
-}
-
-function rounded(value: number | null): number | undefined {
-  return value === null ? undefined : Number(value.toPrecision(4));
 }
 
 /** Makes the section of the evidence for each level: how many requests there are, and what they are worth. */
@@ -118,11 +114,11 @@ export function evidenceSection(view: ReportView): Section {
 }
 
 function describeEvidence({ count, confidence95 }: SpreadJson): string {
-  const requests = `${formatCount(count)} ${count === 1 ? "request" : "requests"}`;
+  const requests = countOf(count, "request");
   const worth = Math.round(confidence95?.average.effectiveCount ?? 1);
   return worth >= count
     ? `${requests}, all independent`
-    : `${requests}, as informative as ${formatCount(worth)} independent ones`;
+    : `${requests}, as informative as ${countOf(worth, "independent one")}`;
 }
 
 /** A level with what is known of its client. */
@@ -150,7 +146,6 @@ export function clientSection(view: ReportView): Section | undefined {
         time("loopLag.p99", "late p99", 2, ({ loopLagP99Ms }) => (loopLagP99Ms === null ? null : msToNs(loopLagP99Ms))),
         time("loopLag.max", "late max", 2, ({ loopLagMaxMs }) => msToNs(loopLagMaxMs)),
         time("send.average", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
-        time("receive.average", "read", 6, ({ receiveMeanUs }) => usToNs(receiveMeanUs)),
         column("overhead", "overhead", "ratio", 4, ({ client }) => client.overheadRatio),
       ],
       rows,
@@ -239,7 +234,7 @@ export function timelineSection(view: ReportView): Section | undefined {
   const { plan, words, levels, runs } = view;
   const specs: ColumnSpec<TimelineRow>[] = [
     column("start", "time", "time", 0, ({ startSec }) => secToNs(startSec)),
-    column("outstanding", "in flight", "number", 2, ({ outstandingMean }) => rounded(outstandingMean)),
+    column("outstanding", "in flight", "mean", 2, ({ outstandingMean }) => outstandingMean),
     column(
       "throughput",
       words.unit,

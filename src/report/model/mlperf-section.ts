@@ -1,5 +1,5 @@
 import { type MlperfTokenTimes, TOKEN_TIME_LABELS } from "../../measure/mlperf/judge-tokens.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf, formatCount, plural } from "../../plan/units.ts";
 import type { MlperfJson, MlperfLatencyJson, MlperfTimeJson } from "../schema/mlperf.ts";
 import type { Section } from "./report-model.ts";
 import { ofRun, type ReportView } from "./report-view.ts";
@@ -77,9 +77,9 @@ function ratesOf(result: MlperfJson): (readonly [string, string])[] {
 function describeStop(stop: NonNullable<MlperfJson["earlyStopping"]>): string {
   if ("missingCount" in stop)
     return stop.isMet
-      ? `met with ${formatCount(stop.overCount)} queries over the limit`
-      : `not met with ${formatCount(stop.overCount)} queries over the limit: ${formatCount(stop.missingCount)} more within it are needed`;
+      ? `met with ${countOf(stop.overCount, "query", "queries")} over the limit`
+      : `not met with ${countOf(stop.overCount, "query", "queries")} over the limit: ${formatCount(stop.missingCount)} more within it ${plural(stop.missingCount, "is", "are")} needed`;
   if (stop.estimate === undefined) return `not met: ${stop.neededCount} queries are needed`;
   const { latencyNs, discardedCount } = stop.estimate;
-  return `at most ${formatTime(latencyNs)} with 99 % confidence (above it are ${formatCount(discardedCount)} latencies)`;
+  return `at most ${formatTime(latencyNs)} with 99 % confidence (above it ${plural(discardedCount, "is", "are")} ${countOf(discardedCount, "latency", "latencies")})`;
 }

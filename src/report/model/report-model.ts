@@ -104,8 +104,11 @@ export interface Section {
   readonly lines?: readonly string[];
 }
 
-/** What numbers of a column are: nanoseconds, per second, a count, 0 to 1, or a plain number; or words; or `mixed`: figures as texts, of a unit each. */
-export type CellQuantity = "time" | "rate" | "count" | "ratio" | "number" | "text" | "mixed";
+/**
+ * What numbers of a column are: nanoseconds, per second, a count, a mean of counts, 0 to 1, or a plain number; or words; or `mixed`: figures as
+ * texts, of a unit each.
+ */
+export type CellQuantity = "time" | "rate" | "count" | "mean" | "ratio" | "number" | "text" | "mixed";
 
 /** A column. Renderers choose one unit for all of its cells. */
 export interface Column {

@@ -1,6 +1,7 @@
-import { metricText } from "../../measure/metrics/metric-text.ts";
-import { formatPct } from "../../plan/units.ts";
+import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
+import { countOf, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
+import { describeMs } from "../../registry/run-time.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
@@ -114,21 +115,30 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
     const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
-    const cause = error?.code === "host-limit" ? error.message : "measure each point longer (atMost)";
+    const cause = error?.code === "host-limit" ? error.message : `measure each point longer${longestOf(plan)}`;
     lines.push(`unresolved: ${doubt}; ${cause}`);
   }
   return lines;
+}
+
+/** Says how long a point of a search was measured at most: users know that time by the name of their front door. */
+function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
+  return mode.kind === "until-resolved" ? ` than ${describeMs(mode.maxMs)}` : "";
 }
 
 /** Makes the section of the points of a search with what each limit measured there; undefined for other loads. */
 export function pointsSection(view: ReportView): Section | undefined {
   const points = view.levels.filter(({ json: { limits } }) => limits !== undefined);
   if (points.length === 0) return undefined;
-  const limits = (view.plan.limits ?? []).map(({ metric }, index) =>
-    column<LevelRow>(`limit.${index}`, metricText(metric), quantityOfMetric(metric), index + 1, ({ json }) =>
+  const metrics = (view.plan.limits ?? []).map(({ metric }) => metric);
+  const keys = metrics.map((metric) => `limit.${metricKey(metric)}`);
+  const limits = metrics.map((metric, index) => {
+    // A metric may have several limits.
+    const key = keys.indexOf(keys[index] ?? "") === index ? (keys[index] ?? "") : `${keys[index]} (${index + 1})`;
+    return column<LevelRow>(key, metricText(metric), quantityOfMetric(metric), index + 1, ({ json }) =>
       limitCell(json, index),
-    ),
-  );
+    );
+  });
   const specs: ColumnSpec<LevelRow>[] = [
     ...levelNames(view),
     ...limits,
@@ -167,6 +177,6 @@ function describeVariation({ plan, json }: ReportView): string[] {
   if (until === undefined || repeat.until === undefined) return much;
   const reached = repeat.until.reachedRatio;
   const found = typeof reached === "number" ? `within ${formatPct(reached)}` : "not known";
-  const text = `${metricText(until.metric)} is ${found} of its mean after ${runs.length} runs; ${formatPct(until.ratio)} was asked for`;
+  const text = `${metricText(until.metric)} is ${found} of its mean after ${countOf(runs.length, "run")}; ${formatPct(until.ratio)} was asked for`;
   return [...much, text];
 }

@@ -1,5 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { formatCount, msToNs, secToNs } from "../../plan/units.ts";
+import { countOf, formatCount, msToNs, plural, secToNs } from "../../plan/units.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
@@ -82,7 +82,7 @@ export function failureSection({ runs }: ReportView): Section | undefined {
   ];
   const lines = runs.flatMap(({ name, json: { requests, levels } }) => {
     const outside = describeUnmeasured(requests.failed, countFailed(levels));
-    return outside === "" ? [] : [ofRun(name, `${formatCount(requests.failed)} requests failed, ${outside}`)];
+    return outside === "" ? [] : [ofRun(name, `${countOf(requests.failed, "request")} failed, ${outside}`)];
   });
   return { ...summary("failures", "Failures"), tables, lines };
 }
@@ -100,7 +100,7 @@ function describeHosts(hosts: readonly { readonly sent: number; readonly failed:
   const range = fewest === most ? formatCount(most) : `${formatCount(fewest)} to ${formatCount(most)}`;
   const failing = hosts.filter(({ failed }) => failed > 0).length;
   const failures = failing === 0 ? "" : `; requests of ${formatCount(failing)} failed`;
-  return `${formatCount(hosts.length)} hosts sent, ${range} requests each${failures}`;
+  return `${formatCount(hosts.length)} hosts sent, ${range} ${plural(most, "request")} each${failures}`;
 }
 
 /** Makes the sections of the hosts that sent, and of their clocks; none where this host sent. */
@@ -142,9 +142,9 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
     const cut =
       cutCount === 0
         ? ""
-        : `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${formatCount(unsentCount)} turns were not sent${first}`;
+        : `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${countOf(unsentCount, "turn was", "turns were")} not sent${first}`;
     const all = warmup === undefined ? "" : ", those of the warm-up included";
-    return [ofRun(name, `${formatCount(sessionCount)} ${isChain === true ? "chains" : "conversations"}${all}${cut}`)];
+    return [ofRun(name, `${countOf(sessionCount, isChain === true ? "chain" : "conversation")}${all}${cut}`)];
   });
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
 }
@@ -161,9 +161,9 @@ export function receivedSection({ runs: [run, ...others] }: ReportView): Section
 export function totalsSection({ runs }: ReportView): Section {
   const lines = runs.map(({ name, json }) => {
     const { requests, connections, durationSec, server, servers = [] } = json;
-    const sent = `sent ${formatCount(requests.sent)} ${requests.sent === 1 ? "request" : "requests"}`;
+    const sent = `sent ${countOf(requests.sent, "request")}`;
     // A target in process has none, and none was opened to one that is not there.
-    const over = connections === 0 ? "" : ` over ${connections} ${connections === 1 ? "connection" : "connections"}`;
+    const over = connections === 0 ? "" : ` over ${countOf(connections, "connection")}`;
     const counts = [
       `${formatCount(requests.completed)} completed`,
       `${formatCount(requests.failed)} failed`,
@@ -183,7 +183,7 @@ export function totalsSection({ runs }: ReportView): Section {
   return { ...detail("totals", "Requests", []), lines };
 }
 
-/** Says how many of the requests were measured, how many warmed up, and how many neither. Empty where all were measured. */
+/** Says how many of the requests were measured, how many warmed up, and how many neither or both. Empty where all were measured. */
 function describeScopes({ requests: { sent }, levels, warmup }: RunJson): string {
   const measured = countMeasured(levels);
   const rest = sent - measured - (warmup?.sent ?? 0);
@@ -191,6 +191,9 @@ function describeScopes({ requests: { sent }, levels, warmup }: RunJson): string
     ...(measured === 0 || measured === sent ? [] : [`${formatCount(measured)} measured`]),
     ...(warmup === undefined ? [] : [`${formatCount(warmup.sent)} to warm up`]),
     ...(measured === 0 || rest <= 0 ? [] : [`${formatCount(rest)} before, between or after what was measured`]),
+    ...(warmup === undefined || measured === 0 || rest >= 0
+      ? []
+      : [`${formatCount(-rest)} both: sent to warm up, ended while it was measured`]),
   ];
   return parts.length === 0 ? "" : `; of them ${parts.join(", ")}`;
 }
@@ -199,7 +202,7 @@ function describeServerCounts(
   { successCount, failCount }: NonNullable<RunJson["server"]>,
   { requests, connections }: RunJson,
 ): string {
-  const counts = `; the server counted ${formatCount(successCount)} successes and ${formatCount(failCount)} failures`;
+  const counts = `; the server counted ${countOf(successCount, "success", "successes")} and ${countOf(failCount, "failure")}`;
   // Requests of an earlier run can be counted late, at most one for each connection.
   const hasOthers = successCount + failCount > requests.sent + connections;
   return hasOthers ? `${counts}, more than this run sent: other clients used the model during the run` : counts;

@@ -1,7 +1,11 @@
-import type { OverRuns } from "../../measure/intervals/over-runs.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { countOf } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
-import { formatThreeDigits, joinEnds } from "./values.ts";
+import type { FindMaxResult } from "../../result/run-result.ts";
+import type { OverJson } from "../schema/metrics.ts";
+import type { FindMaxJson } from "../schema/report-schema.ts";
+import type { CombinationJson } from "../schema/runs.ts";
+import { endsAfter, formatThreeDigits } from "./values.ts";
 
 /** The answer of a search for the highest load that keeps all limits, in one line. */
 
@@ -9,17 +13,8 @@ const FOUND = "highest load that keeps the limits";
 /** The upper end of a search keeps the limits, so that a higher load may keep them too. */
 const FOUND_AT_LEAST = "load that keeps the limits: at least";
 
-/** The answer of one search. */
-interface SearchAnswer {
-  /** Absent or null: no load is known to keep the limits. */
-  readonly highest?: number | null;
-  /** The lowest load that breaks them. Absent or null: none is known to. */
-  readonly next?: number | null;
-  readonly isResolved: boolean;
-}
-
 /** Describes the answer of one search. */
-export function answerOf(plan: Plan, { highest = null, next = null, isResolved }: SearchAnswer): string {
+export function answerOf(plan: Plan, { highest = null, next = null, isResolved }: FindMaxResult | FindMaxJson): string {
   if (highest !== null && next === null && isResolved) return `${FOUND_AT_LEAST} ${describeLevel(plan, highest)}`;
   if (highest !== null) return `${FOUND}: ${describeLevel(plan, highest)}`;
   return isResolved ? noLoadKeeps(plan) : `it is not known whether any load keeps ${limitsOf(plan)}`;
@@ -33,18 +28,8 @@ function limitsOf({ limits }: Plan): string {
   return limits?.length === 1 ? "the limit" : "all limits";
 }
 
-/** The answers of several runs. */
-interface AnswersOverRuns {
-  /** Over the runs with a certain answer; absent without one. */
-  readonly highest?: MeanLoad | undefined;
-  /** Numbers of runs, from 1. */
-  readonly runsWithoutLoad: readonly number[];
-  readonly unresolvedRuns: readonly number[];
-  /** Runs in which the upper end of the search keeps the limits. */
-  readonly runsAtUpperEnd: readonly number[];
-}
-
-type MeanLoad = Pick<OverRuns, "count" | "mean" | "low" | "high" | "deviation">;
+/** The answers of several runs, by their numbers from 1. */
+type AnswersOverRuns = Omit<NonNullable<CombinationJson["findMax"]>, "unit" | "atHighest">;
 
 /** Describes the answers of several runs: the mean over those with a certain answer, and those without one. */
 export function answerOverRuns(
@@ -62,17 +47,15 @@ export function answerOverRuns(
 
 function describeMean(
   plan: Plan,
-  { count, mean, low, high, deviation }: MeanLoad,
+  { count, mean, deviation, ...ends }: OverJson,
   runCount: number,
   isAtLeast: boolean,
 ): string {
-  const interval =
-    low === null || high === null ? "" : ` (${joinEnds(formatThreeDigits(low), formatThreeDigits(high))})`;
-  const of = count < runCount ? `${count} of ${runCount}` : `${count}`;
+  const of = `${count < runCount ? `${count} of ` : ""}${countOf(Math.max(count, runCount), "run")}`;
   const found = `${isAtLeast ? FOUND_AT_LEAST : `${FOUND}:`} ${describeLevel(plan, Number(mean.toPrecision(4)))}`;
   // Equal whole numbers have an interval without a length, which claims more than they show.
-  if (deviation === 0) return `${found}, the same in ${of} runs`;
-  return `${found}, the mean over ${of} ${of === "1" ? "run" : "runs"}${interval}`;
+  if (deviation === 0) return `${found}, the same in ${of}`;
+  return `${found}, the mean over ${of}${endsAfter(ends, formatThreeDigits)}`;
 }
 
 /** Names runs by their numbers: `runs 2 and 4`. */

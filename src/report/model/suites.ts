@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
 import type { LevelJson, RunJson } from "../schema/report-schema.ts";
 import { levelTable } from "./level-sections.ts";
 import type { Case, Check, Note, Suite } from "./report-model.ts";
@@ -52,8 +52,8 @@ const OUTCOMES: Readonly<Record<LevelJson["outcome"], readonly [state: Case["sta
 function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Case {
   const { name, json } = row;
   const { columns, rows } = levelTable(view, [row]);
-  const numbers = columns.map(
-    ({ title, quantity }, index) => `${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`,
+  const numbers = columns.map(({ title, quantity }, index) =>
+    `${title} ${formatCell(rows[0]?.[index] ?? {}, quantity)}`.trim(),
   );
   const about = notes.filter(({ levels }) => levels.includes(name));
   const [state, message] = OUTCOMES[json.outcome];
@@ -83,7 +83,7 @@ function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boole
   if (check === undefined) return [];
   const wrong = failures.filter(({ kind }) => kind === "check");
   const count = wrong.reduce((sum, failure) => sum + failure.count, 0);
-  const message = count === 0 ? "" : `${formatCount(count)} ${count === 1 ? "response is" : "responses are"} wrong`;
+  const message = count === 0 ? "" : `${countOf(count, "response is", "responses are")} wrong`;
   const details = wrong.flatMap(({ responses = [] }) =>
     responses.map(({ reason, response }) => `${reason}\n  ${response}`),
   );

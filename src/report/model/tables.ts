@@ -61,14 +61,14 @@ export function column<Row>(
 export const RUN_COLUMN: ColumnSpec<{ readonly run: string }> = column("run", "run", "text", 0, ({ run }) => run);
 
 /**
- * Makes the cell of an estimate: with its interval, or with the mark when its sample is too small for one and no verdict on it is certain; never
- * with both.
+ * Makes the cell of an estimate: with its interval, or with the mark when that says nothing and no verdict on it is certain; never with both.
  */
 export function estimateCell(estimate: ReadEstimate, isRatio = false): Cell {
   const { value, low, high, isReliable = true } = estimate;
   if (!isReliable) return { value, mark: "uncertain" };
   const found = certaintyOf({ value, low, high, isRatio });
-  return found.isCertain ? { value, interval: { low: found.low, high: found.high } } : { value };
+  if (found.isCertain) return { value, interval: { low: found.low, high: found.high } };
+  return found.doubt === "wide" ? { value, mark: "uncertain" } : { value };
 }
 
 /** Makes the cell of a statistic; undefined where it was not measured. @param scale to the base unit */

@@ -4,12 +4,12 @@ import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { isCutAt } from "./level-columns.ts";
+import { FILE_DROP_ORDER, isCutAt } from "./level-columns.ts";
 import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, spreadCell } from "./tables.ts";
-import { formatMetricValue, joinEnds } from "./values.ts";
+import { endsAfter, formatMetricValue } from "./values.ts";
 
 /** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
 
@@ -103,9 +103,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
     const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
     if (found === undefined || (isOne && statistic !== undefined)) return undefined;
     const format = (value: number): string => formatMetricValue({ key }, value, view.words.unit);
-    const { low, high } = found;
-    const ends = low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
-    return { value: `${format(found.value)}${ends}` };
+    return { value: `${format(found.value)}${endsAfter(found, format)}` };
   };
   const specs: ColumnSpec<OtherRow>[] = [
     ...levelNames(view),
@@ -135,7 +133,7 @@ function spreadColumns<Row extends SpreadRow>(
     statistic("p90", "p90", 3),
     statistic("p99", "p99", 1),
     statistic("max", "max", 4),
-    column("count", "values", "count", 5, ({ found }) => found.count),
+    column("count", "values", "count", FILE_DROP_ORDER, ({ found }) => found.count),
   ];
 }
 

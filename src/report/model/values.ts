@@ -1,7 +1,8 @@
+import type { Interval } from "../../measure/intervals/certainty.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { formatMetric, shortUnit, unitOf } from "../../measure/metrics/metric-text.ts";
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { formatCount, formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatPct, nsToUs, secToNs, usToNs } from "../../plan/units.ts";
 import type { Cell, CellQuantity, ModelTable } from "./report-model.ts";
 
 /** How renderers for people write values: three digits, and one unit for all values of a column. */
@@ -76,6 +77,12 @@ export function describeUnmeasured(all: number, measured: number): string {
   return measured === 0 || all <= measured ? "" : `${formatCount(all - measured)} of them outside the measured time`;
 }
 
+/** Counts what was judged: `the assertion failed`, `1 of 3 assertions failed`. @param what with its verb, for one of them */
+export function countJudged(count: number, all: number, one: string, what: string): string {
+  if (all === 1) return `the ${one} ${what}`;
+  return `${count} of ${countOf(all, one)} ${count === 1 ? what : what.replace(/^is /, "are ")}`;
+}
+
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** Formats a number of bytes: `8.75 MB`. */
@@ -91,10 +98,11 @@ export function formatValue(value: number | string, quantity: CellQuantity, unit
     case "time":
       return formatTime(value, unit);
     case "ratio":
-      return formatPct(value);
+      return `${formatThreeDigits(100 * value)} %`;
     case "count":
       return Number.isInteger(value) ? value.toLocaleString("en-US") : formatThreeDigits(value);
     case "rate":
+    case "mean":
       return formatThreeDigits(value);
     default:
       return Number.isInteger(value) ? value.toLocaleString("en-US") : String(Number(value.toPrecision(6)));
@@ -124,9 +132,14 @@ export function withSign(value: number, size: string): string {
 }
 
 /** Joins the ends of an interval, with the unit once when both have it. */
-export function joinEnds(low: string, high: string): string {
+function joinEnds(low: string, high: string): string {
   const unit = high.includes(" ") ? high.slice(high.indexOf(" ")) : "";
   return `${unit !== "" && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}
+
+/** Formats an interval after its value: ` (2.12 to 2.13 ms)`. Empty where a bound is missing. */
+export function endsAfter({ low, high }: Interval, format: (value: number) => string): string {
+  return low === null || high === null ? "" : ` (${joinEnds(format(low), format(high))})`;
 }
 
 /** What the values of a metric are. */
@@ -144,6 +157,7 @@ export function formatMetricValue(metric: MetricPlan, value: number, unit: strin
   const quantity = quantityOfMetric(metric);
   if (quantity === "number") return exact;
   const name = quantity === "time" || quantity === "ratio" ? "" : shortUnit(unitOf(metric, unit));
-  const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
+  const short = (one: number): string =>
+    quantity === "ratio" ? formatPct(one) : `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
   return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

@@ -7,7 +7,7 @@ import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tok
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, secToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { throughputUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -99,7 +99,7 @@ function describeMissing(whole: Plan, result: LevelResult): string {
   const [some, all] = [formatThreeDigits(delivered), formatCount(asked)];
   return LEVEL_UNITS[unit].isScheduled
     ? `only ${some} of the ${all} req/s asked for were sent`
-    : `only ${some} of ${all} requests were in flight on average`;
+    : `only ${some} of ${all} ${plural(asked, "request was", "requests were")} in flight on average`;
 }
 
 /** Rounds the times of a finding to three digits. Texts that compatible modes share have four. */
@@ -140,26 +140,24 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
-    return { ...clientFinding("client-late", describeLag(lag)), weight: lag.coreWaitRatio ?? 0 };
+    return { ...describeLag(lag), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
   const text = `the client may have been the limit, not the server: ${reason}`;
   // Another thread helps where this one is busy, and not where it waits for a core.
-  const found = clientFinding("client-limit", text, ...(isBusy(window) ? [{ say: "more-workers" } as const] : []));
-  return { ...found, weight: 1 };
+  const remedy = isBusy(window) ? [{ say: "more-workers" } as const] : [];
+  return { ...CLIENT, code: "client-limit", metric: "throughput", cause: "limit", texts: [text, ...remedy], weight: 1 };
 }
 
 /** All levels share one note about the client, which has the worst of them. */
-function clientFinding(code: string, ...texts: Text[]): Finding<Text> {
-  return { code, severity: "caution", texts, kind: "client" };
-}
+const CLIENT = { severity: "caution", kind: "client" } as const;
 
 /** Says how many threads sent a level, where the run decides that. */
 function findWorkers({ workers }: LevelResult): Finding[] {
   if (workers === undefined) return [];
   const { count, reason } = workers;
   const why = reason === undefined ? [] : [`one fewer was the limit at the level before: ${reason}`];
-  return [finding("workers", "detail", `${formatCount(count)} ${count === 1 ? "worker" : "workers"} sent`, ...why)];
+  return [finding("workers", "detail", `${countOf(count, "worker")} sent`, ...why)];
 }
 
 /** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
@@ -177,11 +175,16 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
 const LEAST_RATIO = 0.05;
 
 /** Says how late the client was, in the measure that shows it best, and what to do. */
-function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): string {
-  const advice = "give it its own core, or lower the load";
-  if (coreWaitRatio >= LEAST_RATIO)
-    return `the client waited for a core ${formatPct(Number(coreWaitRatio.toPrecision(2)))} of the time, so times may be too long: ${advice}`;
-  if (sendMeanNs > loopLagMeanNs) return `the client took ${formatTime(sendMeanNs)} to send a request: ${advice}`;
+function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): Finding<Text> {
+  const late = (cause: string, text: string): Finding<Text> => {
+    const texts = [text, "give it its own core, or lower the load"];
+    return { ...CLIENT, code: "client-late", metric: "latency", cause, texts };
+  };
+  if (coreWaitRatio >= LEAST_RATIO) {
+    const ratio = formatPct(Number(coreWaitRatio.toPrecision(2)));
+    return late("core", `the client waited for a core ${ratio} of the time, so times may be too long`);
+  }
+  if (sendMeanNs > loopLagMeanNs) return late("send", `the client took ${formatTime(sendMeanNs)} to send a request`);
   const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;
-  return `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long: ${advice}`;
+  return late("loop", `the client woke up about ${formatTime(loopLagMeanNs)}${p99} late, so times may be too long`);
 }

@@ -6,7 +6,7 @@ import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../../measure/stability.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, msToNs, nsToSec } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, msToNs, nsToSec, plural } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
@@ -24,10 +24,14 @@ const FEW_UNSENT = 2;
 export interface Finding<T extends Text = string> extends Pick<Note, "code" | "severity" | "metric"> {
   /** One or several sentences, each without its full stop. */
   readonly texts: readonly T[];
-  /** Findings of one metric and kind become one note. Default: the code and the texts without their numbers, so that only equal sentences do. */
+  /** Findings of one kind become one note. Default: metric, code and the texts without their numbers, so that only equal sentences do. */
   readonly kind?: string;
+  /** Findings of one note that have another cause than its worst have a sentence of their own. Default: all have the same. */
+  readonly cause?: string;
   /** How bad it is, among findings of one note. Default: 0. */
   readonly weight?: number;
+  /** When it happened, such as `from 2.6 s to 4.1 s`: a note of several levels says it for each. */
+  readonly when?: string | undefined;
 }
 
 /** Returns the texts of {@link findLoad}. */
@@ -66,12 +70,13 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
     const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    return [{ code, severity, texts, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
+    const when = code === "gap" ? timesOfGaps(level) : undefined;
+    return [{ code, severity, texts, when, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
 
 /** Codes of findings that are about throughput alone. */
-const OF_THROUGHPUT: ReadonlySet<string> = new Set(["cold-start", "short-level"]);
+const OF_THROUGHPUT: ReadonlySet<string> = new Set(["gap", "cold-start", "short-level"]);
 
 /** Reports whether the plan asserts or limits a metric of these quantities. */
 function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quantity[]): boolean {
@@ -132,8 +137,7 @@ export function describeRepeats({
     !hasNoPrompts && (makes === "payloads" || (dataset.isFromJson && plan.outputs.style === "genai-perf"));
   const promptCount = dataset.streams.reduce((sum, steps) => sum + steps.length, 0);
   if (!isPrompts || promptCount === 0 || sentCount <= promptCount) return undefined;
-  const prompts = promptCount === 1 ? "1 prompt" : `${formatCount(promptCount)} prompts`;
-  return `${formatCount(sentCount)} requests were made from ${prompts}: a server with a prefix cache answers repeated prompts sooner`;
+  return `${formatCount(sentCount)} requests were made from ${countOf(promptCount, "prompt")}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
 /** Reports requests that were due and not sent within the level; undefined when they are few. */
@@ -146,15 +150,18 @@ function describeUnsent(level: LevelResult): string | undefined {
 const MOST_GAPS = 3;
 
 /** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
-function describeGaps({ window: { gaps } }: LevelResult): string | undefined {
-  const [first] = gaps ?? [];
-  if (gaps === undefined || first === undefined) return undefined;
+function describeGaps(level: LevelResult): string | undefined {
+  const [first] = level.window.gaps ?? [];
+  if (first === undefined) return undefined;
+  return `nothing completed ${timesOfGaps(level)} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
+}
+
+function timesOfGaps({ window: { gaps = [] } }: LevelResult): string {
   const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
   const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
     return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
   });
-  const more = gaps.length > MOST_GAPS ? ` and ${formatCount(gaps.length - MOST_GAPS)} times more` : "";
-  return `nothing completed ${shown.join(", ")}${more} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
+  return `${shown.join(", ")}${gaps.length > MOST_GAPS ? ` and ${countOf(gaps.length - MOST_GAPS, "time")} more` : ""}`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */
@@ -162,7 +169,7 @@ function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): strin
   const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
   if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
   const { count, longestNs } = delayedByLimit;
-  return `${formatCount(count)} requests were due while ${formatCount(maxOutstanding)} were outstanding, and were delayed by ${formatDurationNs(longestNs)} at most`;
+  return `${countOf(count, "request was", "requests were")} due while ${formatCount(maxOutstanding)} ${plural(maxOutstanding, "was", "were")} outstanding, and ${plural(count, "was", "were")} delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
 /** Reports that the load never reached the requested one; undefined when it did. */
@@ -182,7 +189,7 @@ export function describeCutSessions(sessions: RunResult["sessions"]): string | u
   if (sessions === undefined || sessions.cutCount === 0) return undefined;
   const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
   const first = unreadReason === undefined ? "" : ` (the first response that could not be continued: ${unreadReason})`;
-  return `${formatCount(cutCount)} of ${formatCount(sessionCount)} sessions ended early, because a turn failed or its response could not be read${first}; ${formatCount(unsentCount)} turns were not sent`;
+  return `${formatCount(cutCount)} of ${countOf(sessionCount, "session")} ended early, because a turn failed or its response could not be read${first}; ${countOf(unsentCount, "turn was", "turns were")} not sent`;
 }
 
 type Counts = Pick<RunResult, "resendCount" | "sentCount">;
@@ -193,9 +200,8 @@ const MANY_RESENT = 0.001;
 /** Describes the resent requests in a sentence without its full stop; undefined without any. */
 export function describeResends({ resendCount }: Pick<Counts, "resendCount">): string | undefined {
   if (resendCount === 0) return undefined;
-  const [requests, them] =
-    resendCount === 1 ? ["1 request was", "it"] : [`${formatCount(resendCount)} requests were`, "them"];
-  return `${requests} sent again, because the server closed the kept connection before it answered ${them}; each counts once, and its time runs from the first send`;
+  const requests = countOf(resendCount, "request was", "requests were");
+  return `${requests} sent again, because the server closed the kept connection before it answered ${plural(resendCount, "it", "them")}; each counts once, and its time runs from the first send`;
 }
 
 /** Describes the resent requests if they are more than 0.1 % of all; otherwise undefined. */

@@ -2,7 +2,7 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { LevelResult, RunResult } from "../../result/run-result.ts";
+import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -14,6 +14,7 @@ import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
 /** A finding with the level that it is about. */
 interface Placed {
   readonly finding: Finding;
+  /** From 0. */
   readonly run: number;
   readonly level: string;
 }
@@ -37,79 +38,138 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   );
   const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
-    findInLevel(plan, result.prepared, level, open, levels.length === 1).map(
-      ({ texts, ...rest }): Placed => ({
-        finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) },
-        run,
-        level: name,
-      }),
+    [...findInLevel(plan, result.prepared, level, open, levels.length === 1), ...findLost(result, level)].map(
+      ({ texts, ...rest }): Placed => {
+        return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
+      },
     ),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
-  const merged = [...groups.values()].map((group) => mergeNotes(group, levels));
+  const names = new Set(levels.map(({ name }) => name));
+  const merged = [...groups.values()].map((group) =>
+    mergeNotes(group, { levelCount: names.size, runCount: runs.length }),
+  );
   const whole = [
-    ...[...new Set(runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))))].map(
-      (text) => ["prepared", text] as const,
+    ...wholeNotes(
+      "prepared",
+      "detail",
+      runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))),
     ),
-    ...[...new Set(warned)].map((text) => ["warning", text] as const),
-    ...[...new Set(runs.flatMap((run) => describeRepeats(run) ?? []))].map(
-      (text) => ["repeated-prompts", text] as const,
+    ...wholeNotes("warning", "detail", warned),
+    ...wholeNotes(
+      "repeated-prompts",
+      "detail",
+      runs.flatMap((run) => describeRepeats(run) ?? []),
     ),
-    ...[...new Set(runs.flatMap((run) => warnOfResends(run) ?? []))].map((text) => [SENT_AGAIN, text] as const),
-    ...runs.flatMap(describeLost).map((text) => [AGENT_LOST, text] as const),
-  ].map(([code, text]): Note => {
-    const severity = code === AGENT_LOST ? "wrong" : code === SENT_AGAIN ? "caution" : "detail";
-    return { code, severity, levels: [], text: toSentences([text]) };
-  });
+    // A server that closes kept connections costs time in every such request.
+    ...wholeNotes(
+      "sent-again",
+      "caution",
+      runs.flatMap((run) => warnOfResends(run) ?? []),
+    ),
+    // Where no level lacks it, it was lost between levels.
+    ...runs
+      .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
+      .flatMap((result) =>
+        wholeNotes(AGENT_LOST, "wrong", describeLost(result).length === 0 ? [] : [toSentences(describeLost(result))]),
+      ),
+  ];
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+}
+
+/** Makes notes on whole runs. Equal texts are one. */
+function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
+  return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }
 
 /** Its part of the load was not sent, whatever the level says. */
 const AGENT_LOST = "agent-lost";
 
-function describeLost({ hosts = [] }: RunResult): string[] {
-  const all = hosts
+/** Returns the agents that were lost, in this order. */
+function lostOf({ hosts = [] }: RunResult): (LostShare & { readonly name: string })[] {
+  return hosts
     .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
     .toSorted((a, b) => a.afterNs - b.afterNs);
-  const [first, ...others] = all;
-  if (first === undefined) return [];
-  const part = `${formatPct(all.reduce((sum, { loadRatio }) => sum + loadRatio, 0))} of the load is missing`;
-  const after = formatDurationNs(first.afterNs);
-  if (others.length === 0)
-    return [`the agent ${first.name} was lost after ${after}, from when ${part}: ${first.reason}`];
-  const count = formatCount(all.length);
-  return [`${count} agents were lost and ${part}, the first, ${first.name}, after ${after}: ${first.reason}`];
 }
 
-/** A server that closes kept connections costs time in every such request. */
-const SENT_AGAIN = "sent-again";
+/** Finds that a level lacks what an agent would have sent, or had sent. */
+function findLost(result: RunResult, { window }: LevelResult): Finding[] {
+  if (!lostOf(result).some(({ fromNs }) => fromNs < window.endNs)) return [];
+  return [{ code: AGENT_LOST, severity: "wrong", texts: describeLost(result) }];
+}
+
+function describeLost(result: RunResult): string[] {
+  const all = lostOf(result);
+  const [first, ...others] = all;
+  if (first === undefined) return [];
+  const total = (pick: (lost: LostShare) => number): number => all.reduce((sum, lost) => sum + pick(lost), 0);
+  const part = `${formatPct(total(({ loadRatio }) => loadRatio))} of the load is missing`;
+  const after = formatDurationNs(first.afterNs);
+  const head =
+    others.length === 0
+      ? `the agent ${first.name} was last heard of after ${after}, and ${part} from then on: ${first.reason}`
+      : `${formatCount(all.length)} agents were lost and ${part}, the first, ${first.name}, last heard of after ${after}: ${first.reason}`;
+  const uncounted = total(({ uncountedCount }) => uncountedCount);
+  if (uncounted === 0) return [head];
+  const who = others.length === 0 ? "it" : "they";
+  const requests = uncounted === 1 ? "request" : "requests";
+  return [
+    head,
+    `${formatCount(uncounted)} ${requests} that ${who} reported ${uncounted === 1 ? "is" : "are"} in no row`,
+  ];
+}
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
-  return JSON.stringify([metric, kind ?? [code, texts.join(" ").replace(NUMBERS, "0")]]);
+  return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
 }
+
+/** What differs between sentences about one thing and about several. */
+const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
 /** Numbers with the unit behind them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
-/** Joins findings of one note about several levels: the text is that of the most severe one. */
-function mergeNotes(
-  group: readonly Placed[],
-  all: readonly { readonly run: number; readonly name: string; readonly level: LevelResult }[],
-): Note {
+/**
+ * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause.
+ * @param of how many different levels the runs have
+ */
+function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number; readonly runCount: number }): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
-  const [worst] = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed];
+  const sorted = group.toSorted((a, b) => rank(a) - rank(b)) as [Placed, ...Placed[]];
+  const [worst] = sorted;
   const { code, severity, metric, texts } = worst.finding;
-  const isSame = ({ finding }: Placed): boolean => finding.texts.join() === texts.join();
-  const names = [...new Set(group.map(({ level }) => level))];
-  const same = [...new Set(group.filter(isSame).map(({ level }) => level))];
-  const others = names.filter((name) => !same.includes(name));
-  const isEverywhere = new Set(all.map(({ name }) => name)).size === names.length;
-  const place = isEverywhere && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
-  const rest = isEverywhere ? "the other levels" : joinLevels(others);
-  const likewise = others.length === 0 ? [] : [`likewise at ${rest}`];
-  const text = toSentences([`${place}${texts[0] ?? ""}`, ...texts.slice(1), ...likewise]);
-  return { code, severity, ...(metric === undefined ? {} : { metric }), levels: names, text };
+  const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
+  const isEverywhere = of.levelCount === namesOf(group).length;
+  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()].map((placed) => ({
+    finding: (placed[0] as Placed).finding,
+    placed: group.filter((one) => placed.includes(one)),
+  }));
+  const parts = causes.flatMap(({ finding, placed }, at) => {
+    const isSame = (one: Placed): boolean => one.finding.texts.join() === finding.texts.join();
+    const same = namesOf(placed.filter(isSame));
+    const others = namesOf(placed).filter((name) => !same.includes(name));
+    const isWhole = isEverywhere && causes.length === 1;
+    const place = isWhole && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
+    const times = placed.flatMap((one) => {
+      const { when } = one.finding;
+      return when === undefined || isSame(one)
+        ? []
+        : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
+    });
+    const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
+    const [text = "", ...more] = finding.texts;
+    // The remedy is said once.
+    const own = more.filter((one) => at === 0 || !texts.includes(one));
+    return [`${place}${text}`, ...own, ...(times.length + others.length === 0 ? [] : [`likewise ${rest}`])];
+  });
+  return {
+    code,
+    severity,
+    ...(metric === undefined ? {} : { metric }),
+    levels: namesOf(group),
+    text: toSentences(parts),
+  };
 }
 
 /** Joins sentences without full stops to a text. */

@@ -4,7 +4,7 @@ import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, secToNs } from "../../plan/units.ts";
+import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, plural, secToNs } from "../../plan/units.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric, withSign } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
@@ -39,26 +39,20 @@ export function findShortSamples(
     return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
   const shape = findShape(result, short.length > 0);
-  if (shape !== undefined) return [shape];
-  return short.map(({ verdict, count, needed, isFew }) => {
+  const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
     const about = isFew ? "needs" : "is close to its limit and needs about";
     const span = `${formatTenths(window.durationNs)}${isOnly ? "" : " per level"}`;
     const texts = [
-      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there are ${formatCount(count)}`,
+      `${span} is short: ${name} ${about} ${formatCount(needed)} requests, and there ${plural(count, "is", "are")} ${formatCount(count)}`,
       adviseLonger(plan, window.durationNs, { count, needed }),
     ];
+    const metric = metricKey(verdict.assertion.metric);
     const weight = Math.min(factor, OF_CHECK) + (needed === verdict.needed?.needed ? OF_CHECK : 0);
-    return {
-      code: "short-sample",
-      severity: "caution",
-      metric: metricKey(verdict.assertion.metric),
-      texts,
-      kind: "short",
-      weight,
-    };
+    return { code: "short-sample", severity: "caution", metric, texts, kind: `short ${metric}`, weight };
   });
+  return shape === undefined ? tooShort : [shape, ...tooShort];
 }
 
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */
@@ -74,11 +68,13 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   const shape = shapeOfSketch(latency);
   const text = describeShape(shape, startNs);
   if (text === undefined) return undefined;
+  const when = timeOfShape(shape, startNs);
   const remedy = shape.kind === "burst" ? [] : [shape.kind === "start-up" ? WARM_UP : SETTLE];
   return {
     code: shape.kind,
     severity: isInDoubt ? "caution" : "detail",
     metric: "latency",
+    when,
     texts: [`latency had ${text}`, ...remedy],
   };
 }
@@ -88,15 +84,22 @@ export function describeShape(shape: SeriesShape, startNs: number): string | und
   if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
   if (shape.kind === "drift")
     return `a drift of ${withSign(shape.ratio, formatPct(Math.abs(shape.ratio), 2))} from the first to the last fifth`;
-  const { factor, startNs: fromNs, endNs: toNs } = shape;
-  const size = `${Number(factor.toPrecision(2))} times the rest`;
-  const [from, to] = [fromNs, toNs].map((ns) => (ns === undefined ? undefined : Math.max(0, ns - startNs)));
-  const isKnown = from !== undefined && to !== undefined;
-  if (shape.kind === "start-up") {
-    const time = isKnown ? ` in the first ${formatDurationNs(to)}` : "";
-    return `a ${factor > 1 ? "slow" : "fast"} start of ${size}${time}`;
-  }
-  return `one burst${isKnown ? ` ${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long,` : ""} of ${size}`;
+  const size = `${Number(shape.factor.toPrecision(2))} times the rest`;
+  const time = timeOfShape(shape, startNs);
+  if (shape.kind === "start-up")
+    return `a ${shape.factor > 1 ? "slow" : "fast"} start of ${size}${time === undefined ? "" : ` ${time}`}`;
+  return `one burst${time === undefined ? "" : ` ${time},`} of ${size}`;
+}
+
+/** Returns when a burst or a slow start was; undefined where that is not known. */
+function timeOfShape(shape: SeriesShape, startNs: number): string | undefined {
+  if (shape.kind !== "burst" && shape.kind !== "start-up") return undefined;
+  const [from, to] = [shape.startNs, shape.endNs].map((ns) =>
+    ns === undefined ? undefined : Math.max(0, ns - startNs),
+  );
+  if (from === undefined || to === undefined) return undefined;
+  if (shape.kind === "start-up") return `in the first ${formatDurationNs(to)}`;
+  return `${formatDurationNs(from)} after the start, ${formatDurationNs(to - from)} long`;
 }
 
 /** Formats a duration, with tenths of seconds. */

@@ -14,7 +14,7 @@ import { flattenComposing, type ServerDelta } from "../../measure/server-delta.t
 import { deviationOf, percentileUs } from "../../measure/sketch.ts";
 import { type Text, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { nsToSec } from "../../plan/units.ts";
+import { nsToSec, plural } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { RunWarning, TraceEvent } from "../../result/observer.ts";
@@ -227,7 +227,9 @@ class PerfAnalyzerConsole implements Report {
     if (isSequence)
       out(`    Sequence count: ${window.sequenceCount} (${formatStreamNumber(sequencesPerSec(window))} seq/sec)\n`);
     if (window.failedCount > 0)
-      this.note(`${window.failedCount} requests failed in the measured windows and are not counted above.`);
+      this.note(
+        `${window.failedCount} ${plural(window.failedCount, "request")} failed in the measured windows and ${plural(window.failedCount, "is", "are")} not counted above.`,
+      );
     const delayedPct = (100 * window.delayedCount) / window.requestCount;
     if (LEVEL_UNITS[unit].isScheduled && delayedPct > DELAYED_PCT_THRESHOLD) {
       out(`    Avg send request rate: ${(window.sentCount / nsToSec(window.durationNs)).toFixed(2)} infer/sec\n`);

@@ -4,6 +4,7 @@ import type { RateShortfall } from "../../measure/rate-shortfall.ts";
 import { percentileUs } from "../../measure/sketch.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { plural } from "../../plan/units.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import { describeDelivery, describeUndelivered, whyLate, whyUnstable } from "../notes/load-delivery.ts";
 import { describeLoadNotes } from "../notes/load-notes.ts";
@@ -56,7 +57,7 @@ export function firstResponseNote(window: Measurement, percentile: number | null
 export function responsesNote(window: Measurement): string {
   const gapNs = meanGapNs(window);
   const gap = gapNs === undefined ? "" : `, on average ${toWholeUs(gapNs)} usec between those of a request`;
-  return `${window.responseCount} responses, ${formatStreamNumber(responsesPerSec(window))} responses/sec${gap}`;
+  return `${window.responseCount} ${plural(window.responseCount, "response")}, ${formatStreamNumber(responsesPerSec(window))} responses/sec${gap}`;
 }
 
 /** Reports results of periodic concurrency and of sessions, for which perf_analyzer prints nothing. */
@@ -69,5 +70,8 @@ export function silentNote({ window, outcome }: LevelResult, { target, outputs, 
   const { profileExport } = outputs.files;
   const place: Text = profileExport === undefined ? { say: "keep-requests" } : `the requests are in ${profileExport}`;
   const end: Text = outcome === "partial" ? "the run ended early" : [outcome === "over-limit" ? limit : "", place];
-  return [`${requestCount} requests with ${responseCount} responses, ${throughput}, ${latencyUs}${first}; `, end];
+  return [
+    `${requestCount} ${plural(requestCount, "request")} with ${responseCount} ${plural(responseCount, "response")}, ${throughput}, ${latencyUs}${first}; `,
+    end,
+  ];
 }

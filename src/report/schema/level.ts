@@ -61,7 +61,7 @@ export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta
 export function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
-    receiveMeanUs: v.number(),
+    receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
     overheadRatio: ratio(),
     cpuRatio: ratio(),
     coreWaitRatio: v.nullable(ratio()),

@@ -130,7 +130,7 @@ export function tokensSchema(parts: Parts) {
 export function derivedSchema({ object }: Parts) {
   const one = object({
     value: v.exactOptional(v.number()),
-    missing: v.exactOptional(v.pipe(v.string(), v.description("Why it has no value."))),
+    missing: v.exactOptional(described(v.string(), "Why it has no value.")),
     ...customFacts(),
   });
   return v.record(v.string(), one);

@@ -13,7 +13,7 @@ export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "conf
 /** A value in the base unit of its metric. */
 export interface ReadEstimate extends Interval {
   readonly value: number;
-  /** False: too few samples, and no verdict on it is certain. Default: true. */
+  /** False: its interval says nothing, and no verdict on it is certain. Default: true. */
   readonly isReliable?: boolean;
 }
 
@@ -54,9 +54,9 @@ export function readStatistic(
   const value = found[statistic];
   if (value === undefined) return undefined;
   const interval = statistic === "min" || statistic === "max" ? undefined : found.confidence95?.[statistic];
-  const isUncertain = interval !== undefined && "isReliable" in interval && !interval.isReliable;
-  const isReliable = !isUncertain || ("isDecided" in interval && interval.isDecided === true);
-  return { ...scaled({ value, ...interval }, scale), isReliable };
+  const isDecided = interval !== undefined && "isDecided" in interval && interval.isDecided === true;
+  const read = scaled({ value, ...interval }, scale);
+  return isDecided ? { ...read, isReliable: true } : read;
 }
 
 /** Reads what several runs measured together. @param statistic absent: the metric has one value */
@@ -92,6 +92,8 @@ interface Written {
   readonly high?: number | null | undefined;
 }
 
-function scaled({ value, low = null, high = null }: Written, scale: (value: number) => number): ReadEstimate {
-  return { value: scale(value), ...scaleInterval({ low, high }, scale) };
+/** A value that is exact has no ends at all. */
+function scaled({ value, low, high }: Written, scale: (value: number) => number): ReadEstimate {
+  const isReliable = low !== null && high !== null;
+  return { value: scale(value), ...scaleInterval({ low: low ?? null, high: high ?? null }, scale), isReliable };
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { count } from "./parts.ts";
-import { createReportSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { count, described } from "./parts.ts";
+import { createReportSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
 
 /**
  * Rampart's JSON of a sweep, and of targets with loads of their own. A later version of Rampart may add fields; `version` changes when a field is
@@ -8,36 +8,37 @@ import { createReportSchema, VERDICT_NAMES } from "./report-schema.ts";
  */
 
 /** Its version. */
-export const SWEEP_VERSION = 1;
+export const SWEEP_VERSION = 2;
 
 /** A sweep as data. */
 export type SweepJson = v.InferOutput<ReturnType<typeof createSweepSchema>>;
 
 /** Creates the schema. @param object builds objects; default: unknown fields are accepted */
 export function createSweepSchema(object: typeof v.object = v.object) {
-  const values = v.pipe(
-    v.record(v.string(), v.string()),
-    v.description("The values of the point, by the name of what is varied."),
+  const values = described(
+    v.record(v.string(), v.union([v.number(), v.string()])),
+    "The values of the point, by the name of what is varied. Those that are numbers at all points are numbers.",
   );
   return object({
     version: v.literal(SWEEP_VERSION),
-    kind: v.pipe(
+    kind: described(
       v.picklist(["sweep", "targets"]),
-      v.description("targets: the points are targets with loads of their own, which were measured at the same time."),
+      "targets: the points are targets with loads of their own, which were measured at the same time.",
     ),
-    name: v.pipe(v.string(), v.description("The scenario's name.")),
+    name: described(v.string(), "The scenario's name."),
     verdict: object({
-      name: v.pipe(v.picklist(VERDICT_NAMES), v.description("The worst of all points.")),
-      headline: v.pipe(v.string(), v.description("One sentence that says why, without a full stop.")),
+      name: described(v.picklist(VERDICT_NAMES), "The worst of all points."),
+      headline: described(v.string(), "One sentence that says why, without a full stop."),
+      reasons: reasonsSchema({ object }),
     }),
-    pointCount: v.pipe(count(), v.description("Number of points that were asked for.")),
-    points: v.pipe(
+    pointCount: described(count(), "Number of points that were asked for."),
+    points: described(
       v.array(object({ values, report: createReportSchema(object) })),
-      v.description("The points that were measured, each with its whole report."),
+      "The points that were measured, each with its whole report.",
     ),
-    missing: v.pipe(
+    missing: described(
       v.array(object({ values, reason: v.string() })),
-      v.description("The points that could not be measured, and why."),
+      "The points that could not be measured, and why.",
     ),
   });
 }

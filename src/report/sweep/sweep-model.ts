@@ -1,6 +1,7 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf } from "../../plan/units.ts";
+import { formatPoint } from "../../result/sweep.ts";
 import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
@@ -9,8 +10,8 @@ import { type LevelRow, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
 import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
-import type { ReportJson, VerdictJson } from "../schema/report-schema.ts";
-import { VERDICT_NAMES } from "../schema/report-schema.ts";
+import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schema.ts";
+import { REASON_ORDER, VERDICT_NAMES } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
 /** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
@@ -43,11 +44,6 @@ export interface Sweep {
 
 function nounOf({ noun }: Sweep): string {
   return noun ?? "points";
-}
-
-/** Formats a point: `isl 128, users 8`. */
-export function namePoint(values: PointValues): string {
-  return values.map(([name, value]) => `${name} ${value}`).join(", ");
 }
 
 interface Row extends LevelRow {
@@ -86,7 +82,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   );
   const times = points.map(({ json }) => json.durationSec);
   const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
-  const lines = missing.map(({ values, reason }) => `${namePoint(values)} could not be measured: ${reason}`);
+  const lines = missing.map(({ values, reason }) => `${formatPoint(values)} could not be measured: ${reason}`);
   const { summary, rest } =
     sweep.noun === undefined
       ? sweepCharts(
@@ -104,7 +100,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
-      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), `${formatCount(sentCount)} requests`],
+      facts: [`${sweep.asked} ${noun}`, formatSeconds(durationSec), countOf(sentCount, "request")],
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
@@ -112,7 +108,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     sections: rest.length === 0 ? [section] : [section, more],
     suites: points.flatMap(({ values, plan, json }, at) =>
       suitesOf(views[at] ?? viewReport(plan, json), {
-        name: `${json.name}: ${namePoint(values)}`,
+        name: `${json.name}: ${formatPoint(values)}`,
         checks: checksOf(views[at] ?? viewReport(plan, json)),
         notes: json.notes,
       }),
@@ -121,7 +117,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   };
 }
 
-function axesOf(points: readonly SweptPoint[]): SweepAxis[] {
+function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[] {
   const names = [...new Set(points.flatMap(({ values }) => values.map(([name]) => name)))];
   return names.map((name) => {
     const all = points.flatMap(({ values: own }) => own.filter(([one]) => one === name).map(([, value]) => value));
@@ -159,7 +155,7 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
   const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
   for (const { values, plan, json } of points)
     for (const check of checksOf(viewReport(plan, json)))
-      byText.set(check.text, [...(byText.get(check.text) ?? []), { check, at: namePoint(values) }]);
+      byText.set(check.text, [...(byText.get(check.text) ?? []), { check, at: formatPoint(values) }]);
   return [...byText].map(([text, all]) => {
     const state = STATES.find((one) => all.some(({ check }) => check.state === one)) ?? "pass";
     const same = all.filter(({ check }) => check.state === state);
@@ -177,8 +173,8 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
     for (const note of json.notes) {
       const key = `${note.code} ${note.text}`;
       const known = found.get(key);
-      if (known === undefined) found.set(key, { note, at: [namePoint(values)] });
-      else known.at.push(namePoint(values));
+      if (known === undefined) found.set(key, { note, at: [formatPoint(values)] });
+      else known.at.push(formatPoint(values));
     }
   return [...found.values()].map(({ note, at }) => ({
     ...note,
@@ -189,16 +185,32 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
   }));
 }
 
+/** Returns why points did not pass, the worst first, each with its point. */
+function reasonsOf({ points, missing }: Sweep): ReasonJson[] {
+  const all = [
+    ...points.flatMap(({ values, json }) =>
+      json.verdict.reasons.map((reason) => ({ ...reason, text: `${formatPoint(values)}: ${reason.text}` })),
+    ),
+    ...missing.map(({ values, reason }): ReasonJson => {
+      return { state: "partial", code: "not-measured", text: `${formatPoint(values)}: ${reason}` };
+    }),
+  ];
+  return REASON_ORDER.flatMap((state) => all.filter((reason) => reason.state === state));
+}
+
 /** Converts a sweep to JSON: each point has its values and the JSON of its report. */
 export function toSweepJson(sweep: Sweep): SweepJson {
   const { points, missing, asked, noun } = sweep;
+  const numbers = new Set(axesOf([...points, ...missing]).flatMap(({ name, isNumber }) => (isNumber ? [name] : [])));
+  const toValues = (values: PointValues) =>
+    Object.fromEntries(values.map(([name, value]) => [name, numbers.has(name) ? Number(value) : value]));
   return {
     version: SWEEP_VERSION,
     kind: noun ?? "sweep",
     name: points[0]?.json.name ?? "sweep",
-    verdict: judgeSweep(sweep),
+    verdict: { ...judgeSweep(sweep), reasons: reasonsOf(sweep) },
     pointCount: asked,
-    points: points.map(({ values, json }) => ({ values: Object.fromEntries(values), report: json })),
-    missing: missing.map(({ values, reason }) => ({ values: Object.fromEntries(values), reason })),
+    points: points.map(({ values, json }) => ({ values: toValues(values), report: json })),
+    missing: missing.map(({ values, reason }) => ({ values: toValues(values), reason })),
   };
 }

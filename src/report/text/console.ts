@@ -14,7 +14,7 @@ import type { ReportModel } from "../model/report-model.ts";
 import { createModelReport } from "../model-report.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warning-text.ts";
-import { renderText } from "./render-text.ts";
+import { renderText, styleOf } from "./render-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
@@ -35,7 +35,7 @@ class RampartConsole implements Report {
     this.sink = sink;
     const { verbosity, showsLines } = plan.outputs;
     const render = (model: ReportModel): string =>
-      renderText(model, { isVerbose: verbosity > 0, showsLines, hasColor: sink.hasColor, nameOf: sink.nameOf });
+      renderText(model, { isVerbose: verbosity > 0, showsLines, ...styleOf(sink) });
     this.report = createModelReport(plan, sink, render, (text) => sink.out(text));
   }
 

@@ -1,10 +1,12 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
-import type { Check, ModelTable, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
+import { countOf } from "../../plan/units.ts";
+import type { Check, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { explainMark } from "../model/tables.ts";
 import { MARK } from "../model/values.ts";
-import { formatTextTable, intervalText, reachText, valueText, wrapText } from "./text-table.ts";
+import type { TextSink } from "../report.ts";
+import { detailedBlocks, type Room, tableLines, wrapText } from "./text-table.ts";
 
 /** The report on a terminal: the verdict, what was asked for, what was checked, and the few notes that matter; details when asked. */
 
@@ -15,8 +17,8 @@ export interface TextStyle {
   readonly hasColor?: boolean | undefined;
   /** Shows a single level as lines. Default: as a table. */
   readonly showsLines?: boolean | undefined;
-  /** Default: 80. */
-  readonly maxColumns?: number;
+  /** Columns of the terminal. All sections use them, from 80 on; the first screen needs no more than 80. Default: 80. */
+  readonly terminalColumns?: number | undefined;
   /** How the user asks for all notes. Default: the flag of the verbosity. */
   readonly moreFlag?: string;
   /** The user's front door's names of settings. Absent: they keep their paths in the plan. */
@@ -24,6 +26,13 @@ export interface TextStyle {
 }
 
 const MAX_COLUMNS = 80;
+/** Longer lines of words are hard to read. */
+const MOST_WORDS = 110;
+
+/** Returns how a report is written where its text goes. */
+export function styleOf({ hasColor, nameOf, outColumns }: TextSink): TextStyle {
+  return { hasColor, nameOf, terminalColumns: outColumns };
+}
 const INDENT = "  ";
 /** Between texts of a line. */
 const GAP = "   ";
@@ -37,7 +46,9 @@ type Paint = (text: string, color: "green" | "red" | "yellow") => string;
 
 /** Formats a report, with a line break at its end. */
 export function renderText(model: ReportModel, style: TextStyle = {}): string {
-  const { isVerbose = false, hasColor = false, maxColumns = MAX_COLUMNS } = style;
+  const { isVerbose = false, hasColor = false, terminalColumns = MAX_COLUMNS } = style;
+  const tableColumns = isVerbose ? Math.max(MAX_COLUMNS, terminalColumns) : MAX_COLUMNS;
+  const maxColumns = Math.min(tableColumns, MOST_WORDS);
   const { moreFlag = word({ setting: "outputs.verbosity" }, style.nameOf) } = style;
   const color: Paint = hasColor ? paint : (text) => text;
   const sections = model.sections.filter(({ isSummary }) => isVerbose || isSummary);
@@ -45,7 +56,7 @@ export function renderText(model: ReportModel, style: TextStyle = {}): string {
   const linesOf = (isSummary: boolean): string[][] =>
     sections
       .filter((section) => section.isSummary === isSummary && (single === undefined || section.id !== "levels"))
-      .map((section) => sectionLines(section, maxColumns, isVerbose));
+      .map((section) => sectionLines(section, { maxColumns, tableColumns }, isVerbose));
   const [results, details] = [linesOf(true), linesOf(false)];
   const head = single ?? verdictLines(model, maxColumns, color, isVerbose);
   const isMarked = [head, ...results, ...details].flat().some((line) => MARKED.test(line));
@@ -107,95 +118,22 @@ function verdictLines(
   ];
 }
 
-/** Formats a section. Details also have the columns without room, and the intervals. */
-function sectionLines(
-  { title, tables, lines = [], isSummary }: Section,
-  maxColumns: number,
-  isVerbose: boolean,
-): string[] {
+/** Formats a section. Details also have the intervals, and more columns where these have room. */
+function sectionLines({ title, tables, lines = [], isSummary }: Section, room: Room, isVerbose: boolean): string[] {
   const indent = title === "" ? "" : INDENT;
   const blocks = [
-    lines.flatMap((line) => wrapText(line, maxColumns - indent.length)),
-    ...tables.flatMap((table) => tableBlocks(table, maxColumns - indent.length, isVerbose)),
+    lines.flatMap((line) => wrapText(line, room.maxColumns - indent.length)),
+    ...tables.flatMap((table) =>
+      isVerbose
+        ? detailedBlocks(table, room, indent.length)
+        : [tableLines(table, room.tableColumns - indent.length).lines],
+    ),
   ].filter(({ length }) => length > 0);
   const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
   const heading = title === "" || (isSummary && !isVerbose && tables.length === 0) ? [] : [title];
   return body.length === 0
     ? []
     : [...heading, ...body.map((line) => (line === "" ? "" : `${heading.length === 0 ? "" : indent}${line}`))];
-}
-
-function tableBlocks(table: ModelTable, maxColumns: number, isVerbose: boolean): string[][] {
-  const style = {
-    maxColumns,
-    format: valueText,
-    ...(table.showsIntervals === true ? { formatBelow: reachText } : {}),
-  };
-  const { lines, dropped } = formatTextTable(table, style);
-  const title = table.title === "" ? [] : [table.title];
-  if (!isVerbose) return [[...title, ...lines]];
-  const all = Number.POSITIVE_INFINITY;
-  const blocks = [[...title, ...lines]];
-  let rest = dropped;
-  while (rest.length > 0) {
-    const part = formatTextTable(
-      pickColumns(
-        table,
-        rest.map(({ key }) => key),
-      ),
-      { ...style, mostDropOrder: all },
-    );
-    if (part.dropped.length >= rest.length) break;
-    blocks.push([...part.lines]);
-    rest = part.dropped;
-  }
-  if (table.showsIntervals === true) return blocks;
-  let uncertain = table.columns.filter((_, index) => table.rows.some((row) => row[index]?.interval !== undefined));
-  while (uncertain.length > 0) {
-    const keys = uncertain.map(({ key }) => key);
-    const part = formatTextTable(withIntervals(pickColumns(table, keys)), {
-      maxColumns,
-      format: intervalText,
-      mostDropOrder: all,
-    });
-    if (part.dropped.length >= uncertain.length) break;
-    blocks.push(["95 % confidence", ...part.lines]);
-    uncertain = uncertain.filter(({ key }) => part.dropped.some((one) => one.key === key));
-  }
-  return blocks;
-}
-
-/** Returns the table with the columns that name its rows, and these. */
-function pickColumns({ title, columns, rows }: ModelTable, keys: readonly string[]): ModelTable {
-  const kept = columns.flatMap(({ key }, index) => (keys.includes(key) || NAME_KEYS.has(key) ? [index] : []));
-  return {
-    title,
-    columns: kept.flatMap((index) => {
-      const column = columns[index];
-      if (column === undefined) return [];
-      return [
-        NAME_KEYS.has(column.key)
-          ? { ...column, dropOrder: 0 }
-          : { ...column, dropOrder: Math.max(1, column.dropOrder) },
-      ];
-    }),
-    rows: rows.map((row) => kept.map((index) => row[index] ?? {})),
-  };
-}
-
-/** Columns that name a row. */
-const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
-
-/** Gives the columns that name a row an interval to format: their value. */
-function withIntervals(table: ModelTable): ModelTable {
-  const isName = table.columns.map(({ key }) => NAME_KEYS.has(key));
-  return {
-    ...table,
-    columns: table.columns.map((column, index) => (isName[index] ? { ...column, quantity: "text" } : column)),
-    rows: table.rows.map((row) =>
-      row.map((cell, index) => (isName[index] ? { value: String(cell.value ?? "") } : cell)),
-    ),
-  };
 }
 
 /** The words of results for people. */
@@ -254,7 +192,8 @@ function noteLines(
     isVerbose,
     isMarked,
     moreFlag,
-  }: Required<Pick<TextStyle, "maxColumns" | "isVerbose" | "moreFlag">> & {
+  }: Required<Pick<TextStyle, "isVerbose" | "moreFlag">> & {
+    readonly maxColumns: number;
     /** Whether a value with the mark is shown. */
     readonly isMarked: boolean;
   },
@@ -268,11 +207,7 @@ function noteLines(
   const why = explainMark(sections.filter(({ isSummary }) => isVerbose || isSummary).flatMap(({ tables }) => tables));
   const legend =
     isMarked && !isExplained && why !== undefined ? labelled(MARK.padEnd(LABEL_WIDTH), why, maxColumns) : [];
-  return [
-    ...lines,
-    ...legend,
-    ...(more === 0 ? [] : [`${INDENT}… ${more} more ${more === 1 ? "note" : "notes"}: ${moreFlag}`]),
-  ];
+  return [...lines, ...legend, ...(more === 0 ? [] : [`${INDENT}… ${countOf(more, "more note")}: ${moreFlag}`])];
 }
 
 const LABEL_WIDTH = "note".length;

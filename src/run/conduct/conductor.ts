@@ -1,8 +1,11 @@
 import { canLanesWait, isScheduled, roundSizeOf } from "../../load/drive.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
+import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
-import { planOfPhase } from "../../registry/load-modes.ts";
+import { mlperfRulesOf, planOfPhase } from "../../registry/load-modes.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
@@ -12,13 +15,12 @@ import { FailurePolicy } from "../judge/failure-policy.ts";
 import { callModeOf } from "../lanes.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
 import type { ConductorParts } from "../run-parts.ts";
-import type { LoadSender } from "../send/messages.ts";
+import type { ClosedSender, LoadSender } from "../send/messages.ts";
 import { ContinuousPhases } from "./continuous-phases.ts";
 import { EarlyAbort } from "./early-abort.ts";
 import { addLevel } from "./found-levels.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelHost, LevelSequence } from "./level-sequence.ts";
-import { mlperfRulesOf } from "./modes/requests.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
 import { SeparateLevels } from "./separate-levels.ts";
 import { runSteps, Step } from "./step.ts";
@@ -42,7 +44,7 @@ export class Conductor implements LevelHost {
   startNs: number;
 
   constructor(parts: ConductorParts) {
-    const { plan, observer, signal, load, session, hostLimits } = parts;
+    const { plan, observer, signal, load, session, hostLimits, senderLimits = hostLimits } = parts;
     this.parts = parts;
     this.startNs = parts.startNs;
     this.prepared = {
@@ -50,7 +52,7 @@ export class Conductor implements LevelHost {
       service: session.service,
       dataset: session.dataset,
       levelUnit: load.search.unit,
-      warnings: [...session.warnings, ...warnOfLevels(hostLimits, load.search)],
+      warnings: [...session.warnings, ...warnOfLevels(senderLimits, load.search)],
       callMode: callModeOf(plan, session.service),
       laneCount: parts.laneCount,
       requestCount: this.requestCount(),
@@ -63,15 +65,18 @@ export class Conductor implements LevelHost {
       extracted: (values, atNs, group) => this.abort?.addExtracted(values, atNs, group),
       failed: (failure, lane, sentNs) => {
         this.policy.add(failure, lane, sentNs);
-        if (failure.isHostExhausted === true) signal.fail(hostExhausted(hostLimits));
+        if (failure.isHostExhausted === true) signal.fail(hostExhausted(senderLimits));
       },
-      limited: (wanted) => signal.fail(limitReached(hostLimits, wanted)),
+      limited: (wanted) => signal.fail(limitReached(senderLimits, wanted)),
       traced: (event) => observer.onTrace?.(event),
       broken: (error) => signal.fail(toRunError(error)),
     });
     const { sender } = this;
     this.policy = new FailurePolicy(plan, signal, () => sender.progress());
-    observer.onProgress?.({ counts: () => sender.counts(), drainRecords: () => sender.drainRecords() });
+    observer.onProgress?.({
+      counts: () => sender.counts(),
+      drainRecords: () => void sender.drain("judged").catch((error: unknown) => this.fail(error)),
+    });
   }
 
   async execute(): Promise<RunResult> {
@@ -97,12 +102,11 @@ export class Conductor implements LevelHost {
       if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
       await this.sender.rehearse();
       this.startNs = nowNs();
-      if (hasTokens)
-        this.sender.beginTokens(this.startNs, {
-          keepsRequests: observer.onTokens !== undefined,
-          keepsRows: mlperfRulesOf(plan) !== undefined,
-          goodputs: goodputsOf(plan),
-        });
+      this.sender.beginRun({
+        startNs: this.startNs,
+        hasTimeline: this.isContinuous,
+        ...(hasTokens ? { tokens: tokenOptionsOf(plan, observer) } : {}),
+      });
       if (plan.behaviour?.skipsRunCounters !== true) before = await session.counters();
       await this.watchAssertions();
       await this.runLevels(first);
@@ -112,8 +116,8 @@ export class Conductor implements LevelHost {
       if (error instanceof UserError) throw error;
       signal.fail(explainEnd(error, this.sender.progress(), this.policy.log));
     }
-    await shutDown(this.ending, this.isSending);
-    return this.toResult(await serverDelta(this.ending, before));
+    const closed = await shutDown(this.ending, this.isSending);
+    return this.toResult(closed, await serverDelta(this.ending, before));
   }
 
   /** Watches the assertions that may end the run. */
@@ -129,9 +133,9 @@ export class Conductor implements LevelHost {
 
   /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
   private async runLevels(first: Step | undefined): Promise<void> {
-    const { load, signal, observer, poller, growth } = this.parts;
+    const { signal, observer, poller, growth } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
-    if (load.phases[0]?.label !== undefined) {
+    if (this.isContinuous) {
       this.phased = new ContinuousPhases(this);
       sequence = this.phased;
     }
@@ -158,6 +162,11 @@ export class Conductor implements LevelHost {
       if (error !== undefined)
         this.fail(new RunError("exception", `derive.${one.name} ${error}`, "Correct it in the scenario."));
     }
+  }
+
+  /** Whether the load has phases, which follow each other without a pause. */
+  private get isContinuous(): boolean {
+    return this.parts.load.phases[0]?.label !== undefined;
   }
 
   /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
@@ -213,7 +222,7 @@ export class Conductor implements LevelHost {
   async checkOnce(): Promise<void> {
     if (this.isChecked) return;
     this.isChecked = true;
-    await this.parts.check();
+    await this.parts.check?.();
   }
 
   addWarmup({ sentCount, failedCount }: WarmUpTally): void {
@@ -231,9 +240,17 @@ export class Conductor implements LevelHost {
     return { session, sender, signal, policy, abort, search: load.search, prepared };
   }
 
-  private async toResult(server: RunResult["server"]): Promise<RunResult> {
+  private async toResult({ totals, timelines }: ClosedSender, server: RunResult["server"]): Promise<RunResult> {
     const { levels, warmup, startNs } = this;
-    const phased = await this.phased?.finish();
-    return composeResult(this.ending, { levels, phased, warmup, server, startNs });
+    const phased = await this.phased?.finish(timelines);
+    return composeResult(this.ending, { levels, phased, warmup, totals, server, startNs });
   }
+}
+
+function tokenOptionsOf(plan: Plan, observer: RunObserver): BeginOptions {
+  return {
+    keepsRequests: observer.onTokens !== undefined,
+    keepsRows: mlperfRulesOf(plan) !== undefined,
+    goodputs: goodputsOf(plan),
+  };
 }

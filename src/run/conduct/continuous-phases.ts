@@ -1,4 +1,4 @@
-import { toBuckets } from "../../measure/timeline.ts";
+import { type FinishedTimeline, toBuckets } from "../../measure/timeline.ts";
 import type { PhasePlace } from "../../result/observer.ts";
 import type { PhaseResult, PhasesResult, RequestCounts } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
@@ -45,20 +45,17 @@ export class ContinuousPhases implements LevelSequence {
   }
 
   private async beginAll(step: Step): Promise<void> {
-    const { sender, parts, startNs } = this.host;
     this.host.beginSending();
     await this.prepare(step);
-    sender.beginRunTimeline(startNs);
-    this.change(parts.clock.nowNs(), true);
+    this.change(this.host.parts.clock.nowNs(), true);
   }
 
-  /** Returns the counts of all phases, and of what ended after them, when nothing is in flight any more. */
-  async finish(): Promise<PhasesResult> {
+  /** Returns the counts of all phases, and of what ended after them. Call when the sender is closed. @param timelines those of the run */
+  async finish(timelines: readonly FinishedTimeline[]): Promise<PhasesResult> {
     const { sender, parts } = this.host;
     // A phase that an error ended.
     if (this.current !== undefined) this.endPhase(this.current, parts.clock.nowNs());
     const phases = await Promise.all(this.results);
-    const timelines = await sender.takeRunTimeline();
     const endNs = timelines.reduce((latest, { lastNs }) => Math.max(latest, lastNs), this.phaseStartNs);
     const counted = phases.reduce<RequestCounts>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
@@ -78,7 +75,7 @@ export class ContinuousPhases implements LevelSequence {
     const { clock, signal, observer } = this.host.parts;
     const { mode } = step;
     if (mode.kind === "requests") {
-      const sent = sender.untilAllSent();
+      const sent = sender.until({ kind: "all-sent" });
       await this.prepare(step.after("kept"));
       await Promise.race([sent, signal.stopped]);
     } else {
@@ -95,7 +92,7 @@ export class ContinuousPhases implements LevelSequence {
     const { sender } = this.host;
     const { signal } = this.host.parts;
     if (step === undefined) return;
-    const preparing = sender.prepareChange(step.load).then(() => true);
+    const preparing = sender.prepare(step.load, "change").then(() => true);
     // Connections that never open must not keep an interrupted run.
     if ((await Promise.race([preparing, signal.stopped])) === true) this.next = step;
   }
@@ -130,13 +127,10 @@ export class ContinuousPhases implements LevelSequence {
     if (isWarmup) {
       this.level = undefined;
       abort?.pause();
-      sender.pauseCounting();
-      sender.warmUpTokens();
       return;
     }
-    if (!isKept) sender.resetTokens();
     this.level = new LevelRun(this.host.contextOf(step, this.handOverOf(step)), step.level);
-    this.level.continueAt(atNs);
+    this.level.continueAt(atNs, isKept);
   }
 
   private endPhase(step: Step | undefined, atNs: number): void {

@@ -23,7 +23,7 @@ const SLICES = 10;
 
 /** What the assertions that may end a run need from it. */
 export interface WatchedParts extends TallyParts {
-  readonly sender: Pick<LoadSender, "drain" | "takeRecentTokens">;
+  readonly sender: Pick<LoadSender, "drain" | "takeTokens">;
   readonly clock: Clock;
   readonly signal: RunSignal;
   /** Whether tokens are measured. */
@@ -189,6 +189,6 @@ function recentOf(
   return new RecentTime({
     spanNs: msToNs(abortAfterMs),
     ...(where === undefined ? {} : { groups }),
-    ...(hasTokens && needsTokens(metric) ? { takeTokens: () => sender.takeRecentTokens(tap) } : {}),
+    ...(hasTokens && needsTokens(metric) ? { takeTokens: () => sender.takeTokens({ kind: "tap", tap }) } : {}),
   });
 }

@@ -4,10 +4,11 @@ import { mergeInTime } from "../../measure/merge.ts";
 import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { RunError } from "../../plan/problem.ts";
-import { formatCount, nsToMs } from "../../plan/units.ts";
+import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
-import type { DelayedRequests, LevelResult } from "../../result/run-result.ts";
+import type { LevelResult } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Unsent } from "../send/messages.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
@@ -17,10 +18,8 @@ export class LevelFrame {
   /** Concurrency or request rate. */
   readonly level: number;
   readonly windows: WindowCutter;
-  /** Requests that waited when sending stopped. */
-  delayedByLimit: DelayedRequests | undefined;
-  /** Requests that were due within the level and not sent. */
-  private unsentCount = 0;
+  /** What was not sent within the level; undefined until its end. */
+  private unsent: Unsent | undefined;
   /** Number of windows in the result. */
   private mergedCount = 1;
   private isHandedOver = false;
@@ -49,15 +48,18 @@ export class LevelFrame {
     return this.isHandedOver;
   }
 
-  /** Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more. */
-  async endSchedule(endNs: number): Promise<void> {
+  /**
+   * Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more.
+   * @param endNs undefined: nothing is due after the load, because it has a quota
+   */
+  async endSchedule(endNs: number | undefined): Promise<void> {
     const { sender, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
-    if (!isScheduled || plan.client.isMpi) return;
-    const unsent = sender.takeUnsent(endNs);
+    const dueNs = isScheduled && !plan.client.isMpi ? endNs : undefined;
+    const unsent = sender.takeUnsent(dueNs);
     // A phase sends until the next one begins.
-    if (handOver === undefined) sender.setQuota(0);
-    this.unsentCount = await unsent;
+    if (dueNs !== undefined && handOver === undefined) sender.setQuota(0);
+    this.unsent = await unsent;
   }
 
   /** Returns the result of a level measured in one window. */
@@ -73,11 +75,11 @@ export class LevelFrame {
   }
 
   private whyEmpty(window: Measurement): Error {
-    const { unsentCount } = this;
+    const unsentCount = this.unsent?.count ?? 0;
     if (!isFarBehind({ window, unsentCount })) return new LevelError();
     const { sentCount } = window;
-    const due = formatCount(sentCount + unsentCount);
-    const message = `the client sent ${formatCount(sentCount)} of ${due} requests that were due, and none of them ended in time`;
+    const due = countOf(sentCount + unsentCount, "request that was", "requests that were");
+    const message = `the client sent ${formatCount(sentCount)} of ${due} due, and none of them ended in time`;
     return new RunError("host-limit", message, "Lower the rate, or measure for longer.");
   }
 
@@ -100,17 +102,14 @@ export class LevelFrame {
     const endNs = this.clock.nowNs();
     const ended = Promise.all([
       // The window ends now; only the server's counters are awaited.
-      this.windows.cut(endNs),
-      sender.takeTimeline(),
-      sender.delayedByLimit(),
+      this.windows.cutLast(endNs),
       sender.takeUnsent(endNs),
     ]);
     ended.catch(() => {});
     this.isHandedOver = true;
     handOver.change(endNs, true);
-    const [window, timelines, delayedByLimit, unsentCount] = await ended;
-    this.delayedByLimit = delayedByLimit;
-    this.unsentCount = unsentCount;
+    const [{ window, timelines }, unsent] = await ended;
+    this.unsent = unsent;
     return this.finish(window, toBuckets(timelines, window.endNs));
   }
 
@@ -124,9 +123,8 @@ export class LevelFrame {
     // A number of requests has a quota, after which nothing is due.
     const { sender } = this.context;
     const hasQuota = sender.progress().quota < Number.POSITIVE_INFINITY;
-    if (!this.isHandedOver && !hasQuota) await this.endSchedule(this.clock.nowNs());
-    if (!this.isHandedOver) this.delayedByLimit ??= await sender.delayedByLimit();
-    const { delayedByLimit } = this;
+    if (this.unsent === undefined) await this.endSchedule(hasQuota ? undefined : this.clock.nowNs());
+    const { count: unsentCount = 0, delayed: delayedByLimit } = this.unsent ?? {};
     const gaps = await this.windows.findGaps(window);
     return {
       unit: this.context.unit,
@@ -139,7 +137,7 @@ export class LevelFrame {
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
       ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
-      ...(this.unsentCount === 0 ? {} : { unsentCount: this.unsentCount }),
+      ...(unsentCount === 0 ? {} : { unsentCount }),
       ...rest,
     };
   }

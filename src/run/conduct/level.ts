@@ -1,8 +1,9 @@
 import type { LevelResult } from "../../result/run-result.ts";
+import type { QueryMinimums } from "../send/messages.ts";
 import type { LevelContext } from "./level-context.ts";
 import { addTokens, LevelFrame } from "./level-frame.ts";
 import { measureDuration } from "./modes/duration.ts";
-import { endAtMinimums, measureRequests, mlperfRulesOf } from "./modes/requests.ts";
+import { measureRequests, minimumsOf } from "./modes/requests.ts";
 import { measureUntilResolved } from "./modes/until-resolved.ts";
 import { measureUntilStable } from "./modes/until-stable.ts";
 
@@ -15,20 +16,18 @@ export class LevelRun {
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
-  async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { context, windows } = this.frame;
-    await windows.begin(ready);
-    const { mode } = context.plan.measurement;
-    if (mode.kind === "requests") endAtMinimums(this.frame, mode);
-    const rules = mlperfRulesOf(context.plan);
-    if (rules !== undefined) await context.sender.countQueries(rules.samplesPerQuery);
+  begin(ready: Promise<void> | undefined): Promise<void> {
+    return this.frame.windows.begin(ready);
   }
 
-  /** Counts what ends before the load is steady, for a run that ends before that; not that of a warm-up. @param startNs start of the load */
-  async lead(startNs: number, isWarmup: boolean): Promise<void> {
-    const { windows, context } = this.frame;
-    if (isWarmup) context.sender.warmUpTokens();
-    else await windows.lead(startNs);
+  /** What ends a load that has no quota. Call when the first window has begun. */
+  get minimums(): QueryMinimums | undefined {
+    return minimumsOf(this.frame);
+  }
+
+  /** Counts what ends before the load is steady, for a run that ends before that. @param startNs start of the load */
+  lead(startNs: number): Promise<void> {
+    return this.frame.windows.lead(startNs);
   }
 
   /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */
@@ -37,9 +36,9 @@ export class LevelRun {
     this.continueAt(startNs);
   }
 
-  /** Begins the first window in the middle of a load. @param startNs the end of what was measured before */
-  continueAt(startNs: number): void {
-    this.frame.windows.continueAt(startNs);
+  /** Begins the first window in the middle of a load. See {@link WindowCutter.continueAt}. */
+  continueAt(startNs: number, keepsTokens = false): void {
+    this.frame.windows.continueAt(startNs, keepsTokens);
   }
 
   /** Measures in the plan's mode. */
@@ -49,7 +48,9 @@ export class LevelRun {
     const result = await this.measureInMode();
     if (!frame.hasHandedOver) abort?.pause();
     const isWhole = !hasTokens || result.window.tokens !== undefined;
-    const whole = isWhole ? result : addTokens(result, await sender.mergeTokens(frame.windowCount));
+    const whole = isWhole
+      ? result
+      : addTokens(result, await sender.takeTokens({ kind: "windows", count: frame.windowCount }));
     if (frame.hasHandedOver || handOver === undefined) return whole;
     // Windows until three agree: what ended since the last one belongs to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);

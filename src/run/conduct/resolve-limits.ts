@@ -6,7 +6,7 @@ import { mergeInTime } from "../../measure/merge.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, plural } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelLimits } from "../../result/run-result.ts";
 
@@ -57,7 +57,11 @@ function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, err
   const { window } = level;
   const verdicts = judgeLimits(plan.limits ?? [], level, batchSize, error);
   if (window.requestCount === 0 && window.failedCount > 0)
-    return { state: "broken", verdicts, reason: `all ${window.failedCount} requests failed` };
+    return {
+      state: "broken",
+      verdicts,
+      reason: `${plural(window.failedCount, "the only request", `all ${window.failedCount} requests`)} failed`,
+    };
   const state = combineStates(verdicts.map((verdict) => verdict.state));
   const reason = state === "broken" ? undefined : explainMissedRate(plan, level);
   return reason === undefined ? { state, verdicts } : { state: "unresolved", verdicts, reason };

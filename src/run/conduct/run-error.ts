@@ -1,6 +1,7 @@
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
+import { plural } from "../../plan/units.ts";
 import type { FailureLog } from "../judge/failure-log.ts";
-import type { SenderProgress } from "../send/messages.ts";
+import type { SenderState } from "../send/messages.ts";
 import { LevelError } from "./level-frame.ts";
 
 /** Converts an exception during a run into an error for the user. */
@@ -17,11 +18,14 @@ export function toRunError(error: unknown): RunError {
 /** Explains the exception that ended a search. When every request failed, that is the reason, and not the length of the level. */
 export function explainEnd(
   error: unknown,
-  { completedCount, failedCount }: Pick<SenderProgress, "completedCount" | "failedCount">,
+  { completedCount, failedCount }: Pick<SenderState, "completedCount" | "failedCount">,
   failures: FailureLog,
 ): RunError {
   const explained = toRunError(error);
   if (!(error instanceof LevelError) || completedCount > 0 || failedCount === 0) return explained;
   const example = failures.list()[0]?.example ?? "";
-  return explained.reword(`all ${failedCount} requests failed: ${example}`, "Look at the server's message.");
+  return explained.reword(
+    `${plural(failedCount, "the only request", `all ${failedCount} requests`)} failed: ${example}`,
+    "Look at the server's message.",
+  );
 }

@@ -64,7 +64,7 @@ export class SeparateLevels implements LevelSequence {
       host.announce();
       observer.onLevelStart?.(unit, step.level, false);
       await run.begin(ready);
-      await Promise.race([sender.start(step.load, host.quota), signal.stopped]);
+      await Promise.race([sender.start(step.load, run.minimums ?? host.quota), signal.stopped]);
       const result = await run.measure();
       await host.checkOnce();
       return result;
@@ -87,7 +87,6 @@ export class SeparateLevels implements LevelSequence {
     host.announce();
     observer.onLevelStart?.(unit, Math.min(roundSize, step.mostRequests ?? of.level), true);
     host.beginSending();
-    sender.warmUpTokens();
     host.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
   }
 }

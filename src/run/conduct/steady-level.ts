@@ -1,11 +1,10 @@
 import type { Plan } from "../../plan/plan.ts";
 import { msToNs, nsToMs } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { loadModeOf, mlperfRulesOf } from "../../registry/load-modes.ts";
 import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import type { LevelRun } from "./level.ts";
-import { mlperfRulesOf } from "./modes/requests.ts";
 import type { WarmUp, WarmUpTally } from "./warm-up.ts";
 
 /** Longest wait for a load to become steady. A server that stalls is measured as it is. */
@@ -46,7 +45,7 @@ export function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean)
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
   const { run, sender, clock, signal, policy } = level;
   const isWarmedUp = level.count + level.durationMs > 0;
-  await run.lead(clock.nowNs(), isWarmedUp);
+  if (!isWarmedUp) await run.lead(clock.nowNs());
   policy.isWarmingUp = isWarmedUp;
   sender.setWarmup(isWarmedUp);
   const leading = leadIn(level);
@@ -56,14 +55,11 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   level.onLead(tally);
   if (signal.isStopped) return undefined;
   policy.isWarmingUp = false;
-  sender.setWarmup(false);
   const startNs = clock.nowNs();
   await sender.drain();
-  if (isWarmedUp) {
-    // The measurement must not depend on the length of the warm-up.
-    sender.rewind();
-    void level.onStart(false);
-  }
+  // The measurement must not depend on the length of the warm-up.
+  sender.setWarmup(false, isWarmedUp);
+  if (isWarmedUp) void level.onStart(false);
   await run.discardAndContinue(startNs);
   sender.setQuota(level.quota);
   return run.measure();
@@ -83,9 +79,9 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
   const restOf = async (): Promise<number> => count - ((await sender.state()).sentCount - before.sentCount);
   for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
-    await Promise.race([sender.untilMoreEnded(rest), signal.stopped]);
+    await Promise.race([sender.until({ kind: "more-ended", count: rest }), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
-  await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.untilSteady(limitNs), signal.stopped]), clock);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]), clock);
   if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
   const { endedCount, failedCount } = await sender.state();

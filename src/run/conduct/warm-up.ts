@@ -39,12 +39,12 @@ export async function warmUp({ sender, clock, policy, signal, step, count, durat
     const { sentCount } = await sender.state();
     sender.setQuota(Math.max(0, count - (sentCount - before.sentCount)));
   }
-  await Promise.race([sender.untilFinished(), signal.stopped]);
+  await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   await Promise.race([sender.stop(), signal.stopped]);
   await sender.drain();
   policy.isWarmingUp = false;
   // The measurement must not depend on the length of the warm-up.
-  sender.rewind();
+  sender.setWarmup(false, true);
   const { sentCount, failedCount } = await sender.state();
   return { sentCount: sentCount - before.sentCount, failedCount: failedCount - before.failedCount };
 }

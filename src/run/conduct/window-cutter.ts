@@ -2,12 +2,16 @@ import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
+import { mlperfRulesOf } from "../../registry/load-modes.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
-import type { CountOptions, LastWindow } from "../count/window-counter.ts";
+import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
 import { MemberServers } from "./member-servers.ts";
 import { awaitDelta } from "./settled-delta.ts";
+
+/** A window that has ended, with what servers and GPUs report. */
+export type EndedWindow = Pick<CutWindow, "window" | "timelines" | "queries">;
 
 /** Divides a level's time into windows, and adds what the server reports to what the sender counts in each. */
 export class WindowCutter {
@@ -29,17 +33,17 @@ export class WindowCutter {
     return this.countersBefore !== undefined;
   }
 
-  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
+  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for, beside the counters */
   async begin(ready: Promise<void> | undefined): Promise<void> {
-    const { sender, clock, session, signal } = this.context;
+    const { clock, session, signal, plan } = this.context;
+    const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
+    const open = (): Promise<void> => this.open(clock.nowNs(), { samplesPerQuery });
     await this.discard();
-    await this.open(clock.nowNs());
+    // Without load, the time for reading the counters must not be part of the window.
+    if (ready === undefined) await open();
     const isReady = ready && Promise.race([ready, signal.stopped]);
     [this.countersBefore] = await Promise.all([session.counters(), isReady, this.members?.readCounters()]);
-    // Without load, the time for reading the counters must not be part of the window.
-    if ((await sender.state()).activeLanes > 0) return;
-    this.startNs = clock.nowNs();
-    sender.restartWindow(this.startNs);
+    if (ready !== undefined) await open();
   }
 
   /** Discards earlier records. */
@@ -47,15 +51,14 @@ export class WindowCutter {
     const { sender, observer } = this.context;
     await sender.drain();
     observer.onRecordsCut?.(undefined);
-    sender.resetTokens();
   }
 
   /**
    * Begins the first window in the middle of a load. Requests in flight then are counted when they end.
-   * @param startNs the end of what was measured before
+   * @param startNs the end of what was measured before @param keepsTokens whether the tokens before it belong to a level that has just ended
    */
-  continueAt(startNs: number): void {
-    this.open(startNs).catch((error: unknown) => this.context.fail(error));
+  continueAt(startNs: number, keepsTokens: boolean): void {
+    this.open(startNs, { keepsTokens }).catch((error: unknown) => this.context.fail(error));
     this.countersRead = Promise.all([this.context.session.counters(), this.members?.readCounters()]).then(
       ([counters]) => {
         this.countersBefore = counters;
@@ -70,13 +73,13 @@ export class WindowCutter {
    */
   async lead(startNs: number): Promise<void> {
     await this.discard();
-    this.context.sender.lead(startNs, this.countOptions());
+    void this.beginWindow(startNs, { isLead: true });
     this.startNs = startNs;
   }
 
-  private async open(startNs: number): Promise<void> {
-    const { sender, abort, observer, poller, isScheduled } = this.context;
-    const beginning = sender.beginWindow(startNs, this.countOptions());
+  private async open(startNs: number, options: Partial<CountOptions>): Promise<void> {
+    const { abort, observer, poller, isScheduled } = this.context;
+    const beginning = this.beginWindow(startNs, options);
     this.startNs = startNs;
     abort?.resume(isScheduled);
     poller?.start();
@@ -86,22 +89,25 @@ export class WindowCutter {
     observer.onWindowStart?.(number);
   }
 
-  private countOptions(): CountOptions {
-    const { isScheduled, canLanesWait, plan } = this.context;
+  private beginWindow(startNs: number, options: Partial<CountOptions>): Promise<BegunWindow> {
+    const { sender, isScheduled, canLanesWait, plan } = this.context;
     const { mode } = plan.measurement;
-    return { isScheduled, canLanesWait, ...(mode.kind === "duration" ? { timelineNs: msToNs(mode.durationMs) } : {}) };
+    const level = mode.kind === "duration" ? { timelineNs: msToNs(mode.durationMs) } : {};
+    return sender.beginWindow(startNs, { isScheduled, canLanesWait, ...level, ...options });
   }
 
-  /**
-   * Ends the window at `endNs` and begins the next one.
-   * @param last for a level's last window, when sending has stopped
-   */
-  async cut(endNs: number, last?: LastWindow): Promise<Measurement> {
+  /** Ends the window at `endNs` and begins the next one. */
+  async cut(endNs: number): Promise<Measurement> {
+    return (await this.cutLast(endNs)).window;
+  }
+
+  /** Ends the last window of a level. */
+  async cutLast(endNs: number, last?: LastWindow): Promise<EndedWindow> {
     const { sender, observer, poller } = this.context;
     const cutting = sender.cut(endNs, last);
     const gauges = poller?.take();
     this.startNs = endNs;
-    const { window, nextNumber, completedByMember } = await cutting;
+    const { window, nextNumber, completedByMember, timelines, queries } = await cutting;
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(window.startNs), endEpochNs: toEpochNs(window.endNs) });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
@@ -110,12 +116,13 @@ export class WindowCutter {
       this.serverDelta(window.requestCount, isFromNothing),
       completedByMember && this.members?.deltas(completedByMember, isFromNothing),
     ]);
-    return {
+    const whole: Measurement = {
       ...window,
       ...(server === undefined ? {} : { server }),
       ...(gauges === undefined ? {} : { gauges }),
       ...(memberServers === undefined ? {} : { memberServers }),
     };
+    return { window: whole, timelines, queries };
   }
 
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */

@@ -1,6 +1,7 @@
 import { type Share, WHOLE } from "../../load/share.ts";
 import { type CompletionGap, CompletionGaps } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
+import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import {
   NO_OPEN_REQUESTS,
@@ -23,6 +24,12 @@ export interface CountOptions {
   readonly canLanesWait: boolean;
   /** Length of a level with a time line, in nanoseconds. Absent: it has none. */
   readonly timelineNs?: number;
+  /** Whether the load is not steady yet: what ends is counted, for a run that ends before that, but it is no window. Default: false. */
+  readonly isLead?: boolean;
+  /** Whether the tokens before it belong to a level that has just ended. Default: they are forgotten. */
+  readonly keepsTokens?: boolean;
+  /** The requests of a query of MLPerf, which are counted. Absent: there are none. */
+  readonly samplesPerQuery?: number | undefined;
 }
 
 /** What the last window of a level knows after sending has stopped. */
@@ -48,6 +55,10 @@ export interface CutWindow {
   readonly window: Measurement;
   /** Number of the window that begins. */
   readonly nextNumber: number;
+  /** The level's time line, which ends with the window: one for each sender; none without one. */
+  readonly timelines: readonly FinishedTimeline[];
+  /** The queries of MLPerf so far. Absent: none are counted. */
+  readonly queries?: MlperfSample | undefined;
   /** Completed requests by member of a mix. Absent: the requests have no groups. */
   readonly completedByMember?: readonly number[];
 }
@@ -73,7 +84,6 @@ export class WindowCounter {
   private lanesBeforeStop = 0;
   private sentBefore = 0;
   private canLanesWait = false;
-  private timelineNs: number | undefined;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
   /** Of the whole level. */
   private gaps: CompletionGaps | undefined;
@@ -83,17 +93,6 @@ export class WindowCounter {
   constructor(parts: CounterParts) {
     this.parts = parts;
     this.groups = parts.groups && new GroupCounter(parts.sends, parts.groups);
-  }
-
-  /** Begins a window. Requests in flight then are counted when they end. */
-  begin(startNs: number, options: CountOptions): BegunWindow {
-    this.count(startNs, "begin", options);
-    return { number: this.parts.meter.windowNumber, startNs: this.startNs };
-  }
-
-  /** Counts what ends, without a window. */
-  lead(startNs: number, options: CountOptions): void {
-    this.count(startNs, "count", options);
   }
 
   /** Number of requests that have ended in the current window. */
@@ -106,19 +105,25 @@ export class WindowCounter {
     this.lanesBeforeStop = this.parts.sends.activeLanes;
   }
 
-  private count(wantedNs: number, way: "begin" | "count", options: CountOptions): void {
+  /** Begins a window. Requests in flight then are counted when they end. See {@link borderAt}. */
+  begin(wantedNs: number, options: CountOptions): BegunWindow {
     const { sends, meter, health } = this.parts;
+    const { isScheduled, canLanesWait, timelineNs, isLead = false, samplesPerQuery } = options;
     const startNs = this.borderAt(wantedNs);
-    const tallies = talliesOf(this.parts, options.isScheduled);
-    this.canLanesWait = options.canLanesWait;
-    this.timelineNs = options.timelineNs;
-    meter[way](tallies.all, tallies.groups);
+    const tallies = talliesOf(this.parts, isScheduled);
+    this.canLanesWait = canLanesWait;
+    this.startNs = startNs;
+    meter[isLead ? "count" : "begin"](tallies.all, tallies.groups);
+    this.gaps = new CompletionGaps(startNs);
+    meter.gaps = this.gaps;
+    if (timelineNs !== undefined) meter.timeline = new Timeline(startNs, { durationNs: timelineNs });
+    meter.mlperf = samplesPerQuery === undefined ? undefined : new MlperfTally(samplesPerQuery);
     this.sentBefore = sends.sentCount;
     this.endedBefore = sends.endedCount;
     this.groups?.begin(startNs);
     this.openBefore = sumOpenRequests(this.openSentNs(), startNs);
-    this.restart(startNs);
     health.start();
+    return { number: meter.windowNumber, startNs };
   }
 
   /**
@@ -130,15 +135,6 @@ export class WindowCounter {
     if (share.count > 1) sends.drain();
     forgetArrivals();
     return share.count === 1 ? wantedNs : Math.max(wantedNs, meter.lastEndNs);
-  }
-
-  /** Moves the start of the window, in which nothing was sent yet. */
-  restart(startNs: number): void {
-    const { meter } = this.parts;
-    this.startNs = startNs;
-    this.gaps = new CompletionGaps(startNs);
-    meter.gaps = this.gaps;
-    if (this.timelineNs !== undefined) meter.timeline = new Timeline(startNs, { durationNs: this.timelineNs });
   }
 
   /** Ends the window at `wantedNs` and begins the next one. See {@link borderAt}. */
@@ -171,10 +167,10 @@ export class WindowCounter {
     // The time before the first window has no number.
     const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
     const window = { ...toMeasurement(tally, frame), ...numbers };
-    const nextNumber = meter.windowNumber;
-    if (parts === undefined) return { window, nextNumber };
+    const level = { nextNumber: meter.windowNumber, timelines: this.takeTimelines(), queries: meter.mlperf?.sample() };
+    if (parts === undefined) return { ...level, window };
     const groups = toGroupWindows(parts, frame, window);
-    return { window: { ...window, groups }, nextNumber, completedByMember: countByMember(parts) };
+    return { ...level, window: { ...window, groups }, completedByMember: countByMember(parts) };
   }
 
   /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
@@ -182,11 +178,12 @@ export class WindowCounter {
     return this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
   }
 
-  /** Ends the level's time line where its last window ended, with the same requests; undefined without one. Call right after the cut. */
-  takeTimeline(): FinishedTimeline | undefined {
-    const { timeline } = this.parts.meter;
-    this.parts.meter.timeline = undefined;
-    return timeline?.finish(this.openSentAtCutNs, this.startNs);
+  /** Ends the level's time line where its last window ended, with the same requests. */
+  private takeTimelines(): readonly FinishedTimeline[] {
+    const { meter } = this.parts;
+    const { timeline } = meter;
+    meter.timeline = undefined;
+    return timeline === undefined ? [] : [timeline.finish(this.openSentAtCutNs, this.startNs)];
   }
 
   /** Returns the send time of each request in flight. */

@@ -1,37 +1,36 @@
 import { joinGaps } from "../../measure/completion-gaps.ts";
-import { joinParallel } from "../../measure/merge.ts";
-import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SendingHost } from "../../result/run-result.ts";
+import type { SendingHost } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
+import { takeTokensOf } from "../send/local-sender.ts";
 import type {
+  ClosedSender,
   Drained,
   LoadSender,
   LoadStep,
+  Moment,
   QueryMinimums,
-  SenderProgress,
+  RunStart,
   SenderState,
-  SenderTotals,
+  TakenSpan,
+  Unsent,
 } from "../send/messages.ts";
-import { DataCount } from "./data-count.ts";
 import {
+  joinBegun,
   joinCounts,
-  joinDelayed,
+  joinCuts,
   joinLevelTokens,
-  joinProgress,
-  joinQueries,
   joinStates,
   joinTotals,
   known,
-  stateOfEnded,
-  sum,
   sumsOf,
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
+import { type LostPart, LostSenders } from "./lost-senders.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -53,8 +52,7 @@ export interface FleetSenderOptions {
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
-  /** Where those stood that were dropped. */
-  private readonly dropped: SenderState[] = [];
+  private readonly lost: LostSenders;
   private readonly clock: Clock;
   private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
@@ -64,23 +62,36 @@ export class FleetSender implements LoadSender {
   constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
     this.senders = senders;
     this.clock = clock;
+    this.lost = new LostSenders(clock.nowNs());
     this.hosts = hosts;
     this.joined = joined;
     joined?.connect(() => {
-      for (const sender of this.senders) sender.drainRecords();
+      for (const sender of this.senders) void sender.drain("judged");
     });
   }
 
-  /** Leaves a sender out from now on, without waiting for it; what it had reported as ended still counts. @returns the number of those left */
-  drop(sender: LoadSender): number {
-    this.dropped.push(stateOfEnded(sender.counts()));
+  /** Leaves a sender out from now on, without waiting for it. @param heardNs when it was last heard @returns what is missing, and the number of senders left */
+  drop(sender: LoadSender, heardNs: number): LostPart & { readonly leftCount: number } {
     this.senders = this.senders.filter((one) => one !== sender);
-    return this.senders.length;
+    return { ...this.lost.add(sender, heardNs), leftCount: this.senders.length };
+  }
+
+  /** Sends a message that begins a window, perhaps after another one. */
+  private beginWindows<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    return this.divide(async (sender, index) => {
+      const reply = await ask(sender, index);
+      this.lost.senderBegan(sender);
+      return reply;
+    });
+  }
+
+  private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
+    return this.senders.map(ask);
   }
 
   /** Asks all senders, and leaves out those that are dropped meanwhile. */
   private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
-    const parts = this.senders.map(async (sender, index) => {
+    const parts = this.each(async (sender, index) => {
       try {
         return [await ask(sender, index)];
       } catch (error) {
@@ -99,24 +110,11 @@ export class FleetSender implements LoadSender {
     return replies;
   }
 
-  /** The senders, or what measures the tokens of all of them, in order with their requests. */
-  private withTokens(measured: (tokens: RunTokens) => void, ask: (sender: LoadSender) => void): void {
+  /** Passes a message to what measures the tokens of all senders, in order with their requests, if it is not they themselves. */
+  private withTokens(measured: (tokens: RunTokens) => void): void {
     const { joined } = this;
     const { tokens } = joined ?? {};
-    if (tokens === undefined) for (const sender of this.senders) ask(sender);
-    else joined?.emit(() => measured(tokens));
-  }
-
-  private async tokensOf(
-    measured: (tokens: RunTokens) => Promise<LevelTokens>,
-    ask: (sender: LoadSender) => Promise<LevelTokens | undefined>,
-  ): Promise<LevelTokens | undefined> {
-    const { joined } = this;
-    const { tokens } = joined ?? {};
-    if (tokens === undefined) return joinLevelTokens(await this.gather(ask));
-    return new Promise((resolve, reject) => {
-      joined?.emit(() => void measured(tokens).then(resolve, reject));
-    });
+    if (tokens !== undefined) joined?.emit(() => measured(tokens));
   }
 
   private async all(ask: (sender: LoadSender) => Promise<unknown>): Promise<void> {
@@ -127,28 +125,28 @@ export class FleetSender implements LoadSender {
     return this.all((sender) => sender.rehearse());
   }
 
-  prepare(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepare(step));
+  beginRun(run: RunStart): void {
+    this.lost.beginRun(run.startNs);
+    const { plan } = this.joined ?? {};
+    const options = run.tokens;
+    if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, run.startNs, options));
+    for (const sender of this.senders) sender.beginRun(run);
+  }
+
+  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
+    return this.all((sender) => sender.prepare(...message));
   }
 
   async admits(step: LoadStep): Promise<boolean> {
     return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
   }
 
-  settle(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.settle(step));
-  }
-
-  async start(step: LoadStep, quota: number): Promise<void> {
-    await this.settle(step);
+  async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
+    await this.prepare(step, "start");
     // The schedules of all senders have it in common.
     const startNs = this.clock.nowNs() + START_AHEAD_NS;
-    const firstNumber = this.data.begin(quota);
+    const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
     return this.all((sender) => sender.start(step, quota, startNs, firstNumber));
-  }
-
-  prepareChange(step: LoadStep): Promise<void> {
-    return this.all((sender) => sender.prepareChange(step));
   }
 
   change(quota: number): void {
@@ -162,17 +160,13 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.setQuota(quota);
   }
 
-  endAtMinimums(minimums: QueryMinimums): void {
-    for (const sender of this.senders) sender.endAtMinimums(minimums);
-  }
-
-  setWarmup(isWarmup: boolean): void {
-    for (const sender of this.senders) sender.setWarmup(isWarmup);
-  }
-
-  rewind(): void {
-    this.data.rewind(this.progress().sentCount);
-    for (const sender of this.senders) sender.rewind();
+  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
+    if (isWarmup) {
+      this.lost.beginWindow(undefined);
+      this.withTokens((tokens) => tokens.warmUp());
+    }
+    if (rewinds === true) this.data.rewind(this.progress().sentCount);
+    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
   }
 
   async stop(): Promise<void> {
@@ -185,68 +179,45 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.cancel(message, which);
   }
 
-  close(cancelMessage?: string): void {
-    for (const sender of this.senders) sender.close(cancelMessage);
+  async close(cancelMessage?: string): Promise<ClosedSender> {
+    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.close(cancelMessage)), this.hosts?.()]);
+    return {
+      totals: { ...joinTotals(parts.map(({ totals }) => totals)), hosts },
+      timelines: parts.flatMap(({ timelines }) => timelines),
+    };
   }
 
-  untilMoreEnded(count: number): Promise<void> {
-    return this.all((sender) => sender.untilMoreEnded(count));
+  until(moment: Moment): Promise<void> {
+    return this.all((sender) => sender.until(moment));
   }
 
-  untilSteady(limitNs: number): Promise<void> {
-    return this.all((sender) => sender.untilSteady(limitNs));
-  }
-
-  untilRoundEnds(): Promise<void> {
-    return this.all((sender) => sender.untilRoundEnds());
-  }
-
-  untilAllSent(): Promise<void> {
-    return this.all((sender) => sender.untilAllSent());
-  }
-
-  untilFinished(): Promise<void> {
-    return this.all((sender) => sender.untilFinished());
-  }
-
-  progress(): SenderProgress {
-    return joinProgress(
-      this.senders.map((sender) => sender.progress()),
-      this.dropped,
-    );
+  progress(): SenderState {
+    return joinStates([...this.each((sender) => sender.progress()), ...this.lost.states]);
   }
 
   counts(): ProgressCounts {
     return joinCounts(
-      this.senders.map((sender) => sender.counts()),
-      this.dropped,
+      this.each((sender) => sender.counts()),
+      this.lost.states,
     );
   }
 
   async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.dropped]);
+    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
-  async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    return joinDelayed(await this.gather((sender) => sender.delayedByLimit()));
+  async takeUnsent(atNs?: number): Promise<Unsent> {
+    const parts = await this.gather((sender) => sender.takeUnsent(atNs));
+    const delayed = known(parts.map((part) => part.delayed));
+    const longestNs = Math.max(...delayed.map((part) => part.longestNs));
+    return {
+      ...sumsOf(parts, ["count"]),
+      delayed: delayed.length === 0 ? undefined : { ...sumsOf(delayed, ["count"]), longestNs },
+    };
   }
 
-  async takeUnsent(atNs: number): Promise<number> {
-    return sum(await this.gather((sender) => sender.takeUnsent(atNs)));
-  }
-
-  async totals(): Promise<SenderTotals> {
-    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.totals()), this.hosts?.()]);
-    return { ...joinTotals(parts), hosts };
-  }
-
-  drainRecords(): void {
-    if (this.joined === undefined) for (const sender of this.senders) sender.drainRecords();
-    else this.joined.divide();
-  }
-
-  async drain(): Promise<Drained> {
-    const parts = await this.divide((sender) => sender.drain());
+  async drain(which?: "all" | "judged"): Promise<Drained> {
+    const parts = await this.divide((sender) => sender.drain(which));
     return {
       ...sumsOf(parts, ["collected"]),
       lastEndNs: Math.max(...parts.map(({ lastEndNs }) => lastEndNs)),
@@ -255,49 +226,19 @@ export class FleetSender implements LoadSender {
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
-    const parts = await this.divide((sender) => sender.beginWindow(startNs, options));
-    return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map((part) => part.startNs)) };
-  }
-
-  lead(startNs: number, options: CountOptions): void {
-    for (const sender of this.senders) sender.lead(startNs, options);
-  }
-
-  restartWindow(startNs: number): void {
-    for (const sender of this.senders) sender.restartWindow(startNs);
+    if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
+    const begun = joinBegun(await this.beginWindows((sender) => sender.beginWindow(startNs, options)));
+    this.lost.beginWindow(options.isLead === true ? undefined : begun.startNs);
+    return begun;
   }
 
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
-    const byMember = known(parts.map(({ completedByMember }) => completedByMember));
-    const window = joinParallel(parts.map((part) => part.window));
-    const { tokens } = this.joined ?? {};
-    if (tokens !== undefined) this.joined?.emit(() => tokens.cut(window));
-    return {
-      window,
-      nextNumber: parts[0]?.nextNumber ?? 0,
-      ...(byMember.length === 0
-        ? {}
-        : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
-    };
-  }
-
-  pauseCounting(): void {
-    for (const sender of this.senders) sender.pauseCounting();
-  }
-
-  async takeTimeline(): ReturnType<LoadSender["takeTimeline"]> {
-    return (await this.gather((sender) => sender.takeTimeline())).flat();
-  }
-
-  beginRunTimeline(startNs: number): void {
-    for (const sender of this.senders) sender.beginRunTimeline(startNs);
-  }
-
-  async takeRunTimeline(): ReturnType<LoadSender["takeRunTimeline"]> {
-    return (await this.gather((sender) => sender.takeRunTimeline())).flat();
+    const joined = joinCuts(await this.beginWindows((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    this.lost.beginWindow(joined.window.endNs);
+    this.withTokens((tokens) => tokens.cut(joined.window));
+    return joined;
   }
 
   async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
@@ -305,55 +246,51 @@ export class FleetSender implements LoadSender {
     return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
   }
 
-  countQueries(samplesPerQuery: number): Promise<void> {
-    return this.all((sender) => sender.countQueries(samplesPerQuery));
-  }
-
-  async queries(): Promise<MlperfSample | undefined> {
-    const parts = known(await this.gather((sender) => sender.queries()));
-    return parts.length === 0 ? undefined : joinQueries(parts);
-  }
-
-  beginTokens(startNs: number, options: BeginOptions): void {
-    const { plan } = this.joined ?? {};
-    this.withTokens(
-      (tokens) => plan && tokens.begin(plan, startNs, options),
-      (sender) => sender.beginTokens(startNs, options),
-    );
-  }
-
-  warmUpTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.warmUp(),
-      (sender) => sender.warmUpTokens(),
-    );
-  }
-
-  resetTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.reset(),
-      (sender) => sender.resetTokens(),
-    );
-  }
-
   resumeTokens(): void {
-    this.withTokens(
-      (tokens) => tokens.resume(),
-      (sender) => sender.resumeTokens(),
-    );
+    this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.resumeTokens();
   }
 
-  mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.mergeLevel(windowCount),
-      (sender) => sender.mergeTokens(windowCount),
-    );
+  async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
+    const { joined } = this;
+    const { tokens } = joined ?? {};
+    if (tokens === undefined) return joinLevelTokens(await this.gather((sender) => sender.takeTokens(span)));
+    return new Promise((resolve, reject) => {
+      joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
+    });
+  }
+}
+
+/**
+ * The number of requests that several senders have sent of the data together, from which the next load continues: at each load another number of
+ * senders may own some of it, and their parts of a number of requests differ by one.
+ */
+class DataCount {
+  /** Infinite while it is unknown: the load has no number of requests. */
+  private count = 0;
+  /** Number of requests that were sent before the data began again. */
+  private rewoundCount = 0;
+
+  /** Begins a load of this number of requests. Returns the number of those before it; undefined: unknown. */
+  begin(quota: number): number | undefined {
+    const before = this.count;
+    this.count += quota;
+    return Number.isFinite(before) ? before : undefined;
   }
 
-  takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return this.tokensOf(
-      (tokens) => tokens.takeRecent(tap),
-      (sender) => sender.takeRecentTokens(tap),
-    );
+  /** Adds requests to those of the load. */
+  add(quota: number): void {
+    this.count += quota;
+  }
+
+  /** The data begins again. @param sentCount number of requests since the senders were opened */
+  rewind(sentCount: number): void {
+    this.count = 0;
+    this.rewoundCount = sentCount;
+  }
+
+  /** Nothing is sent any more. @param sentCount number of requests since the senders were opened */
+  set(sentCount: number): void {
+    this.count = sentCount - this.rewoundCount;
   }
 }

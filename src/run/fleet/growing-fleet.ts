@@ -4,13 +4,12 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import type { LevelWorkers } from "../../result/run-result.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
+import type { HostLimits } from "../host-limits.ts";
 import type { SenderGrowth } from "../run-parts.ts";
-import type { LoadSender, SenderListener, SenderState, SenderTotals } from "../send/messages.ts";
-import { joinStates, joinTotals, sumsOf } from "./join-parts.ts";
+import type { ClosedSender, LoadSender, SenderListener, SenderState, SenderTotals } from "../send/messages.ts";
+import { joinCounts, joinStates, joinTotals, stateOfEnded } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
 import type { Fleet } from "./open-fleet.ts";
-
-const COUNTS = ["sentCount", "completedCount", "failedCount"] as const;
 
 /** Returns the most threads that a run adds by itself: one for each core. */
 export function mostThreads(): number {
@@ -63,6 +62,11 @@ export class GrowingFleet implements SenderGrowth {
     return this.threads.count;
   }
 
+  /** The limits of the agents that send. Undefined: this process sends. */
+  get limits(): HostLimits | undefined {
+    return this.threads.limits;
+  }
+
   /** How many threads send the next level, and why. */
   get levelWorkers(): LevelWorkers {
     return this.workers;
@@ -73,10 +77,10 @@ export class GrowingFleet implements SenderGrowth {
     this.create = () => this.threads.createSender(listener, joined);
     this.current = this.create();
     const own: Partial<LoadSender> = {
-      progress: () => this.withEarlier(this.sender.progress(), COUNTS),
-      counts: () => this.withEarlier(this.sender.counts(), [...COUNTS, "cancelledCount"]),
-      state: async () => joinStates([...(this.earlier ? [this.earlier.state] : []), await this.sender.state()]),
-      totals: async () => joinTotals([...(this.earlier ? [this.earlier.totals] : []), await this.sender.totals()]),
+      progress: () => this.withEarlier(this.sender.progress()),
+      counts: () => joinCounts([this.sender.counts()], this.earlier ? [this.earlier.state] : []),
+      state: async () => this.withEarlier(await this.sender.state()),
+      close: async (...args) => this.closed(await this.sender.close(...args)),
       beginWindow: async (...args) => this.noteBegun(await this.sender.beginWindow(...args)),
       cut: async (...args) => this.numberWindow(await this.sender.cut(...args)),
     };
@@ -93,13 +97,9 @@ export class GrowingFleet implements SenderGrowth {
     const { sender } = this;
     await sender.stop();
     await sender.drain();
-    const [state, totals] = await Promise.all([sender.state(), sender.totals()]);
-    this.earlier = {
-      state: joinStates([...(this.earlier ? [this.earlier.state] : []), state]),
-      totals: joinTotals([...(this.earlier ? [this.earlier.totals] : []), totals]),
-      windowCount: this.windowCount,
-    };
-    sender.close();
+    const state = this.withEarlier(stateOfEnded(await sender.state()));
+    const { totals } = this.closed(await sender.close());
+    this.earlier = { state, totals, windowCount: this.windowCount };
     await this.threads.close();
     this.threads = threads;
     this.workers = { count: threads.count, reason: saturationReason(window) ?? "" };
@@ -120,11 +120,12 @@ export class GrowingFleet implements SenderGrowth {
     return (...args: readonly unknown[]) => (this.sender[name] as (...given: readonly unknown[]) => unknown)(...args);
   }
 
-  private withEarlier<T extends Readonly<Record<K, number>>, K extends keyof SenderState>(
-    counts: T,
-    keys: readonly K[],
-  ): T {
-    return this.earlier === undefined ? counts : { ...counts, ...sumsOf<K>([counts, this.earlier.state], keys) };
+  private withEarlier(state: SenderState): SenderState {
+    return this.earlier === undefined ? state : joinStates([this.earlier.state, state]);
+  }
+
+  private closed({ totals, ...rest }: ClosedSender): ClosedSender {
+    return { ...rest, totals: this.earlier === undefined ? totals : joinTotals([this.earlier.totals, totals]) };
   }
 
   private noteBegun({ number, startNs }: BegunWindow): BegunWindow {

@@ -1,10 +1,12 @@
+import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests, SessionTally } from "../../result/run-result.ts";
+import type { LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
-import type { SenderProgress, SenderState, SenderTotals } from "../send/messages.ts";
+import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
+import type { SenderState, SenderTotals } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
 
@@ -29,24 +31,11 @@ export function sumsOf<K extends string>(
 /** Adds where senders stand. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
-  return sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", ...ends]);
-}
-
-/** Adds what senders have done until now, and what those had done that are gone. */
-export function joinProgress(parts: readonly SenderProgress[], gone: readonly SenderState[]): SenderProgress {
   return {
-    ...sumsOf(parts, ["outstanding", "quota"]),
-    ...sumsOf([...parts, ...gone], ["sentCount", "completedCount", "failedCount"]),
+    ...sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", "quota", ...ends]),
     isSending: parts.some(({ isSending }) => isSending),
     lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
   };
-}
-
-/** Adds what senders report of requests that waited; undefined where none has a limit. */
-export function joinDelayed(parts: readonly (DelayedRequests | undefined)[]): DelayedRequests | undefined {
-  const limited = known(parts);
-  if (limited.length === 0) return undefined;
-  return { ...sumsOf(limited, ["count"]), longestNs: Math.max(...limited.map(({ longestNs }) => longestNs)) };
 }
 
 /** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */
@@ -63,10 +52,10 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
 }
 
 /** Returns where a sender stood that is gone: what it had reported as ended was sent. */
-export function stateOfEnded({ completedCount, failedCount, cancelledCount }: ProgressCounts): SenderState {
+export function stateOfEnded({ completedCount, failedCount, cancelledCount, lastSuccessNs }: SenderState): SenderState {
   const endedCount = completedCount + failedCount + cancelledCount;
-  const ends = { completedCount, failedCount, cancelledCount };
-  return { ...ends, sentCount: endedCount, endedCount, outstanding: 0, activeLanes: 0 };
+  const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false };
+  return { ...nothing, completedCount, failedCount, cancelledCount, lastSuccessNs, sentCount: endedCount, endedCount };
 }
 
 /** Adds what senders report about their connections. */
@@ -106,6 +95,55 @@ function addSessions(a: SessionTally, b: SessionTally): SessionTally {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
     ...(unreadReason === undefined ? {} : { unreadReason }),
   };
+}
+
+/** Joins the windows that senders have begun at the same time. */
+export function joinBegun(parts: readonly BegunWindow[]): BegunWindow {
+  return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map(({ startNs }) => startNs)) };
+}
+
+/** Joins the windows that senders have ended at the same time. */
+export function joinCuts(parts: readonly CutWindow[]): CutWindow {
+  const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+  const queries = known(parts.map((part) => part.queries));
+  return {
+    window: joinParallel(parts.map(({ window }) => window)),
+    nextNumber: parts[0]?.nextNumber ?? 0,
+    timelines: parts.flatMap(({ timelines }) => timelines),
+    queries: queries.length === 0 ? undefined : joinQueries(queries),
+    ...(byMember.length === 0
+      ? {}
+      : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
+  };
+}
+
+/** Joins what senders are on the same host, by its id; in the order of the first ones. */
+export function joinHosts(
+  senders: readonly { readonly id: string; readonly part: SendingHost }[],
+): readonly SendingHost[] {
+  const hosts = new Map<string, SendingHost>();
+  for (const { id, part } of senders) {
+    const others = hosts.get(id);
+    hosts.set(id, others === undefined ? part : joinHost(others, part));
+  }
+  return [...hosts.values()];
+}
+
+function joinHost(a: SendingHost, b: SendingHost): SendingHost {
+  return {
+    name: a.name,
+    ...sumsOf([a, b], ["workerCount", "sentCount", "completedCount", "failedCount"]),
+    // Both are of one clock.
+    clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
+    clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
+    clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
+    lateNs: Math.max(a.lateNs, b.lateNs),
+    ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
+  };
+}
+
+function joinLost(a: LostShare, b: LostShare): LostShare {
+  return { ...a, ...sumsOf([a, b], ["uncountedCount", "loadRatio"]), fromNs: Math.min(a.fromNs, b.fromNs) };
 }
 
 /** Joins the queries of MLPerf. */

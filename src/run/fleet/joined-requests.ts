@@ -36,7 +36,7 @@ export interface RequestListener {
 }
 
 /** Names of the messages that divide the requests before them from those after them. */
-export const DIVIDING: ReadonlySet<string> = new Set(["cut", "drain", "beginWindow", "drainRecords"]);
+export const DIVIDING: ReadonlySet<string> = new Set(["cut", "drain", "beginWindow"]);
 
 /** What single requests of several senders need. */
 export interface JoinedParts {

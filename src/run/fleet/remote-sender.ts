@@ -2,7 +2,7 @@ import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import { nowNs } from "../../runtime/clock.ts";
-import type { LoadSender, SenderListener, SenderProgress } from "../send/messages.ts";
+import type { LoadSender, SenderListener, SenderState } from "../send/messages.ts";
 import { DIVIDING, type RequestListener } from "./joined-requests.ts";
 import type { PackedRequests } from "./packed-requests.ts";
 
@@ -18,7 +18,7 @@ export type MessageName = Exclude<keyof LoadSender, "progress" | "counts">;
 
 /** The latest counts of a sender. */
 export interface SentCounts {
-  readonly progress: SenderProgress;
+  readonly progress: SenderState;
   readonly counts: ProgressCounts;
 }
 

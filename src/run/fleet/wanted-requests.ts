@@ -1,9 +1,9 @@
 import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { mlperfRulesOf } from "../../registry/load-modes.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { mlperfRulesOf } from "../conduct/modes/requests.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { createJudge } from "../mix/create-judge.ts";
 import type { Session } from "../open/session.ts";

@@ -1,13 +1,13 @@
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { formatCount } from "../../plan/units.ts";
+import { countOf, plural } from "../../plan/units.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
-import type { SenderProgress } from "../send/messages.ts";
+import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
 
@@ -62,13 +62,13 @@ export class FailurePolicy {
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
   private readonly signal: RunSignal;
-  private readonly progress: () => SenderProgress;
+  private readonly progress: () => SenderState;
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
 
   /** @param progress returns the sender's latest counts */
-  constructor(plan: Plan, signal: RunSignal, progress: () => SenderProgress) {
+  constructor(plan: Plan, signal: RunSignal, progress: () => SenderState) {
     this.progress = progress;
     this.plan = plan;
     this.signal = signal;
@@ -119,7 +119,7 @@ export class FailurePolicy {
     this.signal.fail(
       new RunError(
         "failed-request",
-        `${failedCount} of ${total} requests failed, more than the ${limitPct} % allowed; for example: ${example}`,
+        `${failedCount} of ${total} ${plural(total, "request")} failed, more than the ${limitPct} % allowed; for example: ${example}`,
         { say: "allow-more-failures" },
       ),
     );
@@ -156,7 +156,7 @@ export class FailurePolicy {
             "the target can no longer be reached",
             completedCount === 0
               ? "Is the server still running?"
-              : `It answered ${formatCount(completedCount)} requests before. Has it stopped? Look at its log.`,
+              : `It answered ${countOf(completedCount, "request")} before. Has it stopped? Look at its log.`,
           ];
     this.signal.fail(new RunError(reach, `${message}: ${describeFailure(failure)}`, hint));
   }

@@ -3,7 +3,7 @@ import type { Dataset } from "../../inputs/dataset.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
-import { msToNs } from "../../plan/units.ts";
+import { countOf, msToNs } from "../../plan/units.ts";
 import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../service/service.ts";
@@ -126,7 +126,7 @@ export class SharedTensors {
     const { slotCount, service } = this.options;
     const index = this.isPerSlot ? slot : 0;
     if (index >= slotCount) {
-      const message = `more than ${slotCount} requests are in flight, and each needs its own place for outputs that are validated in shared memory`;
+      const message = `more than ${countOf(slotCount, "request is", "requests are")} in flight, and each needs its own place for outputs that are validated in shared memory`;
       throw new RunError("unsupported", message, "Lower the load, or leave out validation_data or shared memory.");
     }
     let codec = this.codecs[index];

@@ -11,6 +11,11 @@ export interface Sender {
   /** Whether a lane waits for its response before the next send. */
   readonly isSync: boolean;
   readonly slots: Slots;
+  /**
+   * Whether a closed loop reads what has arrived, and then sends. When tokens of many streams arrive at once, a request sent between two reads
+   * would make the tokens read after it look late. A delayed request's own times count from its send.
+   */
+  readonly readsFirst: boolean;
   /** Absent when requests do not belong to sequences. */
   readonly sequences: Sequences | undefined;
   /** Number of requests still to send, without sequence ends. */

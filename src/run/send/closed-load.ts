@@ -12,11 +12,6 @@ export class ClosedLoad implements ActiveLoad {
   /** Slots below this keep a request outstanding. */
   private target = 0;
   private cancelRamp: Cancel | undefined;
-  /**
-   * Read first, then send. When tokens of many streams arrive at once, a request sent between two reads would make the tokens read after it
-   * look late. A delayed request's own times count from its send.
-   */
-  readsFirst = false;
   /** Slots that send after the reads; without `readsFirst` those of a new load, as many as fit into a slice at once. */
   private waiting: number[] = [];
   private cancelTurn: Cancel | undefined;
@@ -104,7 +99,7 @@ export class ClosedLoad implements ActiveLoad {
   next(slot: number): void {
     if (slot >= this.target || this.sender.quota <= 0) this.endSequence(slot);
     else if (this.thinking !== undefined) this.thinking.rest(slot);
-    else if (this.readsFirst) {
+    else if (this.sender.readsFirst) {
       this.waiting.push(slot);
       this.scheduleWaiting();
     } else this.sender.send(slot, slot, Number.NaN, false);

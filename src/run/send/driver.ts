@@ -1,4 +1,3 @@
-import { type Drive, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
 import type { Sequences } from "../../load/sequences.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
@@ -7,21 +6,21 @@ import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { LaneOptions } from "../lanes.ts";
-import type { ActiveLoad } from "./active-load.ts";
-import { Backoff } from "./backoff.ts";
+import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
-import { ClosedLoad } from "./closed-load.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndWaits, limitDrain } from "./end-waits.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { Feed, RequestFeed } from "./feed.ts";
-import { RequestTimeout } from "./request-timeout.ts";
+import { Backoff, RequestTimeout } from "./slot-timers.ts";
 import { Slots } from "./slots.ts";
-import { type DriveHost, startDrive } from "./start-drive.ts";
 
-/** Sends requests as a load decides. Does not measure. Can open connections before `setWork`. */
-export class Driver implements DriveHost {
+/** Sends nothing: the load before the first one. */
+const NO_LOAD: ActiveLoad = { activeLanes: 0, next: () => {}, stop: () => {} };
+
+/** Sends requests as a load decides, of which it knows the one that runs. Does not measure. Can open connections before `setWork`. */
+export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
@@ -48,8 +47,9 @@ export class Driver implements DriveHost {
   private readonly requestTimeout: RequestTimeout | undefined;
   readonly maxOutstanding: number;
   private readonly endsDrain: boolean;
-  readonly closedLoad = new ClosedLoad(this);
-  load: ActiveLoad = this.closedLoad;
+  /** Whether a closed loop reads what has arrived before sending. */
+  readsFirst = false;
+  load: ActiveLoad = NO_LOAD;
   private isStopped = true;
   private isClosed = false;
   /** Number of starts and stops, so that an outdated change of load is dropped. */
@@ -104,7 +104,7 @@ export class Driver implements DriveHost {
     this.ended.setWork(work);
     this.feed = work.feed;
     this.groups = work.groups;
-    this.closedLoad.readsFirst = work.readsFirst === true;
+    this.readsFirst = work.readsFirst === true;
   }
 
   get laneCount(): number {
@@ -142,31 +142,23 @@ export class Driver implements DriveHost {
     return this.load.delayedByLimit;
   }
 
-  /** Opens the connections of a level, so that its first requests do not wait for them. */
-  prepare(drive: Drive): Promise<void> {
-    if (leastInFlightOf(drive) > this.maxOutstanding) return Promise.resolve();
-    return this.reserve(maxInFlightOf(drive) ?? this.laneCount);
-  }
-
-  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. @param wanted number to report */
-  admits(drive: Drive, wanted = leastInFlightOf(drive)): boolean {
-    if (leastInFlightOf(drive) <= this.maxOutstanding) return true;
-    this.endSending();
-    this.work?.onLimit?.(wanted);
-    return false;
-  }
-
   /** Sends nothing more of the current load, except for the ends of open sequences. */
   endSending(): void {
     this.quota = 0;
   }
 
-  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests @param atNs start of a schedule */
-  async start(drive: Drive, quota: number, atNs?: number): Promise<void> {
+  /** Ends sending because a load needs more outstanding requests than allowed. @param wanted their number, for a load that was not begun */
+  endAtLimit(wanted?: number): void {
+    this.endSending();
+    this.work?.onLimit?.(wanted);
+  }
+
+  /** Begins a start of a load. Returns what reports whether no other start or stop has followed. @param quota maximum number of requests */
+  begin(quota: number): () => boolean {
     this.quota = quota;
     this.isStopped = false;
     const turn = ++this.turn;
-    return startDrive(this, drive, { isCurrent: () => turn === this.turn, atNs });
+    return () => turn === this.turn;
   }
 
   /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
@@ -258,8 +250,7 @@ export class Driver implements DriveHost {
   send(slot: number, sequence: number, intendedNs: number, isDelayed: boolean): void {
     if (this.quota <= 0 || this.isClosed) return;
     if (this.outstandingCount >= this.maxOutstanding) {
-      this.endSending();
-      this.work?.onLimit?.();
+      this.endAtLimit();
       return;
     }
     this.onSend?.(intendedNs);

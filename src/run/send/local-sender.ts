@@ -1,11 +1,18 @@
-import { isScheduled, leastInFlightOf } from "../../load/drive.ts";
+import {
+  closedConcurrencyOf,
+  type Drive,
+  isScheduled,
+  leastInFlightOf,
+  limitConcurrency,
+  roundSizeOf,
+} from "../../load/drive.ts";
+import type { PreparedLoad } from "../../load/load-mode.ts";
+import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/completion-gaps.ts";
-import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
 import type { Sketch } from "../../measure/sketch.ts";
-import { type FinishedTimeline, Timeline } from "../../measure/timeline.ts";
-import type { BeginOptions, LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { Timeline } from "../../measure/timeline.ts";
+import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
-import type { DelayedRequests } from "../../result/run-result.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LevelMeter } from "../count/level-meter.ts";
 import type { TallyParts } from "../count/tallies.ts";
@@ -20,16 +27,103 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Driver } from "./driver.ts";
 import { untilRoundEnds, untilSteady } from "./end-waits.ts";
+import { type BeginChange, LoadStarter } from "./load-starter.ts";
 import type {
+  ClosedSender,
   Drained,
   LoadSender,
   LoadStep,
+  Moment,
   QueryMinimums,
-  SenderProgress,
+  RunStart,
   SenderState,
   SenderTotals,
+  TakenSpan,
+  Unsent,
 } from "./messages.ts";
-import { type BeginChange, type DriveParts, type OwnedDrive, Ownership, prepareChange } from "./owned-drive.ts";
+import type { SessionFeed } from "./session-feed.ts";
+
+/** A load, and the part of it that a sender owns. */
+interface OwnedDrive {
+  readonly whole: Drive;
+  readonly share: Share;
+  readonly drive: Drive;
+}
+
+/** What decides how to send at a level. */
+interface DriveParts {
+  readonly driver: Driver;
+  /** What this sender owns of the load. Default: all of it. */
+  readonly share?: Share | undefined;
+  /** Set for a load of sessions. */
+  readonly sessions: Pick<SessionFeed, "tally" | "turnCount" | "turnCountOf"> | undefined;
+  readonly load: { readonly phases: readonly { readonly load: Pick<PreparedLoad, "drive"> }[] };
+  /** Due time of each step, when the load follows the data. */
+  readonly timestampsMs: readonly number[];
+}
+
+/** Returns how to send at a level, all senders together. */
+function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
+  const { phaseIndex, level, draw, mostRequests } = step;
+  const phase = load.phases[phaseIndex];
+  if (phase === undefined) throw new Error(`the load has no phase ${phaseIndex}`);
+  const drive = phase.load.drive(level, timestampsMs, draw);
+  return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
+}
+
+/** Returns what a sender owns of a load. @param sender its share of loads that are divided among all senders */
+function ownDrive(whole: Drive, sender: Share, { sequences, lanes }: Pick<Driver, "sequences" | "lanes">): OwnedDrive {
+  if (sender.count === 1) return { whole, share: sender, drive: whole };
+  const share = shareOfDrive(whole, sender, sequences === undefined ? undefined : lanes.sequenceCount);
+  return { whole, share, drive: divideDrive(whole, share) };
+}
+
+/** What a sender owns of the load that runs. */
+class Ownership {
+  private readonly parts: DriveParts;
+  /** What it owns of loads that are divided among all senders. */
+  private readonly whole: Share;
+  private running: OwnedDrive | undefined;
+
+  constructor(parts: DriveParts) {
+    this.parts = parts;
+    this.whole = parts.share ?? WHOLE;
+  }
+
+  /** Returns what it owns of a load. */
+  of(step: LoadStep): OwnedDrive {
+    return ownDrive(driveOf(this.parts, step), this.whole, this.parts.driver);
+  }
+
+  /** Sets the load that runs from now on. @param firstNumber see {@link LoadSender.start} */
+  use(owned: OwnedDrive, firstNumber?: number): void {
+    this.running = owned;
+    const { whole, share } = owned;
+    if (this.whole.count === 1) return;
+    const { feed, laneCount, client } = this.parts.driver;
+    client.ownPart?.({ first: share.index, stride: share.count, isScheduled: isScheduled(whole) });
+    const concurrency = closedConcurrencyOf(whole);
+    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count), firstNumber);
+  }
+
+  /** Whether it owns nothing of the load that runs. */
+  get isNothing(): boolean {
+    const { index, count } = this.running?.share ?? WHOLE;
+    return index >= count;
+  }
+
+  /** Number of requests that it keeps in flight, in rounds. Undefined: the load has no rounds. */
+  get roundSize(): number | undefined {
+    return this.running && roundSizeOf(this.running.drive);
+  }
+
+  /** Returns its share of a number of requests of the load that runs. Sessions are not divided. */
+  shareOf(requestCount: number): number {
+    const { sessions } = this.parts;
+    const share = this.running?.share ?? WHOLE;
+    return requestCount === sessions?.turnCount ? sessions.turnCountOf(share) : countOf(requestCount, share);
+  }
+}
 
 /** What a sender of this thread consists of. */
 export interface LocalSenderParts extends TallyParts, DriveParts {
@@ -48,6 +142,7 @@ export interface LocalSenderParts extends TallyParts, DriveParts {
 export class LocalSender implements LoadSender {
   private readonly parts: LocalSenderParts;
   private readonly driver: Driver;
+  private readonly loads: LoadStarter;
   private readonly counter: WindowCounter;
   /** Begins the level that was prepared. */
   private next: BeginChange | undefined;
@@ -59,6 +154,7 @@ export class LocalSender implements LoadSender {
     this.parts = parts;
     this.owned = new Ownership(parts);
     this.driver = parts.driver;
+    this.loads = new LoadStarter(parts.driver);
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
   }
 
@@ -66,32 +162,50 @@ export class LocalSender implements LoadSender {
     await this.parts.rehearse?.();
   }
 
-  prepare(step: LoadStep): Promise<void> {
-    return this.driver.prepare(this.owned.of(step).drive);
+  beginRun({ startNs, tokens, hasTimeline }: RunStart): void {
+    const { parts } = this;
+    if (tokens !== undefined) parts.tokens?.begin(parts.plan, startNs, tokens);
+    if (hasTimeline) parts.meter.runTimeline = new Timeline(startNs);
+  }
+
+  async prepare(step: LoadStep, way: "open" | "start" | "change" = "open"): Promise<void> {
+    const owned = this.owned.of(step);
+    if (way === "change") {
+      this.next = undefined;
+      this.nextOwned = owned;
+      this.next = await this.loads.prepareChange(owned.drive);
+      return;
+    }
+    if (way === "start" && isScheduled(owned.drive)) await this.driver.stop();
+    await this.loads.prepare(owned.drive);
   }
 
   async admits(step: LoadStep): Promise<boolean> {
     const { drive, whole } = this.owned.of(step);
-    return this.driver.admits(drive, leastInFlightOf(whole));
+    return this.loads.admits(drive, leastInFlightOf(whole));
   }
 
-  async settle(step: LoadStep): Promise<void> {
-    const { drive } = this.owned.of(step);
-    if (isScheduled(drive)) await this.driver.stop();
-    await this.driver.prepare(drive);
-  }
-
-  start(step: LoadStep, quota: number, atNs?: number, firstNumber?: number): Promise<void> {
+  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void> {
     const owned = this.owned.of(step);
     this.owned.use(owned, firstNumber);
-    return this.driver.start(owned.drive, this.owned.shareOf(quota), atNs);
+    if (typeof quota !== "number") this.endAtMinimums(quota);
+    const most = this.owned.shareOf(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
+    return this.loads.start(owned.drive, most, atNs);
   }
 
-  async prepareChange(step: LoadStep): Promise<void> {
-    this.next = undefined;
-    const owned = this.owned.of(step);
-    this.nextOwned = owned;
-    this.next = await prepareChange(this.driver, owned.drive);
+  /** The requests of a query are sent at once: the first one decides for all. */
+  private endAtMinimums({ startNs, minDurationNs, leastCount, samplesPerQuery }: QueryMinimums): void {
+    const { driver } = this;
+    const ownCount = this.owned.shareOf(leastCount);
+    let sentCount = 0;
+    driver.onSend = (intendedNs) => {
+      if (sentCount++ % samplesPerQuery > 0) return;
+      if (sentCount - 1 + samplesPerQuery < ownCount) return;
+      const atNs = Number.isNaN(intendedNs) ? driver.clock.nowNs() : intendedNs;
+      if (atNs - startNs < minDurationNs) return;
+      driver.onSend = undefined;
+      driver.quota = samplesPerQuery;
+    };
   }
 
   change(quota: number, atNs?: number, firstNumber?: number): void {
@@ -106,28 +220,13 @@ export class LocalSender implements LoadSender {
     this.driver.quota = this.owned.shareOf(quota);
   }
 
-  /** The requests of a query are sent at once: the first one decides for all. */
-  endAtMinimums({ startNs, minDurationNs, leastCount: wholeCount, samplesPerQuery }: QueryMinimums): void {
-    const { driver } = this;
-    let sentCount = 0;
-    driver.onSend = (intendedNs) => {
-      if (sentCount++ % samplesPerQuery > 0) return;
-      // The share is known when the load has started.
-      if (sentCount - 1 + samplesPerQuery < this.owned.shareOf(wholeCount)) return;
-      const atNs = Number.isNaN(intendedNs) ? driver.clock.nowNs() : intendedNs;
-      if (atNs - startNs < minDurationNs) return;
-      driver.onSend = undefined;
-      driver.quota = samplesPerQuery;
-    };
-  }
-
-  setWarmup(isWarmup: boolean): void {
-    const { canceller } = this.parts;
+  setWarmup(isWarmup: boolean, rewinds = false): void {
+    const { canceller, meter, tokens } = this.parts;
     if (canceller !== undefined) canceller.isEnabled = !isWarmup;
-  }
-
-  rewind(): void {
-    this.driver.rewind();
+    if (rewinds) this.driver.rewind();
+    if (!isWarmup) return;
+    meter.pause();
+    tokens?.warmUp();
   }
 
   stop(): Promise<void> {
@@ -139,52 +238,16 @@ export class LocalSender implements LoadSender {
     this.driver.cancel(message, which);
   }
 
-  close(cancelMessage?: string): void {
-    this.driver.close(cancelMessage);
-    this.parts.health.stop();
+  async close(cancelMessage?: string): Promise<ClosedSender> {
+    const { driver, parts } = this;
+    driver.close(cancelMessage);
+    parts.health.stop();
+    const { runTimeline } = parts.meter;
+    parts.meter.runTimeline = undefined;
+    return { totals: this.totals, timelines: runTimeline === undefined ? [] : [runTimeline.finish()] };
   }
 
-  untilMoreEnded(count: number): Promise<void> {
-    return this.driver.reachEnded(this.driver.endedCount + this.owned.shareOf(count));
-  }
-
-  untilSteady(limitNs: number): Promise<void> {
-    if (this.driver.activeLanes === 0 || this.owned.isNothing) return Promise.resolve();
-    return untilSteady(this.driver, () => this.counter.openSentNs(), limitNs);
-  }
-
-  untilRoundEnds(): Promise<void> {
-    const { startNs, endedCount } = this.counter;
-    return untilRoundEnds(this.driver, { size: this.owned.roundSize, startNs, endedCount });
-  }
-
-  untilAllSent(): Promise<void> {
-    return new Promise((resolve) => {
-      this.driver.onAllSent = resolve;
-      if (this.driver.quota <= 0) resolve();
-    });
-  }
-
-  async untilFinished(): Promise<void> {
-    await this.driver.finished();
-    this.driver.onSend = undefined;
-  }
-
-  async state(): Promise<SenderState> {
-    const { sentCount, endedCount, outstanding, activeLanes, ended } = this.driver;
-    const { completedCount, failedCount, cancelledCount } = ended;
-    return { sentCount, endedCount, outstanding, activeLanes, completedCount, failedCount, cancelledCount };
-  }
-
-  async delayedByLimit(): Promise<DelayedRequests | undefined> {
-    return this.driver.delayedByLimit;
-  }
-
-  async takeUnsent(atNs: number): Promise<number> {
-    return this.driver.load.takeUnsent?.(atNs) ?? 0;
-  }
-
-  async totals(): Promise<SenderTotals> {
+  private get totals(): SenderTotals {
     const { connectionCount, resendCount, received, servers } = this.driver.client;
     const statuses = [...(received?.statusCounts.entries() ?? [])].filter(([, count]) => count > 0);
     return {
@@ -198,10 +261,35 @@ export class LocalSender implements LoadSender {
     };
   }
 
-  progress(): SenderProgress {
-    const { sentCount, outstanding, quota, isSending, ended } = this.driver;
-    const { completedCount, failedCount, lastSuccessNs } = ended;
-    return { sentCount, outstanding, completedCount, failedCount, quota, isSending, lastSuccessNs };
+  async until(moment: Moment): Promise<void> {
+    const { driver, counter, owned } = this;
+    switch (moment.kind) {
+      case "all-sent":
+        return new Promise((resolve) => {
+          driver.onAllSent = resolve;
+          if (driver.quota <= 0) resolve();
+        });
+      case "finished":
+        await driver.finished();
+        driver.onSend = undefined;
+        return;
+      case "more-ended":
+        return driver.reachEnded(driver.endedCount + owned.shareOf(moment.count));
+      case "steady":
+        if (driver.activeLanes === 0 || owned.isNothing) return;
+        return untilSteady(driver, () => counter.openSentNs(), moment.limitNs);
+      case "round-ends": {
+        const { startNs, endedCount } = counter;
+        return untilRoundEnds(driver, { size: owned.roundSize, startNs, endedCount });
+      }
+    }
+  }
+
+  progress(): SenderState {
+    const { sentCount, endedCount, outstanding, activeLanes, quota, isSending, ended } = this.driver;
+    const { completedCount, failedCount, cancelledCount, lastSuccessNs } = ended;
+    const counts = { sentCount, endedCount, completedCount, failedCount, cancelledCount };
+    return { ...counts, outstanding, activeLanes, quota, isSending, lastSuccessNs };
   }
 
   counts(): ProgressCounts {
@@ -212,27 +300,25 @@ export class LocalSender implements LoadSender {
     return { sentCount, completedCount, failedCount, cancelledCount, outstanding, openResponses };
   }
 
-  /** Not {@link drain}, which would also judge the deferred responses. */
-  drainRecords(): void {
-    this.driver.ended.drainRecords();
+  async state(): Promise<SenderState> {
+    return this.progress();
   }
 
-  async drain(): Promise<Drained> {
-    this.driver.drain();
+  async takeUnsent(atNs?: number): Promise<Unsent> {
+    const { load, delayedByLimit } = this.driver;
+    return { count: (atNs !== undefined && load.takeUnsent?.(atNs)) || 0, delayed: delayedByLimit };
+  }
+
+  async drain(which: "all" | "judged" = "all"): Promise<Drained> {
+    if (which === "all") this.driver.drain();
+    else this.driver.ended.drainRecords();
     const { lastEndNs, lastSendNs, collected } = this.parts.meter;
     return { lastEndNs, lastSendNs, collected };
   }
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
+    if (options.keepsTokens !== true) this.parts.tokens?.reset();
     return this.counter.begin(startNs, options);
-  }
-
-  lead(startNs: number, options: CountOptions): void {
-    this.counter.lead(startNs, options);
-  }
-
-  restartWindow(startNs: number): void {
-    this.counter.restart(startNs);
   }
 
   async cut(endNs: number, last?: LastWindow): Promise<CutWindow> {
@@ -241,59 +327,21 @@ export class LocalSender implements LoadSender {
     return cut;
   }
 
-  pauseCounting(): void {
-    this.parts.meter.pause();
-  }
-
-  async takeTimeline(): Promise<readonly FinishedTimeline[]> {
-    return [this.counter.takeTimeline() ?? []].flat();
-  }
-
-  beginRunTimeline(startNs: number): void {
-    this.parts.meter.runTimeline = new Timeline(startNs);
-  }
-
-  async takeRunTimeline(): Promise<readonly FinishedTimeline[]> {
-    const { meter } = this.parts;
-    const { runTimeline } = meter;
-    meter.runTimeline = undefined;
-    return runTimeline === undefined ? [] : [runTimeline.finish()];
-  }
-
   async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
     if (this.owned.isNothing) return undefined;
     return this.counter.findGaps(endNs, latency);
-  }
-
-  async countQueries(samplesPerQuery: number): Promise<void> {
-    this.parts.meter.mlperf = new MlperfTally(samplesPerQuery);
-  }
-
-  async queries(): Promise<MlperfSample | undefined> {
-    return this.parts.meter.mlperf?.sample();
-  }
-
-  beginTokens(startNs: number, options: BeginOptions): void {
-    this.parts.tokens?.begin(this.parts.plan, startNs, options);
-  }
-
-  warmUpTokens(): void {
-    this.parts.tokens?.warmUp();
-  }
-
-  resetTokens(): void {
-    this.parts.tokens?.reset();
   }
 
   resumeTokens(): void {
     this.parts.tokens?.resume();
   }
 
-  async mergeTokens(windowCount: number): Promise<LevelTokens | undefined> {
-    return this.parts.tokens?.mergeLevel(windowCount);
+  async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
+    return this.parts.tokens && takeTokensOf(this.parts.tokens, span);
   }
+}
 
-  async takeRecentTokens(tap: number): Promise<LevelTokens | undefined> {
-    return this.parts.tokens?.takeRecent(tap);
-  }
+/** Takes tokens where they are measured. */
+export function takeTokensOf(tokens: RunTokens, span: TakenSpan): Promise<LevelTokens> {
+  return span.kind === "windows" ? tokens.mergeLevel(span.count) : tokens.takeRecent(span.tap);
 }

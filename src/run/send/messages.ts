@@ -1,5 +1,4 @@
 import type { CompletionGap } from "../../measure/completion-gaps.ts";
-import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
@@ -43,20 +42,43 @@ export interface SenderState extends RequestCounts {
   readonly outstanding: number;
   /** Lanes that can have a request outstanding. */
   readonly activeLanes: number;
-}
-
-/** The latest counts that the conductor has of a sender, without asking. They may be a moment old, but not older than an earlier reply. */
-export interface SenderProgress {
-  readonly sentCount: number;
-  readonly outstanding: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
   /** Number of requests still to send; infinite when time decides. */
   readonly quota: number;
   /** Whether the load still sends requests. */
   readonly isSending: boolean;
   /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
+}
+
+/** What may be awaited of a load. A new wait for a number or a state of requests resolves the previous one. */
+export type Moment =
+  /** The quota is used up. */
+  | { readonly kind: "all-sent" }
+  /** The quota is used up and nothing is outstanding. */
+  | { readonly kind: "finished" }
+  /** This number of requests more has ended. */
+  | { readonly kind: "more-ended"; readonly count: number }
+  /** Every request has ended that was sent before the first end from now on. @param limitNs time from which only the next end is awaited */
+  | { readonly kind: "steady"; readonly limitNs: number }
+  /** The end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
+  | { readonly kind: "round-ends" };
+
+/** What a run measures beside its windows. */
+export interface RunStart {
+  /** Start of the run, after the rehearsal. */
+  readonly startNs: number;
+  /** How to measure tokens. Absent: none are measured. */
+  readonly tokens?: BeginOptions | undefined;
+  /** Whether it has a time line over all its levels. */
+  readonly hasTimeline: boolean;
+}
+
+/** What a load did not send in time. */
+export interface Unsent {
+  /** Requests that were due and not sent, and are skipped. */
+  readonly count: number;
+  /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
+  readonly delayed: DelayedRequests | undefined;
 }
 
 /** What has ended so far in the current window, and when. */
@@ -74,108 +96,86 @@ export type SenderTotals = Pick<
   "connectionCount" | "resendCount" | "received" | "servers" | "sessions" | "hosts"
 >;
 
+/** A sender that is closed. */
+export interface ClosedSender {
+  readonly totals: SenderTotals;
+  /** The time lines over all levels, one for each sender; none without one. */
+  readonly timelines: readonly FinishedTimeline[];
+}
+
+/** Which tokens are taken: those of the last windows of a level as one, which ends it; or those since the last call for the same tap. */
+export type TakenSpan =
+  | { readonly kind: "windows"; readonly count: number }
+  | { readonly kind: "tap"; readonly tap: number };
+
 /**
  * Sends a plan's load, and counts what ends. Numbers of requests are those of the whole load: each of several senders takes its share of
  * them, see {@link Share}.
  */
 export interface LoadSender {
-  /** Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. */
+  /**
+   * Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. The run starts when
+   * all senders have done so, so it is not a part of `beginRun`.
+   */
   rehearse(): Promise<void>;
-  /** Opens the connections of a level, so that its first requests do not wait for them. */
-  prepare(step: LoadStep): Promise<void>;
-  /** Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. */
+  beginRun(run: RunStart): void;
+  /**
+   * Opens the connections of a level, so that its first requests do not wait for them.
+   * @param way "start": a level can then start at once; a schedule waits for the requests before it. "change": the current level continues until `change`
+   */
+  prepare(step: LoadStep, way?: "open" | "start" | "change"): Promise<void>;
+  /**
+   * Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. Only the host that
+   * sends knows its limits.
+   */
   admits(step: LoadStep): Promise<boolean>;
-  /** Resolves when a level can start at once, with its connections open; a schedule waits for the requests before it. */
-  settle(step: LoadStep): Promise<void>;
   /**
    * Starts a level, or changes to another one without a pause.
-   * @param atNs start of a schedule, which several senders have in common. Default: now
+   * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule, which several senders have in common. Default: now
    * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
    */
-  start(step: LoadStep, quota: number, atNs?: number, firstNumber?: number): Promise<void>;
-  /** Prepares another level while the current one continues. */
-  prepareChange(step: LoadStep): Promise<void>;
+  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
   /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
   change(quota: number, atNs?: number, firstNumber?: number): void;
   /** Sends this number of requests more; 0: none but the ends of open sequences. */
   setQuota(quota: number): void;
-  endAtMinimums(minimums: QueryMinimums): void;
-  /** Whether requests belong to a warm-up. None of these is cancelled on purpose. */
-  setWarmup(isWarmup: boolean): void;
-  /** Restarts the data at its first step. */
-  rewind(): void;
+  /**
+   * Whether requests belong to a warm-up: none of them is cancelled on purpose. Nothing is counted from its beginning until the next window.
+   * @param rewinds whether the data restarts at its first step. Default: it continues
+   */
+  setWarmup(isWarmup: boolean, rewinds?: boolean): void;
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void>;
   /** Cancels requests in flight. @param which "unsent": those that wait for a connection. Default: all */
   cancel(message: string, which?: "all" | "unsent"): void;
   /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
-  close(cancelMessage?: string): void;
+  close(cancelMessage?: string): Promise<ClosedSender>;
 
-  /** Resolves when this number of requests more has ended. A new wait resolves the previous one. */
-  untilMoreEnded(count: number): Promise<void>;
-  /**
-   * Resolves when every request that was sent before the first end after this call has ended.
-   * @param limitNs time from which only the next end is awaited
-   */
-  untilSteady(limitNs: number): Promise<void>;
-  /** Resolves at the end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
-  untilRoundEnds(): Promise<void>;
-  /** Resolves when the quota is used up. */
-  untilAllSent(): Promise<void>;
-  /** Resolves when the quota is used up and nothing is outstanding. */
-  untilFinished(): Promise<void>;
-
-  progress(): SenderProgress;
-  /** Like `progress`, for a display. */
+  until(moment: Moment): Promise<void>;
+  /** The latest state that the conductor has of a sender, without asking. It may be a moment old, but not older than an earlier reply. */
+  progress(): SenderState;
+  /** Like `progress`, for a display: it looks at every lane. */
   counts(): ProgressCounts;
+  /** The state when the message arrives. */
   state(): Promise<SenderState>;
-  /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
-  delayedByLimit(): Promise<DelayedRequests | undefined>;
-  /** Returns the number of requests that are due by then and not sent, and skips them. */
-  takeUnsent(atNs: number): Promise<number>;
-  totals(): Promise<SenderTotals>;
-  /** Passes the records of what was judged. */
-  drainRecords(): void;
+  /** Returns what was not sent in time. @param atNs skips the requests that are due by then and not sent. Default: none */
+  takeUnsent(atNs?: number): Promise<Unsent>;
 
-  /** Judges and counts what has ended. */
-  drain(): Promise<Drained>;
+  /** Judges and counts what has ended. @param which "judged": only passes the records of what was judged already. Default: all */
+  drain(which?: "all" | "judged"): Promise<Drained>;
   /** Begins a window. Requests in flight then are counted when they end. */
   beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow>;
-  /** Counts what ends before the load is steady, without a window. */
-  lead(startNs: number, options: CountOptions): void;
-  /** Moves the start of the window, in which nothing was sent yet. */
-  restartWindow(startNs: number): void;
   /** Ends the window and begins the next one. */
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
-  /** Counts nothing until a window begins. */
-  pauseCounting(): void;
-  /** Ends the level's time line where its last window ended, and returns it, one for each sender; none without one. Send it right after `cut`. */
-  takeTimeline(): Promise<readonly FinishedTimeline[]>;
-  /** Begins a time line over several levels. */
-  beginRunTimeline(startNs: number): void;
-  /** Ends it, and returns it like `takeTimeline`. */
-  takeRunTimeline(): Promise<readonly FinishedTimeline[]>;
   /**
    * Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual; undefined when the
-   * sender owns nothing of the load.
+   * sender owns nothing of the load. What is usual is known when the windows of all senders are joined, after the cut.
    */
   findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined>;
-  /** Counts the queries of MLPerf. */
-  countQueries(samplesPerQuery: number): Promise<void>;
-  queries(): Promise<MlperfSample | undefined>;
-
-  /** Begins to measure tokens, if the plan does. */
-  beginTokens(startNs: number, options: BeginOptions): void;
-  /** Following tokens belong to a warm-up. */
-  warmUpTokens(): void;
-  /** Forgets the tokens of earlier levels. */
-  resetTokens(): void;
-  /** Starts another window of tokens. */
+  /** Another window of tokens follows the last cut. Whether one does is decided after it. */
   resumeTokens(): void;
-  /** Returns the tokens of the last windows of a level as one; undefined when none are measured. */
-  mergeTokens(windowCount: number): Promise<LevelTokens | undefined>;
-  /** Returns the tokens since the last call for the same tap. */
-  takeRecentTokens(tap: number): Promise<LevelTokens | undefined>;
+  /** Undefined when no tokens are measured. */
+  takeTokens(span: TakenSpan): Promise<LevelTokens | undefined>;
 }
 
 /** What a sender reports by itself. */

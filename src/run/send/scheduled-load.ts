@@ -1,5 +1,4 @@
 import type { Arrivals } from "../../load/arrivals.ts";
-import type { Drive } from "../../load/drive.ts";
 import { countOf, WHOLE } from "../../load/share.ts";
 import type { DelayedRequests } from "../../result/run-result.ts";
 import { yieldBackgroundThreads } from "../../runtime/background-threads.ts";
@@ -7,7 +6,6 @@ import { type Clock, DueTimer, systemClock } from "../../runtime/clock.ts";
 import { createRandom, seedOfNumber } from "../../runtime/random.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
-import type { ClosedLoad } from "./closed-load.ts";
 import { Schedule } from "./schedule.ts";
 import { SendSlice } from "./send-slice.ts";
 import { SequencePool } from "./sequence-pool.ts";
@@ -48,26 +46,6 @@ export class OutstandingLimit {
 
 /** Seed for choosing the sequence of each request, in a run with seed 0. */
 const POOL_SEED = 1;
-
-/** A load that has not begun. */
-export interface NextLoad {
-  readonly load: ActiveLoad;
-  /** @param atNs start of a schedule. Default: now */
-  begin(atNs?: number): void;
-}
-
-/** Creates the load that follows another one without a pause. @param closed the driver's closed load, which may be the current one */
-export async function createNextLoad(
-  sender: Sender,
-  lanes: LaneOptions,
-  drive: Drive,
-  closed: ClosedLoad,
-): Promise<NextLoad> {
-  if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
-  if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
-  const load = await createScheduledLoad(sender, lanes, drive.maxOutstanding);
-  return { load, begin: (atNs) => load.start(drive.arrivals, atNs) };
-}
 
 /** Creates a scheduled load and, with sequences, their assignment. @param maxOutstanding see {@link ScheduledLoad} */
 export async function createScheduledLoad(

@@ -31,8 +31,9 @@ const SINGLE: readonly string[] = keysWith(undefined);
 /** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
 export const METRIC_WORDS: readonly string[] = ["average", "min", "max", "share", ...SINGLE];
 
-const EXAMPLE = "Write it like p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
+const EXAMPLE = "Write p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;
+const WITHOUT_BRACKETS = /^\s*([A-Za-z][\w.]*)\s+([A-Za-z][\w.]*)\s*((?:<|>|==).+?)\s*$/s;
 const TAIL = /^(.+?)(?:\s+where\s+(.+?))?(?:\s+abortAfter\s+(.+?))?$/s;
 
 /** Converts an assertion to what its builder returns. @param problems gets what is wrong with it */
@@ -70,7 +71,7 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
 /** Reads the text before the comparison. @param of the text in the brackets */
 function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
   const refuse = (message: string): undefined => {
-    problems.push(problem("invalid-value", path, message, "Correct it.", String(of)));
+    problems.push(problem("invalid-value", path, message, "", String(of)));
   };
   if (word === "goodput") {
     if (typeof of !== "object") return refuse("goodput needs limits, such as goodput(timeToFirstToken <= 200 ms)");
@@ -105,7 +106,9 @@ function toStatistic(word: string): AssertedMetric["statistic"] {
 function parseText(text: string, path: string, problems: Problem[]): Record<string, unknown> | undefined {
   const [isForm, name = "", of, operator = "", rest = ""] = FORM.exec(text) ?? [];
   if (isForm === undefined) {
-    problems.push(problem("invalid-value", path, "is not METRIC(OF) OPERATOR LIMIT", EXAMPLE, text));
+    const [, statistic, metric, rest] = WITHOUT_BRACKETS.exec(text) ?? [];
+    const hint = statistic === undefined ? EXAMPLE : `Write ${statistic}(${metric}) ${rest}.`;
+    problems.push(problem("invalid-value", path, "is not METRIC(OF) OPERATOR LIMIT", hint, text));
     return undefined;
   }
   const [, limit = "", tags, abortAfter] = TAIL.exec(rest) ?? [];

@@ -5,7 +5,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
-import { renamedInData } from "../renamed.ts";
+import { exampleOf, renamedInData, renamedOption } from "../renamed.ts";
 import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
@@ -17,6 +17,9 @@ import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targ
 export const WRITE_CODE = "Only code can say this: write a scenario in TypeScript (rampart help scenarios).";
 
 type Data = Readonly<Record<string, unknown>>;
+/** Takes the place of an assertion with problems. */
+const STAND_IN = errorRate().is(0);
+
 type Read = (data: unknown, path: string, problems: Problem[]) => unknown;
 
 /** Creates the functions that convert the parts of scenarios. Each returns undefined for a part with problems. */
@@ -37,7 +40,11 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
     inputs: build(inputs),
     parameter: build(parameters),
-    assertions: readEach(readAssertion, errorRate().is(0)),
+    assertions: readEach(readAssertion, STAND_IN),
+    limits: (data, path, problems) =>
+      Array.isArray(data)
+        ? readEach(readAssertion, STAND_IN)(data, path, problems)
+        : (readAssertion(data, path, problems) ?? STAND_IN),
     members: readEach((data, path, problems) => readMember(data, path, problems, readers), {}),
     body: readBody,
   };
@@ -152,21 +159,40 @@ function splitBody(
   }
   for (const name of codeOnly)
     if (name in all) problems.push(problem("unsupported", `${path}.${name}`, "is a function", WRITE_CODE));
-  for (const name of args)
-    if (!(name in all) && form.isArgOptional !== true) {
-      const known = [...args, ...Object.keys(schema ?? {})];
-      const typed = Object.keys(all).find((key) => !known.includes(key) && nearestName(key, known) === name);
-      problems.push(
-        typed === undefined
-          ? problem("missing", `${path}.${name}`, "is missing", "Add it.")
-          : problem("unknown-name", `${path}.${typed}`, "is not an option here", `Did you mean ${name}?`),
-      );
-    }
+  const missing = form.isArgOptional === true ? [] : args.filter((name) => !(name in all));
+  if (missing.length > 0) problems.push(...findMissing(missing, all, [...args, ...codeOnly, ...namesOf(schema)], path));
   const entries = Object.entries(all);
   return {
     given: Object.fromEntries(entries.filter(([name]) => args.includes(name))),
     options: Object.fromEntries(entries.filter(([name]) => !args.includes(name))),
   };
+}
+
+/** Returns the names of options. */
+function namesOf(schema: Entry["options"]): string[] {
+  const { entries = {} } = (schema ?? {}) as { readonly entries?: object };
+  return Object.keys(entries);
+}
+
+/** Returns a problem for each argument that is missing, and for each name that is unknown: the options are not checked without the arguments. */
+function findMissing(missing: readonly string[], all: Data, known: readonly string[], path: string): Problem[] {
+  const meant = new Map<string, string>();
+  const unknown = Object.keys(all)
+    .filter((key) => !known.includes(key))
+    .map((key) => {
+      const keys = [...path.split("."), key];
+      const near = nearestName(key, known);
+      if (near !== undefined) meant.set(near, key);
+      const list = `Remove it or correct its name. The options are ${known.join(", ")}.`;
+      const hint = renamedOption(keys, "data") ?? (near === undefined ? list : `Did you mean ${near}?`);
+      return problem("unknown-name", keys.join("."), "is not an option here", hint);
+    });
+  const absent = missing
+    .filter((name) => !meant.has(name))
+    .map((name) =>
+      problem("missing", `${path}.${name}`, "is missing", exampleOf([...path.split("."), name], "data") ?? "Add it."),
+    );
+  return [...unknown, ...absent];
 }
 
 /** Returns the arguments of a builder in their order. */

@@ -42,6 +42,7 @@ const YAML_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   BLOCK_AS_IMPLICIT_KEY: `${INDENTATION}. Or put a text with a colon in quotes.`,
   BAD_INDENT: `${INDENTATION}.`,
   TAB_AS_INDENT: "Indent with spaces.",
+  DUPLICATE_KEY: "Leave one of the two out.",
 };
 
 /** Leaves out the second error about a key that has a value of its own already. */
@@ -100,7 +101,7 @@ function hintInData({ path, hint }: Problem): Problem["hint"] {
   const keys = path.split(".");
   if (hint === renamedOption(keys)) return renamedOption(keys, "data") ?? hint;
   if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
-  return String(hint).startsWith(CODE_HINT) ? "Correct it in the scenario." : hint;
+  return String(hint).startsWith(CODE_HINT) ? "" : hint;
 }
 
 interface Location {

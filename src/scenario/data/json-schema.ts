@@ -33,6 +33,7 @@ const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
   "steady-load": { anyOf: [{ type: "integer", minimum: 1 }, ref("load"), ref("reference")] },
   inputs: ref("inputs"),
   assertions: { type: "array", items: ref("assertion") },
+  limits: { anyOf: [ref("assertion"), { type: "array", items: ref("assertion"), minItems: 1 }] },
   members: { type: "array", items: ref("member"), minItems: 2 },
   body: {},
 };

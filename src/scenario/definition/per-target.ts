@@ -79,7 +79,14 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
     ...Object.keys(loads).flatMap((name) =>
       names.includes(name)
         ? []
-        : [problem("unknown-name", `load.${name}`, "is not a target", `The targets are ${names.join(", ")}.`)],
+        : [
+            problem(
+              "unknown-name",
+              `load.${name}`,
+              "is not a target",
+              `The targets are ${[...new Set(names)].join(", ")}.`,
+            ),
+          ],
     ),
     ...members.flatMap(({ weight }, index) =>
       weight === undefined
@@ -88,7 +95,7 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
             problem(
               "conflict",
               `target.${index}.weight`,
-              "each target has its own load",
+              "is a share of a load for all targets, and here each target has a load of its own",
               "Leave it out.",
               String(weight),
             ),

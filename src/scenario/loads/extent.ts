@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf, Schema } from "../../plan/schema.ts";
@@ -46,9 +47,14 @@ export function during(duration: Duration): MeasurementModePlan {
 /** Names of the two ends of a load, as arguments. */
 export const FROM_TO: readonly string[] = ["from", "to"];
 
+/** Returns the schema of a number of requests in flight. @param rule what it must be. Default: a number */
+export function inFlightSchema(rule?: string): Schema<number> {
+  return countSchema(rule, MAX_CONCURRENCY);
+}
+
 /** Returns the schema of numbers of requests in flight. */
 export function levelsSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(countSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+  return v.pipe(v.array(inFlightSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
 }
 
 /** Returns the schema of requests per second. */

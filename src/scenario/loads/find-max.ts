@@ -1,34 +1,35 @@
 import * as v from "valibot";
-import { countLevels, levelAt, rangeOf } from "../../load/levels.ts";
+import { countLevels, rangeOf } from "../../load/levels.ts";
+import { levelAt } from "../../load/load-ladder.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema } from "../../plan/schema.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import type { Assertion, MetricOf } from "../assertion.ts";
+import type { AnyAssertion, Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
 import { percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { listCalls } from "../form.ts";
-import { holdBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
-import { type Load, type LoadKind, pacingOf } from "./load.ts";
-import { type AnyLoad, type LoadBuilder, loadBuilder } from "./load-builder.ts";
+import { holdBuilder, ramp, rampBuilder, stepsBuilder } from "./levels.ts";
+import type { Load, LoadKind } from "./load.ts";
+import { type AnyLoad, type LoadBuilder, loadBuilder, NO_INNER_LOADS } from "./load-builder.ts";
 import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 
 /** Options of `findMax`. */
 export interface FindMaxOptions<S extends LoadKind = LoadKind> {
   /**
    * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all between two ends (with a `step`, only those at this distance), and
-   * `steps([1, 2, 4])` or `rateSteps([10, 50])` for these only.
+   * `steps([1, 2, 4])` or `rateSteps([10, 50])` for these only. Default: `ramp(1, 512)`.
    */
-  readonly over: Load<S>;
-  /** What the load must keep; one limit or more. */
-  readonly where: readonly Assertion<MetricOf<S>, `extracted: ${string}` | `derived: ${string}`>[];
+  readonly range?: Load<S>;
+  /** What the load must keep: a limit, or a list of them. */
+  readonly where: LimitIn<S> | readonly LimitIn<S>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */
   readonly window?: Duration;
   /** Longest measurement of a point. When a limit is not decided then, the point is unresolved. Default: `"30 s"`. */
-  readonly atMost?: Duration;
+  readonly forAtMost?: Duration;
   /**
    * The largest accepted difference between the highest load that certainly keeps the limits and the lowest that certainly breaks one, where those
    * between them cannot be decided. Default: `"10 %"`.
@@ -36,6 +37,10 @@ export interface FindMaxOptions<S extends LoadKind = LoadKind> {
   readonly within?: Percent;
 }
 
+/** A limit in a search. */
+type LimitIn<S extends LoadKind> = Assertion<MetricOf<S>, `extracted: ${string}` | `derived: ${string}`>;
+
+const DEFAULT_RANGE = ramp(1, 512) as Load<"closed"> & SearchedLoad;
 const DEFAULT_SETTLE: Duration = "1 s";
 const DEFAULT_WINDOW: Duration = "1 s";
 const DEFAULT_MOST: Duration = "30 s";
@@ -47,11 +52,11 @@ const DEFAULT_WITHIN: Percent = "10 %";
  * the longest time does not end the search: it goes up, and comes close to such points from both sides.
  * Assertions are judged at the load that was found.
  * @example
- * findMax({ over: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], atMost: "30 s" })
+ * findMax({ range: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], forAtMost: "30 s" })
  */
-export function findMax<S extends LoadKind>(options: FindMaxOptions<S>): Load<S, "alone"> {
+export function findMax<S extends LoadKind = "closed">(options: FindMaxOptions<S>): Load<S, "alone"> {
   refuseMore("findMax(options)", arguments);
-  return { kind: "find-max", pacing: pacingOf(options.over), values: [], options };
+  return { kind: "find-max", pacing: (options.range ?? DEFAULT_RANGE).pacing as S, values: [], options };
 }
 
 /** The loads that can be searched, by their kind: concurrencies and rates in the same forms. */
@@ -78,12 +83,9 @@ function searchedSchema(): Schema<SearchedLoad> {
       return v.never(`must be ${listCalls(Object.values(SEARCHED))}`);
     const builder: LoadBuilder = SEARCHED[kind as SearchedKind];
     const values = builder.values?.() ?? v.array(v.never());
-    return v.object({ kind: v.literal(kind), values, options: builder.options(NONE_INSIDE) });
+    return v.object({ kind: v.literal(kind), values, options: builder.options(NO_INNER_LOADS) });
   });
 }
-
-/** The loads of a search have no loads in their options. */
-const NONE_INSIDE = { plain: () => v.never(), part: () => v.never() };
 
 /** Options of loads that have no meaning in a search. */
 const NOT_SEARCHED: Readonly<Record<string, string>> = {
@@ -94,17 +96,28 @@ const NOT_SEARCHED: Readonly<Record<string, string>> = {
   rampUp: "has no effect here: each load of a search is there at once",
 };
 
-function checkSearched(over: SearchedLoad): Problem[] {
-  const given = over.options as Readonly<Record<string, unknown>>;
+/** Schema of a limit, or of a list of them. */
+function limitsSchema(): Schema<AnyAssertion | readonly AnyAssertion[]> {
+  const list = v.pipe(
+    v.array(assertionSchema()),
+    v.minLength(1, 'must have a limit, such as p99("latency").below("25 ms")'),
+  );
+  return lazySchema(
+    (input): Schema<AnyAssertion | readonly AnyAssertion[]> => (Array.isArray(input) ? list : assertionSchema()),
+  );
+}
+
+function checkSearched(range: SearchedLoad): Problem[] {
+  const given = range.options as Readonly<Record<string, unknown>>;
   const problems = Object.entries(NOT_SEARCHED).flatMap(([name, message]) =>
     given[name] === undefined
       ? []
-      : [problem("conflict", `load.over.${name}`, message, "Leave it out.", String(given[name]))],
+      : [problem("conflict", `load.range.${name}`, message, "Leave it out.", String(given[name]))],
   );
-  const found = (SEARCHED[over.kind] as LoadBuilder).check?.(over) ?? [];
+  const found = (SEARCHED[range.kind] as LoadBuilder).check?.(range) ?? [];
   return problems.length > 0
     ? problems
-    : found.map((one) => movePath(one, (path) => path.replace(/^load/, "load.over")));
+    : found.map((one) => movePath(one, (path) => path.replace(/^load/, "load.range")));
 }
 
 /** Returns the levels of a search: both ends, or a list. */
@@ -115,34 +128,34 @@ function searchedLevels(levels: LevelsPlan, options: object): LevelsPlan {
 }
 
 export const findMaxBuilder = loadBuilder({
-  form: { name: "findMax", parts: { over: "load", where: "assertions" } },
+  form: { name: "findMax", parts: { range: "load", where: "limits" } },
   options: () =>
     strictOptions({
-      over: searchedSchema(),
-      where: v.pipe(
-        v.array(assertionSchema(), "must be a list of limits"),
-        v.minLength(1, 'must have a limit, such as p99("latency").below("25 ms")'),
-      ),
+      range: v.optional(searchedSchema()),
+      where: limitsSchema(),
       settle: v.optional(spanSchema()),
       window: v.optional(spanSchema()),
-      atMost: v.optional(spanSchema()),
+      forAtMost: v.optional(spanSchema()),
       within: v.optional(percentSchema()),
     }),
-  check: ({ options: { over, window = DEFAULT_WINDOW, atMost = DEFAULT_MOST } }) => {
-    if (toMs(atMost) >= 2 * toMs(window)) return checkSearched(over);
-    const message = "is shorter than two windows";
-    return [problem("conflict", "load.atMost", message, "Raise it, or lower window.", atMost), ...checkSearched(over)];
+  check: ({ options: { range = DEFAULT_RANGE, window = DEFAULT_WINDOW, forAtMost = DEFAULT_MOST } }) => {
+    if (toMs(forAtMost) >= 2 * toMs(window)) return checkSearched(range);
+    const hint = "Raise it, or lower window.";
+    return [
+      problem("conflict", "load.forAtMost", "is shorter than two windows", hint, forAtMost),
+      ...checkSearched(range),
+    ];
   },
-  toPlan: ({ options: { over } }, folder) => {
-    const plan = (SEARCHED[over.kind] as LoadBuilder).toPlan(over, folder);
+  toPlan: ({ options: { range = DEFAULT_RANGE } }, folder) => {
+    const plan = (SEARCHED[range.kind] as LoadBuilder).toPlan(range, folder);
     if (!("search" in plan)) return plan;
-    return { ...plan, levels: searchedLevels(plan.levels, over.options), search: "highest" };
+    return { ...plan, levels: searchedLevels(plan.levels, range.options), search: "highest" };
   },
-  extent: ({ window = DEFAULT_WINDOW, atMost = DEFAULT_MOST, within = DEFAULT_WITHIN }) => ({
+  extent: ({ window = DEFAULT_WINDOW, forAtMost = DEFAULT_MOST, within = DEFAULT_WITHIN }) => ({
     kind: "until-resolved",
     windowMs: toMs(window),
-    maxMs: toMs(atMost),
+    maxMs: toMs(forAtMost),
     withinRatio: toRatio(within),
   }),
-  search: ({ where, settle = DEFAULT_SETTLE }) => ({ limits: where, settleMs: toMs(settle) }),
+  search: ({ where, settle = DEFAULT_SETTLE }) => ({ limits: [where].flat(), settleMs: toMs(settle) }),
 });

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { ThinkTimePlan } from "../../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
@@ -14,7 +13,15 @@ import {
   toMs,
   toThinkPlan,
 } from "../fields.ts";
-import { checkExtent, type Extent, extentEntries, FROM_TO, levelsSchema, toExtentPlan } from "./extent.ts";
+import {
+  checkExtent,
+  type Extent,
+  extentEntries,
+  FROM_TO,
+  inFlightSchema,
+  levelsSchema,
+  toExtentPlan,
+} from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
@@ -89,7 +96,7 @@ export function hold<const N extends number>(concurrency: N & Count<N>, options:
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
-  values: () => v.array(countSchema("must be one number: steps([…]) takes several", MAX_CONCURRENCY)),
+  values: () => v.array(inFlightSchema("must be one number: steps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
@@ -164,7 +171,7 @@ export function periodic(start: number, end: number, options: PeriodicOptions = 
 export const periodicBuilder = loadBuilder({
   form: { name: "periodic", args: FROM_TO },
   values: levelsSchema,
-  options: () => strictOptions({ step: v.optional(countSchema()), responses: v.optional(countSchema()) }),
+  options: () => strictOptions({ step: v.optional(inFlightSchema()), responses: v.optional(countSchema()) }),
   check: ({ values: [start = 1, end = 1], options: { step = 1 } }) => {
     if (end >= start && (end - start) % step === 0) return [];
     const message = `periodic(${start}, ${end}) does not reach its end in steps of ${step}`;

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
@@ -21,6 +22,9 @@ export interface InnerLoads {
   /** A load or phases. */
   part(): Schema<AnyLoad>;
 }
+
+/** For loads that have no loads in their options. */
+export const NO_INNER_LOADS: InnerLoads = { plain: () => v.never(), part: () => v.never() };
 
 interface CommonBuilder<O extends object> {
   /** How it is written in YAML and JSON. */

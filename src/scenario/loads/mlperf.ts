@@ -10,7 +10,7 @@ import { callOf } from "../form.ts";
 import { responseTypeOf } from "../targets/llm-content.ts";
 import { targetBuilderOf } from "../targets/table.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
-import { ratesSchema } from "./extent.ts";
+import { inFlightSchema, ratesSchema } from "./extent.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
@@ -128,7 +128,7 @@ export function multiStream(options: MultiStreamOptions = {}): Load<"closed", "a
 
 export const multiStreamBuilder = loadBuilder({
   form: { name: "mlperf.multiStream" },
-  options: () => strictOptions({ ...queriesEntries(), samplesPerQuery: v.optional(countSchema()) }),
+  options: () => strictOptions({ ...queriesEntries(), samplesPerQuery: v.optional(inFlightSchema()) }),
   toPlan: ({ options: { percentile = 99, samplesPerQuery = DEFAULT_SAMPLES_PER_QUERY } }) => ({
     kind: "mlperf",
     scenario: "multi-stream",
@@ -234,10 +234,12 @@ export function offline(options: OfflineOptions = {}): Load<"closed", "alone"> {
 
 export const offlineBuilder = loadBuilder({
   form: { name: "mlperf.offline" },
-  options: () => {
-    const count = v.optional(countSchema());
-    return strictOptions({ for: v.optional(spanSchema()), samples: count, maxOutstanding: count });
-  },
+  options: () =>
+    strictOptions({
+      for: v.optional(spanSchema()),
+      samples: v.optional(countSchema()),
+      maxOutstanding: v.optional(inFlightSchema()),
+    }),
   toPlan: ({ options: { maxOutstanding = DEFAULT_MAX_OUTSTANDING } }) => ({
     kind: "mlperf",
     scenario: "offline",

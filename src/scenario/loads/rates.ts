@@ -8,8 +8,16 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { EntriesOf, Schema } from "../../plan/schema.ts";
 import type { Duration, Positive } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
-import { countSchema, nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
-import { checkExtent, type Extent, extentEntries, FROM_TO, ratesSchema, toExtentPlan } from "./extent.ts";
+import { nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
+import {
+  checkExtent,
+  type Extent,
+  extentEntries,
+  FROM_TO,
+  inFlightSchema,
+  ratesSchema,
+  toExtentPlan,
+} from "./extent.ts";
 import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
@@ -42,7 +50,7 @@ export function arrivalEntries() {
     distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
     smoothness: v.optional(positiveSchema()),
     seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
-    maxOutstanding: v.optional(countSchema()),
+    maxOutstanding: v.optional(inFlightSchema()),
   };
 }
 
@@ -148,11 +156,8 @@ export const rateRampBuilder = loadBuilder({
   toPlan: ({ values: [start = 0, end = 1], options }) => {
     const { over, step = 1 } = options;
     if (over !== undefined) return toRatePlan(listOf([end]), options, { fromPerSec: start, overMs: toMs(over) });
-    return toRatePlan(
-      { kind: "range", start: start === 0 ? Math.min(step, end) : start, end, step },
-      options,
-      undefined,
-    );
+    const first = start === 0 ? ({ start: Math.min(step, end), isFromZero: true } as const) : { start };
+    return toRatePlan({ kind: "range", ...first, end, step }, options, undefined);
   },
   extent: rampExtent,
 });

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { Count, Duration } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
-import { countSchema, positiveSchema, spanSchema, strictOptions } from "../fields.ts";
-import { toExtentPlan } from "./extent.ts";
+import { positiveSchema, spanSchema, strictOptions } from "../fields.ts";
+import { inFlightSchema, toExtentPlan } from "./extent.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 import { type ArrivalOptions, arrivalEntries, checkArrivals, toArrivalsPlan } from "./rates.ts";
@@ -43,7 +43,7 @@ export function sessions<const N extends number>(
 
 export const sessionsBuilder = loadBuilder({
   form: { name: "sessions", args: ["concurrency"] },
-  values: () => v.array(countSchema("must be one number")),
+  values: () => v.array(inFlightSchema("must be one number")),
   options: () => strictOptions(sessionEntries()),
   toPlan: ({ values: [concurrency = 1], options }) => ({
     kind: "session-concurrency",

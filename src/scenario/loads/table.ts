@@ -4,21 +4,23 @@ import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
+import { hinted, kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
+import { exampleOf } from "../renamed.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
-import type {
-  AnyLoad,
-  ConvertedPhases,
-  InnerLoads,
-  LoadBuilder,
-  PhaseReader,
-  PhasesBuilder,
-  SearchOfLoad,
+import {
+  type AnyLoad,
+  type ConvertedPhases,
+  type InnerLoads,
+  type LoadBuilder,
+  NO_INNER_LOADS,
+  type PhaseReader,
+  type PhasesBuilder,
+  type SearchOfLoad,
 } from "./load-builder.ts";
 import { multiStreamBuilder, offlineBuilder, serverBuilder, singleStreamBuilder } from "./mlperf.ts";
 import { phaseBuilder, soakBuilder, spikeBuilder, warmupBuilder } from "./phases.ts";
@@ -54,9 +56,13 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
 /** A validated load of a scenario: one, or a list. */
 export type AnyLoads = AnyLoad | readonly AnyLoad[];
 
-/** Reports whether a load of this kind has `for` and `requests`, which say how long each level is measured. */
-export function takesExtent(kind: string): boolean {
-  return plainBuilderOf(kind)?.extent !== undefined;
+/** The options that say how long a level is measured: for a time, and for a number of requests. */
+const EXTENT_OPTIONS = { for: ["for", "forAtMost"], requests: ["requests"] } as const;
+
+/** Returns the option of a load of this kind that says how long each level is measured; undefined when it has none. */
+export function extentOptionOf(kind: string, extent: keyof typeof EXTENT_OPTIONS): string | undefined {
+  const { entries = {} } = (plainBuilderOf(kind)?.options(NO_INNER_LOADS) ?? {}) as { readonly entries?: object };
+  return EXTENT_OPTIONS[extent].find((name) => Object.hasOwn(entries, name));
 }
 
 /** Reports whether a load of this kind holds conversations of prompts. */
@@ -102,7 +108,13 @@ function anySchema(input: unknown): v.GenericSchema {
 
 /** Returns the schema of a scenario's load: one, or a list. */
 export function loadsSchema(): Schema<AnyLoads> {
-  const list = v.pipe(v.array(lazySchema(anySchema)), v.minLength(1, "must have a load"));
+  const list = v.pipe(
+    v.array(lazySchema(anySchema)),
+    v.check(
+      hinted((loads) => loads.length > 0, exampleOf(["load"]) ?? ""),
+      "must have a load",
+    ),
+  );
   return lazySchema((input) => (Array.isArray(input) ? list : anySchema(input)));
 }
 

@@ -96,7 +96,7 @@ function readText({ kind, options }: NamedParameter, { path, text }: GivenText, 
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
   const near = PARAMETER_KINDS[kind].nearest?.(text, options);
-  const hint = near === undefined ? "Correct it." : `Did you mean ${near}?`;
+  const hint = near === undefined ? "" : `Did you mean ${near}?`;
   const message = `must be ${PARAMETER_KINDS[kind].describe(options)}`;
   problems.push(problem("invalid-value", path, message, hint, maskSecrets(showValue(text))));
   return undefined;

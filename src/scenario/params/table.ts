@@ -18,7 +18,8 @@ export interface NamedParameter extends Parameter {
 }
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
-const HINT = "Correct it in the scenario.";
+/** The message says how to correct it. */
+const NO_HINT = "";
 
 /** Returns the valid parameters in their order. @param problems gets what is wrong with the others */
 export function checkTable(params: unknown, problems: Problem[]): NamedParameter[] {
@@ -60,10 +61,11 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
   if (!parsed.success) return [...problems, ...parsed.issues.map((issue) => toProblem(path, issue, kind.options))];
   if (initial !== undefined && !kind.accepts(initial, options))
     problems.push(
-      problem("invalid-value", path, `its default must be ${kind.describe(options)}`, HINT, showValue(initial)),
+      problem("invalid-value", path, `its default must be ${kind.describe(options)}`, NO_HINT, showValue(initial)),
     );
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = options as ParameterData;
-  if (min > max) problems.push(problem("invalid-value", path, "its min is above its max", HINT, `${min} and ${max}`));
+  if (min > max)
+    problems.push(problem("invalid-value", path, "its min is above its max", NO_HINT, `${min} and ${max}`));
   return problems;
 }
 
@@ -72,13 +74,13 @@ function hintFor(given: unknown): string {
   const builder = { number: "number", string: "text", boolean: "flag" }[
     typeof given as "number" | "string" | "boolean"
   ];
-  return builder === undefined ? HINT : `Write param.${builder}(${JSON.stringify(given)}).`;
+  return builder === undefined ? NO_HINT : `Write param.${builder}(${JSON.stringify(given)}).`;
 }
 
 function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly string[]): Problem {
   const keys = (issue.path ?? []).map(({ key }) => String(key));
   if (issue.type !== "strict_object" || issue.expected !== "never")
-    return problem("invalid-value", [path, ...keys].join("."), issue.message, HINT, showValue(issue.input));
+    return problem("invalid-value", [path, ...keys].join("."), issue.message, NO_HINT, showValue(issue.input));
   const known = ["description", ...names].filter((name) => name !== "values");
   const near = nearestName(keys.at(-1) ?? "", known);
   const hint = near === undefined ? `The options are ${known.join(", ")}.` : `Did you mean ${near}?`;

@@ -27,7 +27,7 @@ export function headersSchema() {
   const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   return v.optional(
     v.record(
-      v.pipe(v.string(), v.regex(HEADER_NAME, "is not a header's name")),
+      v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header's name, such as X-Team")),
       value,
       "must be texts by the header's name",
     ),

@@ -1,5 +1,6 @@
 import type protobuf from "protobufjs";
 import { messageOf } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import { isSameBytes } from "../../runtime/same-bytes.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import {
@@ -51,7 +52,7 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       failure.kind === "unreadable" && responseType !== undefined && body !== undefined && body.length > 0
         ? { ...failure, response: showResponse(responseType, body) }
         : failure,
-    describe: ({ messages = [] }) => `${method}: ${messages.length} messages`,
+    describe: ({ messages = [] }) => `${method}: ${countOf(messages.length, "message")}`,
     // A message without fields is one of any type.
     sampleResponse: () => ({ parts: [NO_BYTES], ...(callType === "bidi-stream" ? { isPerMessage: true } : {}) }),
   };

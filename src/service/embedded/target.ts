@@ -70,6 +70,7 @@ export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
         ]),
   ],
   withSeed: (target, seed) => ({ ...target, mock: { ...target.mock, seed } }),
+  toMock: ({ mock, protocol, llmPath }) => ({ plan: mock, kind: llmPath === undefined ? protocol : "chat" }),
   toServer: toServerTarget,
 };
 

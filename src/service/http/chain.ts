@@ -6,6 +6,7 @@ import type { Conversation } from "../service.ts";
 import { type Extract, NoValue, type ReadResponse, readJson } from "./chain-extract.ts";
 import type { ChainInputsPlan } from "./chain-plan.ts";
 import { type ChainValue, encodePart, type Put } from "./chain-texts.ts";
+import { CookieJar, type CookieServer } from "./cookie-jar.ts";
 
 /** Chains of HTTP requests: a step takes values from its response, and later steps of the same user have them in path, headers and body. */
 
@@ -20,21 +21,33 @@ export interface ChainTurn {
   readonly showsValues: boolean;
 }
 
+/** The target of chains. */
+export interface ChainTarget {
+  readonly server: CookieServer;
+  /** Path of steps without one. */
+  readonly path: string;
+  /** Whether the scenario itself says which cookies are sent. */
+  readonly hasCookies: boolean;
+}
+
 /** What a user keeps from one chain to the next. */
 interface ChainUser {
   readonly number: number;
   /** Values of steps that are sent once. */
   readonly kept: Map<string, ChainValue>;
   readonly done: Set<ChainTurn>;
+  /** Cookies that these steps set. */
+  cookies: CookieJar;
 }
 
 /** Returns what starts chains of the users of a run, each of whom keeps the values of steps that are sent once. */
-export function createChains(): (user: number) => Conversation {
+export function createChains(target: ChainTarget): (user: number) => Conversation {
   const users = new Map<number, ChainUser>();
   return (number) => {
-    const user = users.get(number) ?? { number, kept: new Map(), done: new Set() };
+    const cookies = new CookieJar(target.server);
+    const user = users.get(number) ?? { number, kept: new Map(), done: new Set(), cookies };
     users.set(number, user);
-    return new Chain(user);
+    return new Chain(user, target);
   };
 }
 
@@ -44,12 +57,18 @@ const UNAUTHORIZED = 401;
 /** A chain of a user. */
 class Chain implements Conversation {
   private readonly user: ChainUser;
+  private readonly target: ChainTarget;
+  private readonly cookies: CookieJar;
   private readonly values = new Map<string, ChainValue>();
   /** The step under way. */
   private turn: ChainTurn | undefined;
+  /** Path of its request. */
+  private path = "";
 
-  constructor(user: ChainUser) {
+  constructor(user: ChainUser, target: ChainTarget) {
     this.user = user;
+    this.target = target;
+    this.cookies = new CookieJar(target.server, user.cookies);
   }
 
   skips({ origin }: Payload): boolean {
@@ -59,7 +78,7 @@ class Chain implements Conversation {
   nextRequest({ origin }: Payload): Payload {
     const turn = origin as ChainTurn;
     this.turn = turn;
-    const sent = turn.fill((name, write) => write(this.valueOf(name) ?? ""));
+    const sent = this.withCookies(turn.fill((name, write) => write(this.valueOf(name) ?? "")));
     if (sent.isFixed === true || turn.showsValues || this.secrets().length === 0) return sent;
     const shown = turn.fill((name, write) => {
       const value = this.valueOf(name) ?? "";
@@ -79,6 +98,7 @@ class Chain implements Conversation {
       },
       headers,
     };
+    if (!this.target.hasCookies) this.cookies.take(headers, this.path);
     const reasons: string[] = [];
     for (const { name, take } of turn.extracts) {
       const found = take(response);
@@ -87,7 +107,9 @@ class Chain implements Conversation {
     }
     if (!turn.showsValues) for (const body of bodies) hideIn(body, this.secrets());
     if (reasons.length > 0) return `step "${turn.name}": ${reasons.join("; ")}`;
-    if (turn.isOnce) this.user.done.add(turn);
+    if (!turn.isOnce) return undefined;
+    this.user.done.add(turn);
+    if (!this.target.hasCookies) this.user.cookies.take(headers, this.path);
     return undefined;
   }
 
@@ -101,6 +123,7 @@ class Chain implements Conversation {
     if (failure.status === UNAUTHORIZED) {
       this.user.done.clear();
       this.user.kept.clear();
+      this.user.cookies = new CookieJar(this.target.server);
     }
     if (secrets.length === 0) return failure;
     const hide = (text: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
@@ -111,6 +134,17 @@ class Chain implements Conversation {
       ...(response === undefined ? {} : { response: hide(response) }),
       ...(excerpt === undefined ? {} : { excerpt: hide(excerpt) }),
     };
+  }
+
+  /** Adds the cookies of the user, unless the step says itself which are sent. */
+  private withCookies(sent: Payload): Payload {
+    const { request, isFixed: _, ...rest } = sent;
+    this.path = request?.path ?? this.target.path;
+    const { headers = [] } = request ?? {};
+    const hasOwn = this.target.hasCookies || headers.some(([name]) => name.toLowerCase() === "cookie");
+    const cookie = hasOwn ? undefined : this.cookies.headerFor(this.path);
+    if (cookie === undefined) return sent;
+    return { ...rest, request: { ...request, headers: [...headers, ["Cookie", cookie]] } };
   }
 
   private valueOf(name: string): ChainValue | undefined {
@@ -131,11 +165,11 @@ class Chain implements Conversation {
   /** Returns the secret values in all forms in which requests have them, the longest first. */
   private secrets(): string[] {
     const values = [...Object.entries(this.given), ...this.user.kept, ...this.values];
-    const forms = values.flatMap(([name, value]) => {
-      if (!this.isSecret(name, value)) return [];
-      const text = String(value);
-      return [text, JSON.stringify(text).slice(1, -1), encodePart(text)];
-    });
+    const texts = [
+      ...values.flatMap(([name, value]) => (this.isSecret(name, value) ? [String(value)] : [])),
+      ...this.cookies.values().filter(canBeSecret),
+    ];
+    const forms = texts.flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodePart(text)]);
     return [...new Set(forms)].sort((one, other) => other.length - one.length);
   }
 }

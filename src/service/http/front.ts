@@ -6,6 +6,7 @@ import { describeBytes, explainStatus } from "../explain-error.ts";
 import { createResponseReader } from "../response-reader.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createChains } from "./chain.ts";
+import { cookieServerOf } from "./cookie-jar.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
 /** Creates a target's service without queries, because requests define what the server takes. */
@@ -23,7 +24,12 @@ function describeService(target: HttpTargetPlan): Service {
     isSequence: false,
     isDecoupled: false,
     warnings: [],
-    conversations: async () => createChains(),
+    conversations: async () =>
+      createChains({
+        server: cookieServerOf(target.url),
+        path: target.path,
+        hasCookies: target.headers.some(([name]) => name.toLowerCase() === "cookie"),
+      }),
     ...(responseReader === undefined ? {} : { responseReader }),
   };
 }

@@ -1,6 +1,7 @@
 import { type MixMemberPlan, type MixTargetPlan, memberPlanOf, mixSchema } from "../../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
+import { countOf } from "../../plan/units.ts";
 import type { TargetKind } from "../service.ts";
 
 /** Several targets of any kinds that share one load. The run opens each of them. @param kindOf returns the kind of a member's target */
@@ -8,7 +9,7 @@ export function createMixKind(kindOf: (target: TargetPlan) => TargetKind<TargetP
   return {
     schema: mixSchema,
     urls: ({ members }) => members.flatMap(({ target }) => kindOf(target).urls(target)),
-    describe: ({ members }) => `${members.length} targets`,
+    describe: ({ members }) => countOf(members.length, "target"),
     subject: ({ members }) => describeMembers(members, kindOf),
     hasNoStatistics: true,
     throughputUnit: "req/s",

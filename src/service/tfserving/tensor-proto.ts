@@ -1,3 +1,4 @@
+import { plural } from "../../plan/units.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { joinBytesElements, splitBytesElements } from "../json-tensors.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
@@ -77,11 +78,13 @@ export class ScannedTensor {
       return `output '${name}' has ${this.contentBytes} bytes of content, where ${type.name} of ${shape} has ${expected}`;
     }
     const values = this.valueCounts[valueField] as number;
-    if (values > count) return `output '${name}' has ${values} values, where ${shape} has ${count}`;
+    if (values > count) return `output '${name}' has ${values} ${plural(values, "value")}, where ${shape} has ${count}`;
     if (values === count) return undefined;
     // A shorter list is completed with its last value. A tensor of which all is missing is more likely a defect than all zeros.
     if (values === 0) return `output '${name}' has no values, where ${shape} has ${count}`;
-    return count > MAX_COMPLETED ? `output '${name}' has ${values} values, where ${shape} has ${count}` : undefined;
+    return count > MAX_COMPLETED
+      ? `output '${name}' has ${values} ${plural(values, "value")}, where ${shape} has ${count}`
+      : undefined;
   }
 
   private countValues(reader: ProtoReader, places: number[]): void {

@@ -1,3 +1,4 @@
+import { countOf } from "../../plan/units.ts";
 import { failureOfReading } from "../../transport/failure.ts";
 import {
   type CreateResponseCheck,
@@ -105,7 +106,7 @@ function explainResponse(
     if (reason !== undefined) return reason;
   }
   if (rawCount < rawLengths.length)
-    return `the response has ${rawLengths.length} raw contents for ${outputs.length} outputs`;
+    return `the response has ${countOf(rawLengths.length, "raw content")} for ${countOf(outputs.length, "output")}`;
   return expected === undefined ? undefined : explainUnexpected(expected, message["model_name"], outputs);
 }
 

@@ -1,3 +1,4 @@
+import { plural } from "../../plan/units.ts";
 import { type Datatype, elementCount, isDatatype, tensorBytes } from "../tensor.ts";
 
 /** Explains why elements of JSON data are not of a datatype; undefined when they are. @param elements the data, flattened */
@@ -51,7 +52,7 @@ export function explainOutput(output: AnsweredOutput): string | undefined {
   const expected = elementCount(shape);
   if (output.elementCount === expected) return undefined;
   if (output.elementCount === undefined) return `output '${name}' has no data`;
-  return `output '${name}' has ${output.elementCount} elements, where shape [${shape.join(",")}] has ${expected}`;
+  return `output '${name}' has ${output.elementCount} ${plural(output.elementCount, "element")}, where shape [${shape.join(",")}] has ${expected}`;
 }
 
 function isShape(shape: unknown): shape is readonly number[] {

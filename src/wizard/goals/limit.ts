@@ -73,7 +73,7 @@ export const limitGoal: Goal = {
       { name: "target", value: target.toTarget(answers) },
       {
         name: "load",
-        value: call("findMax", { over: toRange(answers), where: toWhere(answers), ...toTimes(answers) }),
+        value: call("findMax", { range: toRange(answers), where: toWhere(answers), ...toTimes(answers) }),
         comment:
           "Doubles the load until a limit breaks, then bisects; each point is measured until its verdict is certain.",
       },
@@ -109,7 +109,7 @@ export function toTimes({ for: most = USUAL_MOST }: Pick<Answers, "for">): Recor
   const mostMs = nsToMs(parseDurationNs(most) ?? 0);
   if (toDuration(most) === USUAL_MOST) return {};
   const short = `${Number((mostMs / 4).toPrecision(3))} ms`;
-  return { ...(mostMs < SHORT_MS ? { settle: short, window: short } : {}), atMost: toDuration(most) };
+  return { ...(mostMs < SHORT_MS ? { settle: short, window: short } : {}), forAtMost: toDuration(most) };
 }
 
 function toBinarySearch(plan: Plan, latencyLimitMs: number): Plan | undefined {

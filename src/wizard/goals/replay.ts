@@ -1,3 +1,4 @@
+import { countOf } from "../../plan/units.ts";
 import type { RunTime } from "../../registry/run-time.ts";
 import type { Answers } from "../answers.ts";
 import { pathFrom } from "../paths.ts";
@@ -82,7 +83,7 @@ const CONVERSATIONS: Asked = {
     const isTooMany = Number(answer) > most;
     return (
       AT_ONCE.check(answer, answers, around) ??
-      (isTooMany ? `is more than the file's ${most} conversations` : undefined)
+      (isTooMany ? `is more than the file's ${countOf(most, "conversation")}` : undefined)
     );
   },
 };

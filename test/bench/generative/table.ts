@@ -142,6 +142,7 @@ function usualGoals(
       own(stream, "cpuUsPerChunk") / middle(stream, "aiperf", "cpuUsPerChunk"),
       0.1,
     ],
+    ["streams: CPU per chunk, µs", own(stream, "cpuUsPerChunk"), 3],
     ["paced streams: TTFT error, average ms", own(paced, "ttftErrorAvgMs"), 1],
     ["paced streams: TTFT error, p99 ms", own(paced, "ttftErrorP99Ms"), 3],
     ["paced streams: ITL error, ms", Math.abs(own(paced, "itlErrorMs")), 0.02],

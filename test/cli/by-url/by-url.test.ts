@@ -272,6 +272,15 @@ describe("rampart llm", () => {
     assert.ok(serial.received.slice(from).every(({ path }) => !path.includes("chat")));
   });
 
+  test("refuses a limit of what the server does not report, in the words of its options", async () => {
+    models = [MODEL];
+    const limit = ["--fail-if", "gpuPower.max > 100"];
+    await here(["llm", serial.url, "--tokenizer", "none", ...limit], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --fail-if: gpuPower .* or add metrics: \{\} to the scenario that --save writes,/m);
+    });
+  });
+
   test("writes no key of a header into a scenario", async () => {
     const args = ["llm", mockUrl(), "-H", "Authorization: Bearer sesame-seed", "--save", "a.ts"];
     await here(args, ({ code, text }, folder) => {
@@ -331,6 +340,7 @@ describe("both", () => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
       assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
+      assert.equal(text.match(/prompts have approximate lengths/g)?.length, 1, text);
       const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };
@@ -374,7 +384,7 @@ describe("both", () => {
       assert.equal(code, 64, text);
       for (const line of [
         /^rampart: --nope: is not a flag/m,
-        /^rampart: --slo: has no metric and limit \(got ttft\)/m,
+        /^rampart: --slo: must be METRIC=LIMIT \(got ttft\)/m,
         /^rampart: --slo: there is no metric foo/m,
         /^rampart: --slo: p99 latency is limited by a time, with its unit \(got p99=25\)/m,
         /^rampart: --users: is not a number, START:END or a list of users \(got x\)/m,
@@ -386,12 +396,19 @@ describe("both", () => {
     });
   });
 
+  test("say how a range that falls is written", async () => {
+    await here(["llm", mockUrl(), "--users", "4:1"], ({ code, text }) => {
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --users: is not a range that rises \(got 4:1\)\. Write --users 1:4\.$/m);
+    });
+  });
+
   test("say in one sentence what is at the address instead, and end with 69", async () => {
     const dead = at(await findDeadPort());
     const other = await startAnsweringServer((response) => response.end("hello"));
     models = [MODEL];
     const cases = [
-      [["llm", dead], /^rampart: Nothing answers at \S+\. Is the server running, and is this its address\?\n$/],
+      [["llm", dead], /^rampart: Nothing answers at \S+\. [^\n]*\n$/],
       [["triton", dead], /^rampart: Nothing answers at /],
       [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],

@@ -58,12 +58,12 @@ describe("the scenario of a command with a URL", () => {
     const cases = [
       [
         ["--slo", "p99=25ms"],
-        /over: ramp\(1, 256\),\s+where: \[p99\("latency"\)\.atMost\("25 ms"\), errorRate\(\)\.below\("1 %"\)\]/,
+        /range: ramp\(1, 256\),\s+where: \[p99\("latency"\)\.atMost\("25 ms"\), errorRate\(\)\.below\("1 %"\)\]/,
       ],
-      [["--slo", "p99=25ms", "--users", "8"], /over: ramp\(1, 8\)/],
-      [["--slo", "p99=25ms", "--users", "8:64"], /over: ramp\(8, 64\)/],
-      [["--slo", "p99=25ms", "--users", "1,2,8"], /over: steps\(\[1, 2, 8\]\)/],
-      [["--slo", "p99=25ms", "--for", "2min"], /atMost: "2 min"/],
+      [["--slo", "p99=25ms", "--users", "8"], /range: ramp\(1, 8\)/],
+      [["--slo", "p99=25ms", "--users", "8:64"], /range: ramp\(8, 64\)/],
+      [["--slo", "p99=25ms", "--users", "1,2,8"], /range: steps\(\[1, 2, 8\]\)/],
+      [["--slo", "p99=25ms", "--for", "2min"], /forAtMost: "2 min"/],
       [["--slo", "errorRate=0.5%"], /where: \[errorRate\(\)\.atMost\("0\.5 %"\)\]/],
       [["--slo", "throughput=100"], /metric\("throughput"\)\.atLeast\(100\)/],
       [["--slo", "latency.average=1s"], /average\("latency"\)\.atMost\("1 s"\)/],
@@ -73,7 +73,7 @@ describe("the scenario of a command with a URL", () => {
     assert.match(text, /p99\("timeToFirstToken"\)\.atMost\("200 ms"\)/);
     assert.match(text, /percentile\(90, "interTokenLatency"\)\.atMost\("20 ms"\)/);
     assert.match(text, /percentile\(1, "outputTokensPerSecPerUser"\)\.atLeast\(20\)/);
-    assert.match(text, /atMost: "60 s"/);
+    assert.match(text, /forAtMost: "60 s"/);
   });
 
   test("has the GPUs, the key and how to reach the server", () => {

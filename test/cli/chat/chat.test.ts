@@ -102,6 +102,31 @@ describe("rampart chat", () => {
     assert.match(out, /warning: the whole response came at once/);
   });
 
+  test("reports no rate of tokens that came together, and warns", async () => {
+    const deltas = Array.from({ length: 10 }, (_, i) => `data: ${delta(` ${i}`)}\n\n`).join("");
+    answer = (response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(deltas);
+      const last = `${deltas}data: ${usage(9, 20)}\n\ndata: [DONE]\n\n`;
+      setTimeout(() => response.end(last), 1000);
+    };
+    const { code, out, err } = await chat("Hi", "--json", "-");
+    assert.equal(code, 0, out);
+    assert.match(err, /^ *TTFT +e2e\n/m);
+    assert.match(err, /pieces with text +20, which came in 2 bunches\n/);
+    assert.match(err, /warning: 18 of 20 events came together with the one before/);
+    const json = JSON.parse(out) as Record<string, unknown>;
+    assert.deepEqual([json["interTokenLatencyUs"], json["outputTokensPerSec"]], [undefined, undefined]);
+  });
+
+  test("takes a response in one read as not streamed", async () => {
+    const events = [delta("Deep"), delta(" blue"), usage(9, 2), "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
+    answer = (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(events);
+    const { out } = await chat("Hi");
+    assert.match(out, /warning: the whole response came at once/);
+    assert.doesNotMatch(out, /tokens\/s/);
+  });
+
   test("shows control characters of a response as text", async () => {
     answer = (response) => stream(response, [delta("\u001b[31mred"), delta("!"), "[DONE]"]);
     const { out } = await chat("Hi");
@@ -131,6 +156,7 @@ describe("rampart chat", () => {
   });
 
   test("writes the response with its times and counts as JSON", async () => {
+    answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta("."), usage(9, 3), "[DONE]"], 1000);
     const { code, out, err } = await chat("Hi", "--tokenizer", "o200k_base", "--json", "-");
     assert.equal(code, 0, err);
     const json = JSON.parse(out) as Record<string, unknown> & { readonly pieces: { readonly afterSendUs: number }[] };

@@ -254,7 +254,7 @@ const CASES: readonly Case[] = [
     check: "tokenizers",
     host: hostWith({}, { env: { HF_HUB_CACHE: "/hub" }, list: () => ["models--a--b", "version.txt"] }),
     status: "ok",
-    message: /^1 models of HuggingFace's hub in \/hub$/,
+    message: /^1 model of HuggingFace's hub in \/hub$/,
   },
   {
     check: "tokenizers",

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
-import { sharedValues } from "../../../src/cli/genai-perf/options/shared-settings.ts";
-import { ALL_OPTIONS } from "../../../src/cli/genai-perf/options/subcommands.ts";
+import { Asked } from "../../../src/cli/genai-perf/options/asked.ts";
+import { ALL_OPTIONS, DEFAULTS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toInputConfig } from "../../../src/cli/genai-perf/plan/to-input-config.ts";
+import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { formatTemplate, writeTemplate } from "../../../src/cli/genai-perf/template.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { formatPythonJson } from "../../../src/report/genai-perf/python-format.ts";
@@ -49,8 +49,8 @@ for (const isVerbose of [false, true])
   test(`a template with only the model filled in gives the defaults, verbose ${isVerbose}`, () => {
     const text = formatTemplate(isVerbose).replace("model_names: ", "model_names: tiny");
     const path = file(`template-${isVerbose}.yaml`, text);
-    const { settings, warnings } = readGood("config", "-f", path);
-    assert.deepEqual(settings, { ...defaultSettings(), layout: { ...defaultSettings().layout, models: ["tiny"] } });
+    const { asked, warnings } = readGood("config", "-f", path);
+    assert.deepEqual(asked.values, new Map([...DEFAULTS, ["model_names", ["tiny"]]]));
     assert.deepEqual(warnings, []);
   });
 
@@ -76,18 +76,18 @@ test("a template is written once", () => {
 });
 
 test("a file sets the same settings as flags", () => {
-  const fromFile = readGood("config", "-f", file("cfg.yaml", CONFIG)).settings;
+  const fromFile = readGood("config", "-f", file("cfg.yaml", CONFIG)).asked.values;
   const fromFlags = readGood(
     "profile",
     ...["-m", "tiny", "--endpoint-type", "chat", "--streaming", "-u", "http://localhost:8101", "--concurrency", "2"],
     ...["--request-count", "10", "--num-prompts", "5", "--random-seed", "42", "--isl", "50", "--tokenizer", "tok"],
     ...["--synthetic-input-tokens-stddev", "5", "--osl", "10"],
-  ).settings;
+  ).asked.values;
   assert.deepEqual(fromFile, fromFlags);
 });
 
 test("every option of a file is read", () => {
-  const { settings, problems } = readYaml(`
+  const builder = readYaml(`
 model_name: a, b
 analyze:
   request_rate: {start: 5, stop: 15, step: 5}
@@ -109,56 +109,87 @@ tokenizer: {name: t, revision: r, trust_remote_code: false}
 process: {input_path: in}
 rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_limits: {request_latency: 9}}
 `);
-  assert.deepEqual(problems, []);
-  assert.deepEqual(settings.layout.models, ["a", "b"]);
-  assert.deepEqual(settings.analyze.sweeps, [
+  assert.deepEqual(builder.problems, []);
+  const asked = new Asked(builder);
+  assert.deepEqual(asked.get("analyze"), [
     { kind: "list", type: "request_rate", values: [5, 10, 15] },
     { kind: "list", type: "input_sequence_length", values: [20, 60] },
   ]);
-  assert.deepEqual(settings.endpoint, {
-    ...defaultSettings().endpoint,
-    backend: "vllm",
-    path: "/x",
-    serverMetricsUrls: ["http://a:1/metrics", "http://b:2/metrics"],
-  });
-  assert.deepEqual(settings.perfAnalyzer, {
-    executable: "/pa",
-    isVerbose: true,
-    stimulus: { kind: "fixed_schedule" },
-    stabilityPct: 12.5,
-    measurement: { mode: "interval", num: 500 },
-    warmupRequests: 0,
-  });
-  assert.deepEqual(settings.layout, {
-    models: ["a", "b"],
-    modelSelection: "random",
-    isStreaming: true,
-    hasExactOutput: true,
-  });
-  assert.deepEqual(settings.prompts.audio, {
-    lengthS: { mean: 1.5, stddev: 0.5 },
-    format: "mp3",
-    depthsBits: [16, 32],
-    channelCount: 2,
-  });
-  assert.deepEqual([settings.prompts.audioPerRequest, settings.input.sampleRatesKhz], [1, [16, 44.1]]);
-  assert.deepEqual(settings.input.extra, { temperature: 0.5, stop: ["x"] });
-  assert.deepEqual(settings.input.headers, ["A: b", "C: d"]);
-  assert.deepEqual(settings.prompts.sessions, {
-    count: 3,
-    turns: { mean: 2, stddev: 1 },
-    delayMs: { mean: 100, stddev: 5 },
-  });
-  assert.equal(settings.prompts.delayRatio, 0.5);
-  assert.deepEqual(settings.output, {
-    artifactDir: "out",
-    checkpointDir: "cp",
-    profileExportFile: "x.json",
-    isPlotting: true,
-    isCheckpointing: true,
-  });
-  assert.deepEqual(settings.rampart.plotFormats, ["svg", "html"]);
-  assert.deepEqual(settings.rampart.searchLimits, { request_latency: 9 });
+  assert.deepEqual(
+    {
+      endpoint: asked.endpoint,
+      path: asked.get("endpoint.custom"),
+      executable: asked.get("perf_analyzer.path"),
+      load: asked.get("perf_analyzer.stimulus"),
+      measured: [asked.get("perf_analyzer.measurement.mode"), asked.get("perf_analyzer.measurement.num")],
+      stabilityPct: asked.get("perf_analyzer.stability_percentage"),
+      extra: asked.get("input.extra"),
+      headers: asked.get("input.header"),
+      tokenizer: asked.get("tokenizer.name"),
+      folders: [asked.get("output.artifact_directory"), asked.get("output.checkpoint_directory")],
+      export: asked.get("output.profile_export_file"),
+      isKept: asked.get("output.enable_checkpointing"),
+      merged: asked.get("process.input_path"),
+      searchLimits: asked.get("rampart.search_limits"),
+    },
+    {
+      endpoint: { type: "kserve", backend: "vllm" },
+      path: "/x",
+      executable: "/pa",
+      load: { kind: "fixed_schedule" },
+      measured: ["interval", 500],
+      stabilityPct: 12.5,
+      extra: { temperature: 0.5, stop: ["x"] },
+      headers: ["A: b", "C: d"],
+      tokenizer: "t",
+      folders: ["out", "cp"],
+      export: "x.json",
+      isKept: true,
+      merged: "in",
+      searchLimits: { request_latency: 9 },
+    },
+  );
+  const { requests, telemetry, outputs, measurement } = toProfilePlan(asked, "f", []);
+  assert.deepEqual(telemetry.scrapes?.urls, ["http://a:1/metrics", "http://b:2/metrics"]);
+  assert.deepEqual(
+    [outputs.verbosity, outputs.files.plots, outputs.genaiPerf?.goodput, outputs.genaiPerf?.plotFormats],
+    [1, "f/plots", { request_latency: 300 }, ["svg", "html"]],
+  );
+  assert.deepEqual([measurement.tokens?.revision, measurement.tokens?.wantsGaps], ["r", true]);
+  const { layout, givenSource, prompts } = requests;
+  assert.deepEqual(
+    { layout, givenSource, prompts },
+    {
+      givenSource: "synthetic:queries,passages",
+      layout: { models: ["a", "b"], modelSelection: "random", seed: 0, isStreaming: true, hasExactOutput: true },
+      prompts: {
+        audio: {
+          lengthS: { mean: 1.5, stddev: 0.5 },
+          format: "mp3",
+          depthsBits: [16, 32],
+          sampleRatesHz: [16_000, 44_100],
+          channelCount: 2,
+        },
+        images: {
+          widthPx: { mean: 64, stddev: 0 },
+          heightPx: { mean: 32, stddev: 2 },
+          format: "jpeg",
+        },
+        audioPerRequest: 1,
+        imagesPerRequest: 1,
+        textsPerRequest: 1,
+        entryCount: 100,
+        prefix: { count: 2, tokens: 30 },
+        outputTokens: { mean: 5, stddev: 1 },
+        inputTokens: { mean: 550, stddev: 0 },
+        sessions: { count: 3, turns: { mean: 2, stddev: 1 }, delayMs: { mean: 100, stddev: 5 } },
+        delayRatio: 0.5,
+        source: { kind: "synthetic", names: ["queries", "passages"] },
+        seed: 0,
+        isRanking: false,
+      },
+    },
+  );
 });
 
 test("errors name line, column and the nearest key, all of them together", () => {
@@ -214,23 +245,22 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
     readGood("config", "-f", file("own.yaml", `${CONFIG}${own}`)),
     readGood("profile", "-m", "tiny", ...flags.split(" "), "--records", "records.jsonl"),
   ];
-  for (const { settings } of read)
-    assert.deepEqual(Object.fromEntries(sharedValues(settings.rampart.shared)), {
-      "outputs.watchPort": 0,
-      "outputs.otlpUrl": "http://host:4318/v1/metrics",
-      "outputs.files.html": "page.html",
-      "outputs.files.junit": "junit.xml",
-      "outputs.files.markdown": "summary.md",
-      "outputs.files.records": "records.jsonl",
-    });
+  for (const { asked } of read) {
+    const { watchPort, otlpUrl, files } = toProfilePlan(asked, "f", []).outputs;
+    const { html, junit, markdown, records } = files;
+    assert.deepEqual(
+      [watchPort, otlpUrl, html, junit, markdown, records],
+      [0, "http://host:4318/v1/metrics", "page.html", "junit.xml", "summary.md", "records.jsonl"],
+    );
+  }
   const wrong = readBad(
     "config",
     "-f",
     file("wrong.yaml", `${CONFIG}${own.replace("watch_port: 0", "watch_port: 70000")}`),
   );
   assert.match(wrong.join(), /^User Config: 70000 exceeds upper bounds/);
-  const bad = readGood("config", "-f", file("bad.yaml", `${CONFIG}${own.replace("host:4318", "ftp://host")}`)).settings;
-  assert.throws(() => sharedValues(bad.rampart.shared), /ftp:\/\/host|OTLP|http/);
+  const bad = readGood("config", "-f", file("bad.yaml", `${CONFIG}${own.replace("host:4318", "ftp://host")}`)).asked;
+  assert.throws(() => toProfilePlan(bad, "f", []), /ftp:\/\/host|OTLP|http/);
 });
 
 test("a page, JUnit and Markdown are files of one run, and files of their own", () => {
@@ -252,20 +282,20 @@ test("invalid YAML and missing files are reported with their position", () => {
 });
 
 test("an empty value means not given, except for the model", () => {
-  const { problems, settings } = readYaml("model_names:\nendpoint:\n  url:\ninput:\n  audio:\n");
+  const { problems, values } = readYaml("model_names:\nendpoint:\n  url:\ninput:\n  audio:\n");
   assert.deepEqual(
     problems.map(({ path, message }) => `${path} ${message}`),
     ["cfg.yaml:1:13 User Config: model_names must be a string or list"],
   );
-  assert.equal(settings.endpoint.url, "localhost:8001");
+  assert.equal(values.get("endpoint.url"), "localhost:8001");
 });
 
 test("flags win over the file with --override-config, and are refused without it", () => {
   const path = file("override.yaml", `${CONFIG}  revision: v2\n`);
-  const { settings } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
-  assert.deepEqual(settings.perfAnalyzer.stimulus, { kind: "concurrency", value: 1 });
-  assert.deepEqual(settings.prompts.inputTokens, { mean: 7, stddev: 5 });
-  assert.equal(settings.tokenizer.revision, "v2");
+  const { asked } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
+  assert.deepEqual(asked.get("perf_analyzer.stimulus"), { kind: "concurrency", value: 1 });
+  assert.deepEqual(toProfilePlan(asked, "f", []).requests.prompts.inputTokens, { mean: 7, stddev: 5 });
+  assert.equal(asked.get("tokenizer.revision"), "v2");
   const refused = read("config", "-f", path, "--concurrency", "1");
   assert.ok(refused.kind === "config");
   assert.equal(refused.problems[0]?.path, "--concurrency");
@@ -273,15 +303,15 @@ test("flags win over the file with --override-config, and are refused without it
     refused.problems[0]?.message,
     "In order to use the CLI to override the config, the --override-config flag must be set.",
   );
-  assert.equal(readGood("config", "-f", path, "-v").settings.isVerbose, true);
+  assert.equal(readGood("config", "-f", path, "-v").asked.get("-v"), true);
 });
 
 test("headers and extra inputs from flags replace the file's and add to each other", () => {
   const path = file("headers.yaml", "model_names: a\ninput: {header: ['A: 1'], extra: {a: 1}}\n");
   const override = ["config", "-f", path, "--override-config"];
-  const { input } = readGood(...override, "-H", "B: 2", "-H", "C: 3", "--extra-inputs", "b:2").settings;
-  assert.deepEqual(input.headers, ["B: 2", "C: 3"]);
-  assert.deepEqual(input.extra, { b: 2 });
+  const { asked } = readGood(...override, "-H", "B: 2", "-H", "C: 3", "--extra-inputs", "b:2");
+  assert.deepEqual(asked.get("input.header"), ["B: 2", "C: 3"]);
+  assert.deepEqual(asked.get("input.extra"), { b: 2 });
 });
 
 test("a file becomes the subcommand that it asks for", () => {
@@ -290,7 +320,7 @@ test("a file becomes the subcommand that it asks for", () => {
     ["model_names: a\nanalyze: {concurrency: {start: 1, stop: 4}}\n", "analyze"],
     [`process: {input_path: ${folder}}\n`, "process-export-files"],
   ] as const)
-    assert.equal(readGood("config", "-f", file("sub.yaml", text)).settings.subcommand, subcommand);
+    assert.equal(readGood("config", "-f", file("sub.yaml", text)).asked.subcommand, subcommand);
 });
 
 /** The text that the exported JSON has. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatHelp } from "../../../src/cli/genai-perf/help.ts";
-import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
-import type { GenaiFlag } from "../../../src/cli/genai-perf/options/genai-option.ts";
+import { type GenaiFlag, type GenaiOption, valueNameOf } from "../../../src/cli/genai-perf/options/genai-option.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "../../../src/cli/genai-perf/options/keys.ts";
-import { ALL_OPTIONS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
+import { ALL_OPTIONS, DEFAULTS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
+import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
-import { putValue, valueAt } from "../../../src/cli/options/place.ts";
+import { valueAt } from "../../../src/cli/options/place.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";
 
@@ -24,11 +24,7 @@ for (const subcommand of SUBCOMMANDS) {
   test(`${subcommand}: settings of flags have GenAI-Perf's defaults`, () => {
     for (const [names, fallback] of ORIGINAL_FLAGS[subcommand]) {
       const flag = known.find((one) => one.names.join(" ") === names) as GenaiFlag;
-      if (fallback === undefined) assert.equal(flag.at, undefined, names);
-      else {
-        assert.ok(flag.at !== undefined, names);
-        assert.deepEqual(valueAt(defaultSettings(), flag.at), fallback, names);
-      }
+      assert.deepEqual(flag.default, fallback, names);
     }
   });
 
@@ -60,12 +56,14 @@ function keysBelow(entries: readonly (YamlKey | YamlGroup)[], above = ""): strin
   );
 }
 
-test("every key of an option is in the file once, and every setting of a flag has a key", () => {
+test("every key of an option is in the file once, and every value of a flag has a key", () => {
   const keys = ALL_OPTIONS.flatMap(({ key }) => (key === undefined ? [] : [key]));
   assert.equal(new Set(keys).size, keys.length);
   assert.deepEqual(keysBelow(YAML_KEYS).sort(), [...keys].sort());
-  const settings = ALL_OPTIONS.flatMap(({ at, key }) => (at === undefined || key !== undefined ? [] : [at]));
-  assert.deepEqual(settings, ["templateFile", "isVerbose"]);
+  const named = ALL_OPTIONS.flatMap((option: GenaiOption) =>
+    option.default === undefined || option.key !== undefined ? [] : [valueNameOf(option)],
+  );
+  assert.deepEqual(named, ["-f", "-v"]);
 });
 
 test("GenAI-Perf's keys are in its order, followed by Rampart's in one group", () => {
@@ -79,80 +77,74 @@ test("GenAI-Perf's keys are in its order, followed by Rampart's in one group", (
   assert.equal(YAML_KEYS.at(-1)?.key, "rampart");
 });
 
-test("every option's setting exists, and only its own value changes when it is set", () => {
-  const untouched = JSON.stringify(defaultSettings());
-  for (const { at } of ALL_OPTIONS) {
-    if (at === undefined) continue;
-    const settings = defaultSettings();
-    const before = valueAt(settings, at);
-    assert.notEqual(before, undefined, at);
-    putValue(settings, at, "changed");
-    assert.equal(valueAt(settings, at), "changed");
-    putValue(settings, at, before);
-    assert.equal(JSON.stringify(settings), untouched, at);
-  }
-});
-
-test("every own option has a flag, a setting and a key below rampart, where other options have no settings", () => {
-  const own = ALL_OPTIONS.filter(({ group }) => group === "Rampart");
-  for (const { names, key, at, isRampart } of own) {
-    assert.ok(names !== undefined && at !== undefined && isRampart === true, key);
-    assert.match(key ?? "", /^rampart\.[a-z_]+$/);
-  }
-  const settings: readonly (string | undefined)[] = own.map(({ at }) => at);
+test("an option that names others names their values", () => {
+  const within = ALL_OPTIONS.flatMap(({ within = [] }: GenaiOption) => within);
+  assert.ok(within.length > 0);
   assert.deepEqual(
-    settings.filter((at) => at?.startsWith("rampart.")).sort(),
-    Object.entries(defaultSettings().rampart)
-      .flatMap(([key, value]) => (["shared", "plan"].includes(key) ? leavesOf(value, key) : [key]))
-      .map((path) => `rampart.${path}`)
-      .sort(),
+    within.filter((name) => !DEFAULTS.has(name)),
+    [],
   );
 });
 
-/** The paths of the values in a group of groups. */
-function leavesOf(value: unknown, path: string): string[] {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return [path];
-  return Object.entries(value).flatMap(([key, one]) => leavesOf(one, `${path}.${key}`));
-}
+test("every own option has a flag, a value and a key below rampart", () => {
+  const own: GenaiOption[] = ALL_OPTIONS.filter(({ group }) => group === "Rampart");
+  for (const { names, key, default: fallback, isRampart } of own) {
+    assert.ok(names !== undefined && fallback !== undefined && isRampart === true, key);
+    assert.match(key ?? "", /^rampart\.[a-z_]+$/);
+  }
+});
+
+const METHOD = "endpoint.grpc_method";
+const CALL = ["--input-file", "package.json", "--grpc-method", "a.B/Other"] as const;
 
 /** A value that a flag takes and that is not its default. */
 function sampleOf(flag: GenaiFlag): string[] {
   if (flag.count === "switch") return [];
-  const fallback = flag.at === undefined ? undefined : String(valueAt(defaultSettings(), flag.at));
+  const fallback = flag.default === undefined ? undefined : String(flag.default);
   if (flag.choices !== undefined) return [String(flag.choices.find((choice) => String(choice) !== fallback))];
   if (flag.names[0] === "--goodput" || flag.names[0] === "--search-limits") return ["request_latency:3"];
   if (flag.kind === "file") return ["synthetic:queries"];
   if (flag.names[0] === "--audio-depths") return ["8"];
-  if (flag.at === "endpoint.grpcMethod") return ["a.B/C"];
+  if (flag.key === METHOD) return ["a.B/C"];
   if (flag.kind === "decimal" && flag.max === 1) return ["0.5"];
   return ["text", "texts", "path", "headers", "object"].includes(flag.kind) ? ["x:1"] : ["7"];
 }
 
 /** Settings of the images and of the audio in requests. */
-const IMAGES = /^prompts\.images/;
-const AUDIO = /^prompts\.audio|^input\.sampleRatesKhz$/;
+const IMAGES = /^input\.image\./;
+const AUDIO = /^input\.audio\./;
+const SESSIONS = /^input\.sessions\./;
 
 /** An endpoint type for which the flag has a meaning. */
-function typeFor(at: string): string {
-  if (at === "prompts.textsPerRequest") return "embeddings";
-  if (at === "prompts.sessions.count") return "chat";
-  if (at === "endpoint.grpcMethod") return "dynamic_grpc";
-  return IMAGES.test(at) || AUDIO.test(at) ? "multimodal" : "kserve";
+function typeFor(name: string): string {
+  if (name === "input.batch_size") return "embeddings";
+  if (SESSIONS.test(name) || name === "output.generate_plots") return "chat";
+  if (name === METHOD) return "dynamic_grpc";
+  return IMAGES.test(name) || AUDIO.test(name) ? "multimodal" : "kserve";
 }
 
-test("every flag that stores a value changes only its own setting, under each of its names", () => {
-  const flags = flagsOf("profile").filter(({ at, isRampart }) => at !== undefined && isRampart !== true);
+/** The plan of a profile, without what it echoes of the options. */
+function planOf(...args: string[]): object {
+  const { outputs, ...plan } = toProfilePlan(readGood("profile", "-m", "tiny", ...args).asked, "folder", []);
+  return { ...plan, outputs: { ...outputs, genaiPerf: { ...outputs.genaiPerf, inputConfig: undefined } } };
+}
+
+test("every flag that stores a value is known under each of its names, and lands in the plan if it has a place there", () => {
+  const flags = flagsOf("profile").filter((flag) => flag.default !== undefined && flag.isRampart !== true);
   const skipped = new Set(["-m", "--tokenizer-trust-remote-code", "--profile-export-file"]);
   for (const flag of flags.filter(({ names }) => !skipped.has(names[0]))) {
-    if (flag.at === undefined) continue;
+    const own = valueNameOf(flag);
     const needed = [
-      ...(flag.at.startsWith("prompts.outputTokens.") || flag.at === "layout.hasExactOutput" ? ["--osl", "9"] : []),
-      ...(flag.names[0] === "--num-sessions" ? ["--session-concurrency", "1"] : []),
-      ...(flag.at === "endpoint.grpcMethod" ? ["--input-file", "package.json"] : []),
-      ...(IMAGES.test(flag.at) ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
-      ...(AUDIO.test(flag.at) ? ["--audio-length-mean", "9"] : []),
-      ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(flag.at)]),
+      ...(own.startsWith("input.output_tokens.") ? ["--osl", "9"] : []),
+      ...(SESSIONS.test(own) ? ["--session-concurrency", "1", "--num-sessions", "2"] : []),
+      ...(own.startsWith("input.prefix_prompt.") ? ["--num-prefix-prompts", "2"] : []),
+      ...(own === "perf_analyzer.stability_percentage" ? ["-p", "500"] : []),
+      ...(own === METHOD ? CALL : []),
+      ...(IMAGES.test(own) ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
+      ...(AUDIO.test(own) ? ["--audio-length-mean", "9"] : []),
+      ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(own)]),
     ].filter((_, index, all) => all[index - (index % 2)] !== flag.names[1]);
+    const without = planOf(...needed);
     for (const name of [...flag.names, ...(flag.documentedNames ?? [])]) {
       const values =
         flag.names[0] === "--server-metrics-url"
@@ -160,9 +152,34 @@ test("every flag that stores a value changes only its own setting, under each of
           : flag.names[0] === "--endpoint-type"
             ? ["chat"]
             : sampleOf(flag);
-      const { settings, given } = readGood("profile", "-m", "tiny", ...needed, name, ...values);
-      assert.notDeepEqual(valueAt(settings, flag.at), valueAt(defaultSettings(), flag.at), name);
-      assert.equal(given.get(flag.at)?.place, name);
+      const { asked } = readGood("profile", "-m", "tiny", ...needed, name, ...values);
+      assert.notDeepEqual(asked.values.get(own), flag.default, name);
+      assert.equal(asked.given.get(own)?.place, name);
+      if (flag.land !== undefined) assert.notDeepEqual(planOf(...needed, name, ...values), without, name);
     }
   }
+});
+
+test("a value does not land where the plan of its command has no place for it", () => {
+  const images = ["--image-width-mean", "9", "--image-height-mean", "9", "--endpoint-type", "multimodal"];
+  for (const [place, ...args] of [
+    ["requests.prompts.prefix", "--prefix-prompt-length", "7"],
+    ["requests.prompts.sessions", "--session-turns-mean", "3"],
+    ["requests.prompts.images.format", ...images],
+    ["measurement.mode.stabilityPct", "-s", "50"],
+    ["measurement.mode.graceMs", "--request-count", "5"],
+    ["requests.body.asksUsage", "--no-server-usage", "--endpoint-type", "dynamic_grpc", ...CALL],
+    ["cancellation", "--request-cancellation-rate", "0"],
+    ["load.ramp", "--request-rate", "5", "--request-rate-ramp-duration", "0"],
+    ["load.smoothness", "--request-rate", "5", "--request-rate-distribution", "poisson"],
+    ["load.part", "--fixed-schedule", "--fixed-schedule-speed", "1", "--input-file", "payload:package.json"],
+    ["measurement.warmupMs", "--warmup-duration", "0"],
+  ] as const)
+    assert.equal(valueAt(planOf(...args), place), undefined, args.join(" "));
+  const { images: drawn } = toProfilePlan(
+    readGood("profile", "-m", "tiny", ...images, "--image-format", "png").asked,
+    "",
+    [],
+  ).requests.prompts;
+  assert.equal(drawn?.format, "png");
 });

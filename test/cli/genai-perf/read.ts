@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import type { Asked } from "../../../src/cli/genai-perf/options/asked.ts";
 import { readConfigText } from "../../../src/cli/genai-perf/options/config.ts";
-import { defaultSettings } from "../../../src/cli/genai-perf/options/defaults.ts";
 import { parseCommand } from "../../../src/cli/genai-perf/options/parse.ts";
-import { SettingsBuilder } from "../../../src/cli/genai-perf/options/settings-builder.ts";
+import { DEFAULTS } from "../../../src/cli/genai-perf/options/subcommands.ts";
+import { ValuesBuilder } from "../../../src/cli/genai-perf/options/values-builder.ts";
 import { type ReadCommand, readSettings, type SettingsResult } from "../../../src/cli/genai-perf/read-settings.ts";
 import { word } from "../../../src/plan/messages.ts";
 
@@ -16,11 +15,10 @@ export function read(...args: string[]): SettingsResult {
 }
 
 /** What a command line asks for, which must be right. */
-export function readGood(...args: string[]): ReadCommand & Pick<Asked, "settings" | "given"> {
+export function readGood(...args: string[]): ReadCommand {
   const result = read(...args);
   assert.ok(result.kind === "settings", JSON.stringify(result));
-  const { settings, given } = result.asked;
-  return { ...result, settings, given };
+  return result;
 }
 
 /** The messages of a command line that must be wrong. */
@@ -30,8 +28,8 @@ export function readBad(...args: string[]): string[] {
 }
 
 /** A YAML text, read under the name `cfg.yaml`. */
-export function readYaml(text: string): SettingsBuilder {
-  const builder = new SettingsBuilder(defaultSettings());
+export function readYaml(text: string): ValuesBuilder {
+  const builder = new ValuesBuilder(DEFAULTS);
   readConfigText(builder, text, "cfg.yaml");
   return builder;
 }

@@ -251,7 +251,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.code, 1);
     assert.equal(ran.received.length, 5);
     assert.match(ran.err, /1 of 5 requests failed/);
-    assert.match(ran.err, /1 of 2 sessions ended early.*; 1 turns were not sent\n/);
+    assert.match(ran.err, /1 of 2 sessions ended early.*; 1 turn was not sent\n/);
   });
 
   test("flags without effect on sessions are reported", LIMIT, async () => {

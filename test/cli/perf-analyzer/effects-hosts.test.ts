@@ -5,12 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { createUser } from "@nats-io/nkeys";
 import type { BusPlan } from "../../../src/plan/plan.ts";
-import { startAgent } from "../../../src/run/fleet/bus/agent.ts";
 import { withServer } from "../../run/kserve-server.ts";
-import { type NatsOptions, startNats } from "../../servers/nats.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { type Certificates, makeCertificates } from "../../servers/tls.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
+import { asAlice, withAgents } from "../with-agents.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Options by which other hosts send: against a real NATS server and under a real mpirun, and a server that counts. */
@@ -28,27 +27,6 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
   await certificates?.remove();
 });
-
-/** Runs a command line with agents on a NATS server. @param busOf how an agent gets in */
-async function withAgents(
-  count: number,
-  options: NatsOptions,
-  busOf: (port: number) => BusPlan,
-  use: (url: string) => Promise<void>,
-): Promise<void> {
-  const nats = await startNats(options);
-  const events = { ready: () => {}, began: () => {}, ended: () => {} };
-  const bus = busOf(nats.port);
-  const agents = await Promise.all(Array.from({ length: count }, () => startAgent(bus, events)));
-  try {
-    await use(bus.url);
-  } finally {
-    await Promise.all(agents.map((agent) => agent.close()));
-    await nats.stop();
-  }
-}
-
-const asAlice = (port: number): BusPlan => ({ url: `nats://alice:s3cret@127.0.0.1:${port}` });
 
 test("--bus and --agents: agents send the load, and the server gets each request once", LIMIT, async () => {
   await withAgents(2, {}, asAlice, (url) =>

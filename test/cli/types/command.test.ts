@@ -1,18 +1,12 @@
 // Runs on: executable.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { typeCheck } from "../../type-check.ts";
 import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
 
 /** `rampart types`: scenarios are checked with nothing but what it writes. */
-
-function runTsc(folder: string): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", folder], (_error, stdout) => resolve(stdout));
-  });
-}
 
 const WRONG = `import { defineScenario, embedded, hold, param, p99 } from "rampart";
 export default defineScenario({
@@ -34,14 +28,14 @@ test("every scenario of the repository compiles with what it writes, and a wrong
     const scenarios = readdirSync(join(ROOT, "scenarios")).filter((name) => name.endsWith(".ts"));
     assert.ok(scenarios.length >= 4);
     for (const name of scenarios) cpSync(join(ROOT, "scenarios", name), join(folder, name));
-    assert.equal(await runTsc(folder), "");
+    assert.equal(typeCheck(folder), "");
     writeFileSync(join(folder, "wrong.ts"), WRONG);
-    const found = await runTsc(folder);
+    const found = typeCheck(folder);
     assert.match(found, /wrong\.ts\(6,\d+\): error TS\d+: .*userCount/);
     assert.match(found, /wrong\.ts/);
     assert.doesNotMatch(found, /rampart\.d\.ts|Cannot find module/);
     writeFileSync(join(folder, "wrong.ts"), WRONG.replaceAll("userCount", "users"));
-    assert.match(await runTsc(folder), /wrong\.ts\(7,\d+\): error TS\d+: .*asserts/);
+    assert.match(typeCheck(folder), /wrong\.ts\(7,\d+\): error TS\d+: .*asserts/);
     const text = readFileSync(join(folder, "rampart.d.ts"), "utf8");
     assert.doesNotMatch(text, /\bimport\(|^\s*import .* from "(?!rampart")/m);
     assert.match(
@@ -75,11 +69,10 @@ test("it can be run twice, in a folder and in one inside it, and leaves process.
       assert.equal(code, 0, err);
     }
     writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE);
-    assert.equal(await runTsc(cwd), "");
-    assert.equal(await runTsc(join(cwd, "inside")), "");
+    assert.equal(typeCheck(cwd), "");
+    assert.equal(typeCheck(join(cwd, "inside")), "");
     writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE.replace("isl", "length"));
-    for (const folder of [cwd, join(cwd, "inside")])
-      assert.match(await runTsc(folder), /^\S*b\.ts\(7,\d+\): [^\n]*\n$/);
+    for (const folder of [cwd, join(cwd, "inside")]) assert.match(typeCheck(folder), /^\S*b\.ts\(7,\d+\): [^\n]*\n$/);
     // Node's own types replace the part that is written.
     const typeRoots = JSON.stringify([join(ROOT, "node_modules", "@types")]);
     const config = readFileSync(join(cwd, "tsconfig.json"), "utf8");
@@ -88,7 +81,7 @@ test("it can be run twice, in a folder and in one inside it, and leaves process.
       config.replace('"strict"', `"typeRoots": ${typeRoots}, "types": ["node"], "strict"`),
     );
     writeFileSync(join(cwd, "inside", "b.ts"), OF_NODE.replace('"utf8"', "8"));
-    assert.match(await runTsc(cwd), /b\.ts\(4,\d+\): error/);
+    assert.match(typeCheck(cwd), /b\.ts\(4,\d+\): error/);
   });
 });
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readMessageLists } from "../../../src/inputs/messages/message-list.ts";
+import { MIXED } from "../../../src/inputs/step-streams.ts";
 import type { ModelInfo } from "../../../src/service/service.ts";
 
 /** Messages of calls from a file, in streams as the real perf_analyzer 2.60.0 reads them. */
@@ -28,7 +29,7 @@ const CASES: readonly (readonly [name: string, file: object, expected: RegExp | 
   ["entries are one stream", { data: [call("a"), call("b")] }, [["a", "b"]]],
   ["a list is a stream", { data: [[call("a"), call("b")]] }, [["a", "b"]]],
   ["two lists are two", { data: [[call("a"), call("b")], [call("c")]] }, [["a", "b"], ["c"]]],
-  ["lists and entries are not mixed", { data: [[call("a")], call("b")] }, /data\[1\]: Inconsistency in input-data/],
+  ["lists and entries are not mixed", { data: [[call("a")], call("b")] }, new RegExp(`data\\[1\\]: ${MIXED}`)],
   ["an empty stream", { data: [[]] }, /data\[0\]: is a stream without entries/],
   ["a wrong entry of a stream", { data: [[call("a"), { foo: 1 }]] }, /data\[0\]\[1\]: has the unknown field 'foo'/],
   ["validation_data", { data: [call("a")], validation_data: [{}] }, /validation_data: only responses of tensors/],

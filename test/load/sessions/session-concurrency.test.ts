@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../../src/load/levels.ts";
 import { sessionConcurrencyMode } from "../../../src/load/sessions/session-concurrency.ts";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
 
 test("sessions are one level of concurrent conversations", () => {
-  const load = prepareWith(sessionConcurrencyMode, { kind: "session-concurrency", concurrency: 3 });
+  const load = prepareLoad({ kind: "session-concurrency", concurrency: 3 });
   assert.deepEqual(load.search, { unit: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
   assert.deepEqual(load.drive(3, []), { kind: "sessions", concurrency: 3 });
 });
@@ -23,7 +23,7 @@ for (const [name, isAccepted, change] of SCHEMAS)
 test("sessions that repeat have no number of requests of their own", () => {
   const load = { kind: "session-concurrency", concurrency: 3, repeats: true } as const;
   assert.equal(sessionConcurrencyMode.requestCount?.(load), undefined);
-  assert.deepEqual(prepareWith(sessionConcurrencyMode, load).drive(3, []), {
+  assert.deepEqual(prepareLoad(load).drive(3, []), {
     kind: "sessions",
     concurrency: 3,
     repeats: true,

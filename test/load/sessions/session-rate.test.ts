@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { prepareWith } from "../../../src/load/levels.ts";
 import { sessionRateMode } from "../../../src/load/sessions/session-rate.ts";
 import { divideDrive } from "../../../src/load/share.ts";
+import { prepareLoad } from "../../../src/registry/load-modes.ts";
 
 const PLAN = { kind: "session-rate", perSec: 4, distribution: "constant", seed: 0 } as const;
 
 test("sessions at a rate are one level of that rate, and arrive at it", () => {
-  const load = prepareWith(sessionRateMode, PLAN);
+  const load = prepareLoad(PLAN);
   assert.deepEqual(load.search, { unit: "session-rate", levels: { kind: "list", values: [4] }, search: "linear" });
   const drive = load.drive(4, []);
   assert.ok(drive.kind === "session-arrivals" && drive.repeats === undefined);
@@ -18,7 +18,7 @@ test("sessions at a rate are one level of that rate, and arrive at it", () => {
 });
 
 test("each of several senders begins an equal part of the sessions", () => {
-  const drive = divideDrive(prepareWith(sessionRateMode, PLAN).drive(4, []), { index: 1, count: 2 });
+  const drive = divideDrive(prepareLoad(PLAN).drive(4, []), { index: 1, count: 2 });
   assert.ok(drive.kind === "session-arrivals");
   assert.deepEqual([drive.arrivals(), drive.arrivals()], [500e6, 1000e6]);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inferPerSec } from "../../../src/measure/derived-values.ts";
+import { certaintyOf } from "../../../src/measure/intervals/certainty.ts";
 import { throughputInterval } from "../../../src/measure/intervals/throughput.ts";
 import { mergeInTime } from "../../../src/measure/merge.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
@@ -93,4 +94,18 @@ test("tokens have intervals, and none without tokens", () => {
   const estimate = estimateMetric(metric, { window: { ...level.window, tokens: tokens.cut() } }, 1);
   assert.ok(estimate?.low !== null && estimate?.high !== null && estimate !== undefined);
   assert.ok(estimate.low <= estimate.value && estimate.value <= estimate.high);
+});
+
+test("a percentile whose share of the time is in gaps is not certain, and one that asks for less is", () => {
+  const { window } = makeLevel(24);
+  const gaps = [{ startNs: 2e9, endNs: 2e9 + 0.2 * window.durationNs, typicalNs: 1e6 }];
+  const certain = (gapped: typeof window): boolean[] =>
+    [50, 75, 90].map((statistic) => {
+      const estimate = estimateMetric({ key: "latency", statistic }, { window: gapped }, 1);
+      assert.ok(estimate !== undefined);
+      return certaintyOf(estimate).isCertain;
+    });
+  assert.deepEqual(certain(window), [true, true, true]);
+  assert.deepEqual(certain({ ...window, gaps }), [true, true, false]);
+  assert.deepEqual(certain({ ...window, gaps, isScheduled: true }), [true, true, true], "a schedule sends in gaps too");
 });

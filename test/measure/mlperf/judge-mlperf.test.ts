@@ -56,7 +56,7 @@ test("a run without a success has no latency and no rate", () => {
     makeSample(0, { failedCount: 2, failedQueryCount: 2 }),
     0,
   );
-  assert.deepEqual([result.latency, result.target, result.samplesPerSec], [undefined, undefined, undefined]);
+  assert.deepEqual([result.latencyNs, result.target, result.samplesPerSec], [undefined, undefined, undefined]);
   assert.equal(result.isValid, false);
 });
 

@@ -8,9 +8,7 @@ test("a percentile is the value at index ⌊n × p⌋, and the mean is rounded d
   assert.equal(nearestRank(sorted, 99), 10);
   assert.equal(meanOf(Float64Array.from([1, 2])), 1);
   assert.deepEqual(summarizeLatency(sorted), {
-    minNs: 1,
-    maxNs: 10,
-    meanNs: 4,
-    percentilesNs: [3, 10, 10, 10, 10, 10],
+    latencyNs: { minNs: 1, maxNs: 10, meanNs: 4 },
+    percentilesNs: { p50: 3, p90: 10, p95: 10, p97: 10, p99: 10, "p99.9": 10 },
   });
 });

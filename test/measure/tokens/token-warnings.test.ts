@@ -44,7 +44,7 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
   [
     "a response that was not streamed",
     makeColumns({ times: makeTimes([50]), lacksStream: true }),
-    [/^1 of 1 responses were not streamed/],
+    [/^1 of 1 response was not streamed/],
   ],
   [
     "tokens that came together",
@@ -85,14 +85,14 @@ const WARNINGS: readonly (readonly [name: string, columns: TokenColumns, expecte
     "responses that are too short",
     makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 30 }),
     [
-      /^1 of 1 responses do not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/,
+      /^1 of 1 response does not have the requested length, with 3\.0 tokens on average instead of 30\.0: the model ended/,
     ],
   ],
   ["a token too few, counted anew", makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 4 }), []],
   [
     "reasoning before the response",
     makeColumns({ times: makeTimes([50, 60, 70], { firstReasoningNs: 20e6, reasoningTokens: 2 }) }),
-    [/^1 of 1 responses began with reasoning/],
+    [/^1 of 1 response began with reasoning/],
   ],
   [
     "streams without their end among others",
@@ -123,7 +123,7 @@ test("unmarked ends are only counted for kinds with a mark", () => {
 
 test("nothing to measure is explained only where all responses call tools", () => {
   const calls = makeColumns({ times: makeTimes([]), callsTools: true });
-  assert.match(explainNoText(calls) ?? "", /^all 1 responses only call tools/);
+  assert.match(explainNoText(calls) ?? "", /^the only response calls tools alone/);
   assert.equal(explainNoText(makeColumns({ times: makeTimes([]) })), undefined);
   assert.equal(explainNoText(makeColumns({ times: makeTimes([50]) })), undefined);
   assert.equal(explainUnstreamed(makeColumns({ times: makeTimes([50]) })), undefined);

@@ -36,7 +36,7 @@ const withIntervals = {
   ],
 };
 
-const ALL = { isVerbose: true, moreFlag: "-v", maxColumns: 110 };
+const ALL = { isVerbose: true, moreFlag: "-v", terminalColumns: 110 };
 const warningsOf = ({ comparison }: ComparedSides): string[] => comparison.warnings.map(({ text }) => text);
 
 for (const [name, format] of [

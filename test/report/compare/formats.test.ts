@@ -50,7 +50,7 @@ const paint = createSvgPainter(await readChartLibrary(), "transparent");
 const modelOf = (parts: Partial<ComparedSides> = {}, isStrict = false): ReportModel =>
   buildComparisonModel([{ ...sides, ...parts }], isStrict);
 const textOf = (model: ReportModel, isAll = false): string =>
-  renderText(model, { isVerbose: isAll, moreFlag: "-v", ...(isAll ? { maxColumns: 110 } : {}) });
+  renderText(model, { isVerbose: isAll, moreFlag: "-v", ...(isAll ? { terminalColumns: 110 } : {}) });
 
 test("the model has the verdict with what got worse, the limits, and the rows that matter", () => {
   const { verdict, name, checks, sections, notes } = modelOf();
@@ -58,7 +58,7 @@ test("the model has the verdict with what got worse, the limits, and the rows th
   assert.deepEqual(verdict, {
     name: "failed",
     headline:
-      "1 of 1 limit broken; 2 worse (average latency +20.0 %, error rate +10.0 points), 1 better, 1 inconclusive",
+      "the limit is broken; 2 worse (average latency +20.0 %, error rate +10.0 points), 1 better, 1 inconclusive",
     facts: ["3 against 3 runs"],
   });
   assert.equal(checks[0]?.state, "fail");
@@ -104,6 +104,11 @@ test("the verdict and the exit code say the same, with limits in all states", ()
     const all = [{ ...sides, limits }];
     const verdict = judgeComparison(all, isStrict);
     assert.deepEqual([verdict.name, verdict.exitCode], [name, exitCode]);
+    const reasons = limits.flatMap(({ state }) =>
+      state === "kept" ? [] : [state === "broken" ? "fail" : "unresolved"],
+    );
+    assert.deepEqual(verdict.reasons.map(({ state }) => state).toSorted(), reasons.toSorted());
+    for (const { text } of verdict.reasons) assert.match(text, /^avg > \+5%: /);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
     assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);
@@ -118,10 +123,10 @@ test("the console has the verdict first, the changes, the limits and few notes, 
     text: `new.json, ${"word ".repeat(20)}${number}`,
   }));
   const text = textOf(modelOf({ comparison: { ...comparison, warnings } }));
-  assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}1 of 1 limit broken; 2 worse/);
+  assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}the limit is broken; 2 worse/);
   assert.match(text, /\nconcurrency 4\nmetric +verdict +change +95 % interval +base +new\n/);
-  assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d +100 +120\n/m);
-  assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10 %\n/m);
+  assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d % +100\/s +120\/s\n/m);
+  assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10\.0 %\n/m);
   assert.match(text, /\n {2}FAIL {2}avg > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
@@ -133,7 +138,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(all, /p75 latency[\s\S]*p99 latency/);
   assert.match(
     all,
-    /To see whether it changed, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
+    /To see whether it changed at all, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
   );
   assert.match(all, /about 1\s+verdict in 20/);
   assert.match(all, /^p99 latency +inconclusive /m);
@@ -147,7 +152,7 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
   });
   const format = (isAll: boolean): string => textOf(modelOf({ comparison: empty, limits: [], isAll }), isAll);
   assert.ok(!format(false).includes("server queue"));
-  assert.match(format(true), /server queue +no difference shown +±0\.00 % +±0\.00 to ±0\.00 +0 us +0 us/);
+  assert.match(format(true), /server queue +no difference shown +±0\.00 % +±0\.00 to ±0\.00 % +0 us +0 us/);
 });
 
 test("a side with one run has the values and changes of the first screen without verdicts, and how to get them", () => {
@@ -169,7 +174,7 @@ test("a side with one run has the values and changes of the first screen without
 
 concurrency 1
 metric             change   base   new
-throughput         +100 %      1     2
+throughput         +100 %    1/s   2/s
 output tokens/s   ±0.00 %      1     1
 
   note  Each side has one run, which cannot say whether a change is more than
@@ -180,7 +185,11 @@ output tokens/s   ±0.00 %      1     1
   );
   assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency +\+100 % /m);
   const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
-  assert.match(textOf(modelOf({ comparison: single, limits })), /^throughput +\+100 % +1 +2$/m, "beside a limit too");
+  assert.match(
+    textOf(modelOf({ comparison: single, limits })),
+    /^throughput +\+100 % +1\/s +2\/s$/m,
+    "beside a limit too",
+  );
 });
 
 test("a limit at the very change has no number of runs that would decide", () => {
@@ -198,7 +207,7 @@ test("a limit at the very change has no number of runs that would decide", () =>
     return `${found?.state} ${found?.measured}`;
   };
   assert.match(check(0.05), /^unresolved .*; it is so close to the limit that 100 runs on each side would not decide/);
-  assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide$/);
+  assert.match(check(0.15), /^unresolved .*; about \d+ runs on each side would decide this limit$/);
 });
 
 test("a percentile that decides in place of another has its row", () => {
@@ -254,7 +263,7 @@ test("a level without a metric on both sides has no heading", () => {
 
 test("Markdown has tables that hold whatever names are", () => {
   const text = formatMarkdownReport(modelOf());
-  assert.match(text, /^## ❌ Failed: new\.json against base\\_\\<1\\>\.json\n\n1 of 1 limit broken; /);
+  assert.match(text, /^## ❌ Failed: new\.json against base\\_\\<1\\>\.json\n\nthe limit is broken; /);
   assert.match(text, /\n\| avg \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
   const rows = text
     .slice(text.indexOf("| metric"))

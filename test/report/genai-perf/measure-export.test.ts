@@ -134,7 +134,7 @@ test("a response that came whole has no time to first token where a stream was a
   const source = exportOf("v1/chat/completions", [good, whole]);
   const streamed = measureExports([source], { countTokens, wantsStreams: true });
   assert.deepEqual([...streamed.metrics.timeToFirstTokenNs.view()], [50e6, Number.NaN]);
-  assert.match(tokenWarnings(measureColumns(streamed)).join(), /1 of 2 responses were not streamed/);
+  assert.match(tokenWarnings(measureColumns(streamed)).join(), /1 of 2 responses was not streamed/);
   assert.equal(countGood(streamed, "text", { time_to_first_token: 1000 }), 1);
   assert.equal(countGood(streamed, "text", { request_latency: 1000 }), 2);
   const asItIs = measureExports([source], { countTokens });

@@ -87,7 +87,7 @@ test("the notes on failures, their causes and the summary count the same request
   const text = notes.join("\n");
   const [, failed, sent] = (/^(\d+) of (\d+) requests failed;/m.exec(text) ?? []).map(Number);
   assert.deepEqual({ failed, sent }, { failed: counts?.failed, sent: counts?.sent });
-  const listed = text.slice(text.indexOf("requests failed;"), text.indexOf("were cancelled;"));
+  const listed = text.slice(text.indexOf("requests failed;"), text.indexOf("was cancelled;"));
   const causes = [...listed.matchAll(/^ {2}(\d+) x (\w+): (.*)$/gm)].map(([, count, ...cause]) => [
     Number(count),
     ...cause,
@@ -97,7 +97,7 @@ test("the notes on failures, their causes and the summary count the same request
     [1, "model", "nothing is at nope"],
   ]);
   assert.match(text, /^1 of 2 requests of the warm-up failed;/m);
-  assert.match(text, new RegExp(`^${counts?.cancelled} of ${counts?.sent} requests were cancelled;`, "m"));
+  assert.match(text, new RegExp(`^${counts?.cancelled} of ${counts?.sent} requests was cancelled;`, "m"));
 });
 
 test("a goodput that some requests miss", () => {

@@ -20,11 +20,11 @@ export const SEARCH = {
   name: "the limit under an SLO",
   target: embedded({ latency: "10 ms" }),
   load: findMax({
-    over: ramp(1, 8),
+    range: ramp(1, 8),
     where: [throughput().below(450), p50("latency").below("2 s"), errorRate().below("50 %")],
     window: "150 ms",
     settle: "20 ms",
-    atMost: "1 s",
+    forAtMost: "1 s",
   }),
 };
 
@@ -90,11 +90,11 @@ export const REPEATED_SEARCH = {
   name: "the limit in two runs",
   target: embedded({ latency: "5 ms" }),
   load: findMax({
-    over: ramp(1, 4),
+    range: ramp(1, 4),
     where: [throughput().below(550), errorRate().below("50 %")],
     window: "100 ms",
     settle: "20 ms",
-    atMost: "500 ms",
+    forAtMost: "500 ms",
   }),
   repeat: 2,
 };

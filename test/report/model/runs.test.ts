@@ -52,12 +52,12 @@ test("an assertion is judged on the mean over runs, and says how many runs meet 
   };
   assert.deepEqual(check(10, 11, 12), [
     "unresolved",
-    "mean 12.0 ms (9.50 to 14.5 ms), 2 of 3 runs; too close to the limit; add runs",
+    "mean 12.0 ms (9.50 to 14.5 ms), kept in 2 of 3 runs; too close to the limit; add runs",
   ]);
   const [good, ofGood] = check(10, 10, 10.5);
-  assert.deepEqual([good, ofGood?.endsWith(", 3 of 3 runs")], ["pass", true]);
+  assert.deepEqual([good, ofGood?.endsWith(", kept in 3 of 3 runs")], ["pass", true]);
   const [late, ofLate] = check(12, 13, 14);
-  assert.deepEqual([late, ofLate?.endsWith(", 0 of 3 runs")], ["fail", true]);
+  assert.deepEqual([late, ofLate?.endsWith(", kept in 0 of 3 runs")], ["fail", true]);
 });
 
 test("a run that ended early is shown, and does not count", () => {
@@ -157,7 +157,7 @@ describe("a search that is repeated", () => {
       model.verdict.headline,
       /concurrency 250, the mean over 2 of 3 runs \(.* to .*\); not certain in run 2; it may be higher$/,
     );
-    assert.match(model.checks[0]?.measured ?? "", /, 2 of 2 runs$/);
+    assert.match(model.checks[0]?.measured ?? "", /, kept in 2 of 2 runs$/);
     const json = checkRepeated(makePlan(SEARCH), repeated);
     const { highest, unresolvedRuns, runsWithoutLoad } = json.combination.findMax ?? {};
     assert.deepEqual([highest?.count, highest?.mean, unresolvedRuns, runsWithoutLoad], [2, 250, [2], []]);

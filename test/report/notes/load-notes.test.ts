@@ -17,7 +17,7 @@ test("gaps without a completion are named with their times, the first three of t
   assert.equal(noteOf(3), "nothing completed from 3.0 s to 5.0 s (2.0 s) of the run; a typical gap is 1.5 ms");
   assert.equal(
     noteOf(3, 8, 20, 30),
-    "nothing completed from 3.0 s to 5.0 s (2.0 s), from 8.0 s to 10.0 s (2.0 s), from 20.0 s to 22.0 s (2.0 s) and 1 times more of the run; a typical gap is 1.5 ms",
+    "nothing completed from 3.0 s to 5.0 s (2.0 s), from 8.0 s to 10.0 s (2.0 s), from 20.0 s to 22.0 s (2.0 s) and 1 time more of the run; a typical gap is 1.5 ms",
   );
   assert.ok(!(noteOf() ?? "").includes("nothing completed"));
 });

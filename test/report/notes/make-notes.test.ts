@@ -48,6 +48,41 @@ for (const [name, cpuRatio, client] of [
     );
   });
 
+test("notes on gaps and on the client name the metric that they are about", () => {
+  const late = { cpuRatio: 0.3, coreWaitRatio: 0.2, loopLagMeanNs: 1e6 };
+  const levels = [
+    makeLevel({ window: makeWindow({ gaps: [{ startNs: 1e9, endNs: 3e9, typicalNs: 1e6 }] }) }),
+    makeLevel({ level: 2, window: makeWindow({ health: late }) }),
+    makeLevel({ level: 4, window: makeWindow({ health: { cpuRatio: 0.99 } }) }),
+  ];
+  const found = notesOf(levels).map(({ code, metric, levels: { length } }) => [code, metric, length]);
+  assert.deepEqual(
+    found.filter(([code]) => code !== "littles-law" && code !== "load-not-delivered"),
+    [
+      ["gap", "throughput", 1],
+      // All levels share one note about the client.
+      ["client-limit", "throughput", 2],
+    ],
+  );
+  const [alone] = notesOf([makeLevel({ window: makeWindow({ health: late }) })]).filter(({ code }) =>
+    /client/.test(code),
+  );
+  assert.deepEqual([alone?.code, alone?.metric], ["client-late", "latency"]);
+});
+
+test("the note on the client calls only those levels alike whose client was late for the same reason", () => {
+  const waited = (coreWaitRatio: number) => ({ cpuRatio: 0.3, coreWaitRatio, loopLagMeanNs: 1e6 });
+  const healths = [waited(0.2), waited(0.1), { cpuRatio: 0.3, loopLagMeanNs: 2e6 }];
+  const levels = healths.map((health, index) => makeLevel({ level: index + 1, window: makeWindow({ health }) }));
+  const notes = notesOf(levels).filter(({ code }) => /^client/.test(code));
+  assert.deepEqual(notes[0]?.levels, ["concurrency 1", "concurrency 2", "concurrency 3"]);
+  assert.match(
+    notes[0]?.text ?? "",
+    /^At concurrency 1: the client waited for a core 20 % .* Give it its own core, or lower the load\. Likewise at concurrency 2\. At concurrency 3: the client woke up about 2\.00 ms .*late, so times may be too long\.$/,
+  );
+  assert.equal(notes.length, 1);
+});
+
 /** Latencies that repeat from 1 to 1.999 ms in an order without a trend. */
 const spread = (count: number): number[] =>
   Array.from({ length: count }, (_, index) => 1e6 + ((index * 7919) % 1000) * 1000);
@@ -71,6 +106,21 @@ test("a sample that is too short for an asserted percentile says how long to mea
   assert.deepEqual(
     notesOf([enough], ASSERTED).filter(({ code }) => code === "short-sample"),
     [],
+  );
+});
+
+test("a level with a burst says that too, and is short all the same", () => {
+  const burst = spread(100).map((ns, index) => (index >= 40 && index < 60 ? 20 * ns : ns));
+  const levels = [spread(100), burst].map((latenciesNs, index) =>
+    makeLevel({ level: index + 1, window: makeWindow({ latenciesNs }) }),
+  );
+  const found = notesOf(levels, ASSERTED).map(({ code, levels: named }) => [code, named.length]);
+  assert.deepEqual(
+    found.filter(([code]) => code === "burst" || code === "short-sample"),
+    [
+      ["short-sample", 2],
+      ["burst", 1],
+    ],
   );
 });
 
@@ -220,6 +270,29 @@ test("a few bunched streams hide the rate per user, and are a detail; many hide 
   for (const bunched of [9, 20]) assert.deepEqual(found(bunched), { note: ["caution", "interTokenLatency"], ...uncut });
 });
 
+test("a sentence about one response says the same as one about several", () => {
+  const tokens = measureColumns(makeColumns({ times: makeTimes([50, 60, 70]), requestedTokens: 9 }));
+  const levelOf = (level: number, count: number): LevelResult => {
+    const lengths = { ...tokens.lengths, count: 4, otherCount: count };
+    return makeLevel({ level, window: makeWindow({ tokens: { ...tokens, count: 4, lengths } }) });
+  };
+  const measurement = { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } };
+  const notes = notesOf([levelOf(1, 1), levelOf(2, 3)], { measurement }).filter(({ code }) => code === "other-length");
+  assert.equal(notes.length, 1, notes.map(({ text }) => text).join("\n"));
+  assert.match(notes[0]?.text ?? "", /^At 1 user: 1 of 4 responses does not .* Likewise at the other levels\.$/);
+});
+
+test("a note on gaps of several levels has the times of each", () => {
+  const gapAt = (level: number, fromSec: number): LevelResult => {
+    const gaps = [{ startNs: fromSec * 1e9, endNs: (fromSec + 2) * 1e9, typicalNs: 1e6 }];
+    return makeLevel({ level, window: makeWindow({ gaps }) });
+  };
+  const [note, ...others] = notesOf([gapAt(2, 3), gapAt(4, 9)], {}).filter(({ code }) => code === "gap");
+  assert.equal(others.length, 0);
+  assert.match(note?.text ?? "", /^At concurrency 2: nothing completed from 3\.0 s to 5\.0 s \(2\.0 s\)/);
+  assert.match(note?.text ?? "", / Likewise at concurrency 4 from 9\.0 s to 11\.0 s \(2\.0 s\)\.$/);
+});
+
 test("what differs by more than numbers is not called the same", () => {
   const lengthAt = (level: number, isLong: boolean): LevelResult => {
     const times = isLong ? makeTimes([50, 60, 70, 80, 90, 95]) : makeTimes([50, 60, 70]);
@@ -234,8 +307,8 @@ test("what differs by more than numbers is not called the same", () => {
     .filter(({ code }) => code === "other-length")
     .map(({ text }) => text);
   assert.equal(texts.length, 2, texts.join("\n"));
-  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 responses .* does not keep to the limit/);
-  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 responses .* the model ended them before/);
+  assert.match(texts[0] ?? "", /^At 1 user: 1 of 1 response .* does not keep to the limit/);
+  assert.match(texts[1] ?? "", /^At 2 and 4 users: 1 of 1 response .* the model ended them before/);
 });
 
 test("what makes a number wrong comes first, details last", () => {
@@ -304,22 +377,38 @@ test("an agent that was lost makes what it would have sent missing, which is wro
     ...{ name: "loader-2/7", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
     ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
   };
-  const lost = { afterNs: 12.04e9, loadRatio: 0.5, reason: "nothing was heard of it for 4 s" };
+  const window = makeWindow({ latenciesNs: [1e6, 1e6] });
+  const levels = [1, 2].map((level) => makeLevel({ level, window: { ...window, endNs: level * 10e9 } }));
+  const of = { loadRatio: 0.5, uncountedCount: 0, reason: "nothing was heard of it for 4 s" };
+  const lost = { ...of, afterNs: 12.04e9, fromNs: 10e9 };
   assert.deepEqual(
-    notesOf([makeLevel({})], ASSERTED, { hosts: [host] }).filter(({ code }) => code === "agent-lost"),
+    notesOf(levels, ASSERTED, { hosts: [host] }).filter(({ code }) => code === "agent-lost"),
     [],
   );
-  const [note] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }] });
-  assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
+  const noteOf = (...hosts: RunResult["hosts"] & object) => {
+    const [note, ...more] = notesOf(levels, ASSERTED, { hosts });
+    assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
+    assert.ok(more.every(({ code }) => code !== "agent-lost"));
+    return note;
+  };
+  const note = noteOf({ ...host, lost });
+  assert.deepEqual(note?.levels, ["concurrency 2"]);
   assert.match(
     note?.text ?? "",
-    /^The agent loader-2\/7 was lost after 12(\.0\d?)? s, from when 50 % of the load is missing: nothing was heard/,
+    /^At concurrency 2: the agent loader-2\/7 was last heard of after 12(\.0\d?)? s, and 50 % of the load is missing from then on: nothing was heard of it for 4 s\.$/,
   );
-  const other = { ...host, name: "loader-9/7", lost: { ...lost, afterNs: 3e9, loadRatio: 0.25 } };
-  const [both, ...more] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }, other] });
+  // In the first level, which lacks what it had reported.
+  const other = { ...host, name: "loader-9/7", lost: { ...lost, afterNs: 3e9, fromNs: 0, uncountedCount: 1443 } };
+  const early = noteOf(other);
+  assert.deepEqual(early?.levels, ["concurrency 1", "concurrency 2"]);
   assert.match(
-    both?.text ?? "",
-    /^2 agents were lost and 75 % of the load is missing, the first, loader-9\/7, after 3(\.0\d?)? s: nothing was heard/,
+    early?.text ?? "",
+    /^The agent loader-9\/7 was last heard of after 3(\.0\d?)? s, .*\. 1,443 requests that it reported are in no row\.$/,
   );
-  assert.ok(more.every(({ code }) => code !== "agent-lost"));
+  assert.match(
+    noteOf({ ...host, lost }, { ...other, lost: { ...other.lost, loadRatio: 0.25 } })?.text ?? "",
+    /^2 agents were lost and 75 % of the load is missing, the first, loader-9\/7, last heard of after 3(\.0\d?)? s: nothing was heard.* they reported/,
+  );
+  // After all levels.
+  assert.deepEqual(noteOf({ ...host, lost: { ...lost, fromNs: 20e9 } })?.levels, []);
 });

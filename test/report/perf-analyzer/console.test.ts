@@ -72,7 +72,7 @@ test("the load asked for, the load delivered and Little's law are on stderr: whe
     const { window } = makeDelivered();
     const broken = makeDelivered({ level: 2, window: { ...window, inFlightSumNs: 60e6 } });
     const { out, err } = print(change, [broken]);
-    assert.match(err, /^rampart: throughput × average latency is 1 requests in flight, 2 were: .*\.$/m);
+    assert.match(err, /^rampart: throughput × average latency is 1 request in flight, 2 were: .*\.$/m);
     assert.equal(out, print(change, [makeDelivered({ level: 2 })]).out, "stdout is perf_analyzer's");
   }
 });

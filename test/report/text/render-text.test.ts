@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import type { Cell, Column, ModelTable, Note, ReportModel } from "../../../src/report/model/report-model.ts";
 import { chooseNotes, renderText } from "../../../src/report/text/render-text.ts";
-import { formatTextTable, intervalText, reachText, valueText, wrapText } from "../../../src/report/text/text-table.ts";
+import { formatTextTable, reachText, valueText, wrapText } from "../../../src/report/text/text-table.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makeWindow } from "../../measure/make-window.ts";
@@ -102,9 +102,7 @@ test("a scenario that has the name of its model is named once", () => {
 test("no cell shows an interval and a mark", () => {
   fc.assert(
     fc.property(cell, fc.constantFrom("time" as const, "rate" as const, "ratio" as const), (any, quantity) => {
-      for (const text of [reachText, valueText, intervalText].map((format) =>
-        format(any, column({ quantity }), undefined),
-      ))
+      for (const text of [reachText, valueText].map((format) => format(any, column({ quantity }), undefined)))
         assert.ok(!(text.includes("*") && /±|\bto\b/.test(text)), text);
     }),
   );
@@ -124,6 +122,43 @@ test("the first screen has three notes at most, the wrong ones first, and counts
 });
 
 const ORDER = ["wrong", "caution", "detail"];
+
+describe("details", () => {
+  const titles = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max", "requests", "server mean"];
+  const columns = [
+    column({ key: "level", title: "concurrency", quantity: "number", dropOrder: 0 }),
+    ...titles.map((title, index) => column({ key: title, title, dropOrder: index + 1 })),
+    column({ key: "count", title: "values", quantity: "count", dropOrder: 40 }),
+  ];
+  const rows = [1, 2].map((load) => [
+    { value: load },
+    ...titles.map((title) =>
+      load === 2 && title === "p90" ? { value: 2e6, interval: { low: 1.9e6, high: 2.1e6 } } : { value: 123e6 },
+    ),
+    { value: 100 },
+  ]);
+  const section = { id: "levels", title: "", isSummary: true, tables: [{ title: "", columns, rows }], charts: [] };
+  const linesAt = (terminalColumns?: number): string[] =>
+    renderText(model({ sections: [section] }), { isVerbose: true, terminalColumns }).split("\n");
+
+  test("have one table, which names the columns without room, and the intervals of the rows with some", () => {
+    const lines = linesAt();
+    assert.equal(lines.filter((line) => /^concurrency/.test(line)).length, 2, lines.join("\n"));
+    assert.ok(lines.includes("a wider terminal and files also have: server mean"), lines.join("\n"));
+    const from = lines.indexOf("95 % confidence");
+    assert.deepEqual(lines.slice(from + 1, -1), ["concurrency               p90", "          2   1.90 to 2.10 ms"]);
+    assert.doesNotMatch(lines.join("\n"), /values/);
+  });
+
+  test("use the columns of the terminal", () => {
+    const lines = linesAt(140);
+    assert.ok(
+      lines.some((line) => /p50 .*p99\.9 .*server mean$/.test(line)),
+      lines.join("\n"),
+    );
+    assert.doesNotMatch(lines.join("\n"), /wider terminal/);
+  });
+});
 
 describe("a table", () => {
   const format = valueText;
@@ -260,7 +295,7 @@ test("a verdict comes first, and the facts have a line of their own where the fi
   const target = targetOf("/a/long/path");
   assert.deepEqual(linesOf(undefined, { assertions, target }, 4).slice(0, 3), [
     "FAILED  http  GET localhost:8000/a/long/path",
-    "  1 of 1 assertions failed",
+    "  the assertion failed",
     "  16 in flight   2.0 s   2,000 req/s",
   ]);
 });

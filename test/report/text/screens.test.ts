@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { CompletionBins } from "../../../src/measure/intervals/time-bins.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
+import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
-import { makeWindow } from "../../measure/make-window.ts";
+import { completionBins, makeWindow } from "../../measure/make-window.ts";
 import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
-import { modelOf, modelOfRuns } from "../model/make-model.ts";
+import { modelOf, modelOfRuns, tableOf } from "../model/make-model.ts";
 
 /** Whole first screens, of made-up runs, at 80 columns. */
 
@@ -22,12 +24,18 @@ const ERRORS = { key: "errorRate" } as const;
 const spread = (ms: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => ms * 1e6 * (1 + 0.3 * (((index * 617) % 1000) / 1000) ** 4));
 
+/** The same number of completions in each tenth of a second. */
+function even(level: number, failedCount: number): CompletionBins {
+  const each = (count: number): number[] => Array(20).fill(count / 20);
+  return completionBins(1e8, each(2000 * level), failedCount === 0 ? {} : { failed: each(failedCount) });
+}
+
 function levelOf(level: number, ms: number, failedCount = 0): LevelResult {
   const latenciesNs = spread(ms, 2000 * level);
   const sentCount = latenciesNs.length;
   return makeLevel({
     level,
-    window: makeWindow({ durationNs: 2e9, latenciesNs, failedCount, sentCount }),
+    window: makeWindow({ durationNs: 2e9, latenciesNs, failedCount, sentCount, completions: even(level, failedCount) }),
   });
 }
 
@@ -88,12 +96,13 @@ function tokensOf(count: number, gapMs: number, bunchEvery = Number.POSITIVE_INF
       (_unused, token) => 100 + ((index * 617) % 1000) / 50 + token * gapMs,
     );
     return {
-      sendNs: (index * 2e9) / count,
+      // Before the level too: responses end at an even rate in all of it.
+      sendNs: (index * 2.4e9) / count - 0.3e9,
       times: makeTimes(ms, { outputTokens: 11, eventCount: 11 }),
       omitsBunchedRate: true,
     };
   });
-  return measureColumns(makeColumns(...rows));
+  return measureColumns(makeColumns(...rows), [], { startNs: 0, endNs: 2e9 });
 }
 
 const LLM = {
@@ -115,6 +124,12 @@ function llmLevels(bunchEvery?: number) {
 test("a language model: users, tokens per second, and the times of tokens", () => {
   const levels = llmLevels();
   assertScreen(modelOf({ ...LLM, assertions: LLM_CHECKS }, levels), MODEL);
+});
+
+test("where there is no room for all, the times of tokens stay and that of the whole response goes", () => {
+  const table = tableOf(modelOf(LLM, llmLevels()), "levels");
+  const { lines } = formatTextTable(table, { maxColumns: 75, format: valueText });
+  assert.equal(lines[0], "users   req/s   tokens/s   TTFT p50   TTFT p99   ITL p50   ITL p99   failed");
 });
 
 test("responses that come in bunches: no inter-token latency, and why", () => {
@@ -196,11 +211,11 @@ MEASURED  a test: model, 127.0.0.1:8000, http
 runs differ by more than one run can show: trust the runs together, not a single
 one
 
-concurrency  infer/s     mean      p50      p90      p99        errors  runs
-          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms           0 %     3
-                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.064 %
-          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms           0 %     3
-                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.032 %
+concurrency  infer/s     mean      p50      p90      p99         errors  runs
+          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms            0 %     3
+                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.0640 %
+          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms            0 %     3
+                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.0320 %
 `;
 const SEARCH = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests

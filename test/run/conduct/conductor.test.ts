@@ -6,7 +6,7 @@ import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { Conductor } from "../../../src/run/conduct/conductor.ts";
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
-import { openSender } from "../../../src/run/open-sender.ts";
+import { openSender } from "../../../src/run/open-sending.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 import { nowNs, systemClock, toEpochNs } from "../../../src/runtime/clock.ts";
 import { makePlan } from "../../plan/make-plan.ts";

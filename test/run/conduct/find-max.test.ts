@@ -28,7 +28,7 @@ for (const one of SEARCH_CASES) {
 test("a time that is too short leaves the answer open, and what it says is right", async () => {
   const found = SEARCH_CASES.find(({ name }) => name === "M/D/1, 500/s, p95 < 10 ms");
   assert.ok(found);
-  const answers = await simulateCase({ ...found, options: { ...found.options, atMost: "4 s" } }, 3);
+  const answers = await simulateCase({ ...found, options: { ...found.options, forAtMost: "4 s" } }, 3);
   assert.deepEqual(tallyAnswers(found, answers), { right: 0, unresolved: 3, wrong: 0 });
   for (const { highest = 0, next = Number.POSITIVE_INFINITY } of answers)
     assert.ok(highest <= found.truth && found.truth <= next, `${highest} to ${next}`);

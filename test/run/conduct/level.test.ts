@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
 import { LevelRun } from "../../../src/run/conduct/level.ts";
+import { starterOf } from "../send/fake-client.ts";
 import { makeLevel, measureLevel, settleWithin } from "./make-level.ts";
 
 const MODES: readonly { readonly mode: MeasurementModePlan; readonly durationNs: number; readonly trials: number }[] = [
@@ -27,7 +28,7 @@ for (const { mode, durationNs, trials } of MODES)
 
 test("a level that follows another begins where that one ended", async () => {
   const { clock, context, driver } = makeLevel({ mode: { kind: "duration", durationMs: 500 } });
-  await driver.start({ kind: "closed", concurrency: 1 }, Number.POSITIVE_INFINITY);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, Number.POSITIVE_INFINITY);
   const run = new LevelRun(context, 1);
   const startNs = clock.nowNs();
   await clock.advanceMs(200);

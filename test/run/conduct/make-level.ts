@@ -22,7 +22,7 @@ import type { ServerCounters } from "../../../src/service/server-counters.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { FakeClient, makeDataset, makeService } from "../send/fake-client.ts";
+import { FakeClient, makeDataset, makeService, starterOf } from "../send/fake-client.ts";
 
 /** A level on a fake clock, against a server that answers each request after a time that the test sets. */
 
@@ -180,7 +180,7 @@ export async function measureLevel(
 ): Promise<Measured> {
   const { clock, context, driver } = level;
   const { mode } = context.plan.measurement;
-  await driver.start(
+  await starterOf(driver).start(
     { kind: "closed", concurrency },
     mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY,
   );

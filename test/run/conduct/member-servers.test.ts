@@ -4,6 +4,7 @@ import { WindowCutter } from "../../../src/run/conduct/window-cutter.ts";
 import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 import type { MemberSession } from "../../../src/run/open/session.ts";
 import { makeDelta } from "../../measure/make-window.ts";
+import { starterOf } from "../send/fake-client.ts";
 import { makeLevel } from "./make-level.ts";
 
 test("the counters of each member's server are those of the window, also when another server has none or fails", async () => {
@@ -31,7 +32,7 @@ test("the counters of each member's server are those of the window, also when an
   ];
   const windows = new WindowCutter({ ...context, session: { ...session, members, responses: [] } });
   await windows.begin(undefined);
-  await driver.start({ kind: "closed", concurrency: 1 }, 3);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, 3);
   await clock.advanceMs(50);
   count += 7;
   isAway = true;

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WindowCutter } from "../../../src/run/conduct/window-cutter.ts";
 import { makeDelta } from "../../measure/make-window.ts";
+import { starterOf } from "../send/fake-client.ts";
 import { makeLevel, settleWithin } from "./make-level.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
 test("windows follow one another without a gap, and each request is in one of them", async () => {
   const { clock, context, driver } = makeLevel();
-  await driver.start({ kind: "closed", concurrency: 2 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 2 }, ENDLESS);
   const windows = new WindowCutter(context);
   await windows.begin(undefined);
   const found: number[][] = [];
@@ -36,7 +37,7 @@ test("windows follow one another without a gap, and each request is in one of th
 
 test("records before the first window are discarded", async () => {
   const { clock, context, driver } = makeLevel();
-  await driver.start({ kind: "closed", concurrency: 1 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
   await clock.advanceMs(55);
   const windows = new WindowCutter(context);
   await windows.begin(undefined);
@@ -52,7 +53,7 @@ test("without load the window begins once the server has reported its counters",
   });
   const clockOf = (): typeof clock => clock;
   const windows = new WindowCutter(context);
-  await settleWithin(clock, 100, windows.begin(undefined));
+  await settleWithin(clock, 100, windows.begin(Promise.resolve()));
   assert.equal(windows.startNs, 50.04e9);
   assert.equal(windows.hasServerCounters, true);
 });
@@ -66,7 +67,7 @@ test("the server's increase is that of the window; undefined without counters", 
   const counters = () => Promise.resolve([makeDelta(count, { name, version: version === "" ? "1" : version })]);
   const windows = new WindowCutter({ ...context, session: { ...context.session, counters } });
   await windows.begin(undefined);
-  await driver.start({ kind: "closed", concurrency: 1 }, 3);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, 3);
   await clock.advanceMs(50);
   count = 8;
   assert.equal((await windows.cut(clock.nowNs())).server?.successCount, 3);
@@ -84,7 +85,7 @@ test("counters that can no longer be read end the run, and the window keeps its 
   });
   const windows = new WindowCutter(context);
   await windows.begin(undefined);
-  await driver.start({ kind: "closed", concurrency: 1 }, 2);
+  await starterOf(driver).start({ kind: "closed", concurrency: 1 }, 2);
   await clock.advanceMs(50);
   isAway = true;
   const { requestCount, server } = await windows.cut(clock.nowNs());

@@ -4,6 +4,7 @@ import type { Measurement } from "../../../src/measure/measurement.ts";
 import { WindowCutter } from "../../../src/run/conduct/window-cutter.ts";
 import { groupSteps } from "../../../src/run/groups/request-groups.ts";
 import { makeLevel } from "../conduct/make-level.ts";
+import { starterOf } from "../send/fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -31,7 +32,7 @@ test("the groups of every window add up to it, and each accounts for its request
     5,
   );
   const { clock, context, driver, client } = makeLevel({ groups });
-  await driver.start({ kind: "closed", concurrency: 4 }, ENDLESS);
+  await starterOf(driver).start({ kind: "closed", concurrency: 4 }, ENDLESS);
   await clock.advanceMs(33);
   const windows = new WindowCutter(context);
   await windows.begin(undefined);

@@ -80,7 +80,7 @@ const PHASES = [phase(closed(8), 20, { isWarmup: true }), phase(rateOf(4000, "po
 /** A search whose limit holds everywhere, so that its levels do not depend on the speed of this machine. */
 function planSearch(): Plan {
   const where = [errorRate().atMost("50 %")];
-  const load = findMax({ over: steps([8, 12]), where, settle: "5 ms", window: "20 ms", atMost: "2 s" });
+  const load = findMax({ range: steps([8, 12]), where, settle: "5 ms", window: "20 ms", forAtMost: "2 s" });
   return toPlan(defineScenario({ name: "a search", target: embedded(), load }), "/");
 }
 

@@ -4,7 +4,8 @@ import { RemoteSender, type SentCounts } from "../../../src/run/fleet/remote-sen
 
 const ended = (completedCount: number): SentCounts => ({
   progress: {
-    ...{ sentCount: completedCount, outstanding: 0, completedCount, failedCount: 0 },
+    ...{ sentCount: completedCount, endedCount: completedCount, outstanding: 0, completedCount, failedCount: 0 },
+    ...{ cancelledCount: 0, activeLanes: 1 },
     ...{ quota: Number.POSITIVE_INFINITY, isSending: true, lastSuccessNs: 0 },
   },
   counts: {

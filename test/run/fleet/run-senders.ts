@@ -13,7 +13,7 @@ import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { laneOptionsOf } from "../../../src/run/lanes.ts";
 import { createTargetFeed } from "../../../src/run/mix/create-feed.ts";
-import { openSender, timestampsOf } from "../../../src/run/open-sender.ts";
+import { openSender, timestampsOf } from "../../../src/run/open-sending.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
 import { Canceller } from "../../../src/run/send/canceller.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";

@@ -31,7 +31,7 @@ async function run(
   const clock = new FakeClock();
   const sender = {
     drain: async () => ({ lastEndNs: 0, lastSendNs: 0, collected: 0 }),
-    takeRecentTokens: async () => undefined,
+    takeTokens: async () => undefined,
   };
   const signal = new RunSignal();
   const abort = new EarlyAbort({

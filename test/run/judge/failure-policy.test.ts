@@ -5,19 +5,27 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
-import type { SenderProgress } from "../../../src/run/send/messages.ts";
+import type { SenderState } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 
-const progressOf = (counts: Partial<SenderProgress>): SenderProgress => ({
-  ...{ sentCount: 0, outstanding: 0, quota: Number.POSITIVE_INFINITY, isSending: true },
+const progressOf = (counts: Partial<SenderState>): SenderState => ({
+  ...{
+    sentCount: 0,
+    endedCount: 0,
+    cancelledCount: 0,
+    activeLanes: 1,
+    outstanding: 0,
+    quota: Number.POSITIVE_INFINITY,
+    isSending: true,
+  },
   ...{ completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts },
 });
 
 function makePolicy(
   maxRatio: number | null,
-  counts: Partial<SenderProgress> = {},
+  counts: Partial<SenderState> = {},
 ): { policy: FailurePolicy; signal: RunSignal } {
   const signal = new RunSignal();
   const progress = progressOf(counts);

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { BurstSharing } from "../../../src/run/send/burst-sharing.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+import { type DriverUnderTest, makeDataset, makeDriver, makeService, starterOf } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const closed = (concurrency: number) => ({ kind: "closed", concurrency }) as const;
@@ -12,7 +12,7 @@ test("a ramp follows its concurrency over time, looking every 20 ms", async () =
   const clock = new FakeClock({ startNs: 3e9 });
   const { driver, client } = makeDriver({ clock });
   const concurrencyAt = (elapsedNs: number): number => 1 + Math.floor(elapsedNs / 30e6);
-  await driver.start({ kind: "ramp", maxConcurrency: 5, concurrencyAt }, ENDLESS);
+  await starterOf(driver).start({ kind: "ramp", maxConcurrency: 5, concurrencyAt }, ENDLESS);
   const reached: number[] = [client.active.length];
   for (let look = 0; look < 5; look++) {
     await clock.advanceMs(20);
@@ -32,7 +32,10 @@ test("a ramp follows its concurrency over time, looking every 20 ms", async () =
 test("a ramp that falls sends no more on the slots above it", async () => {
   const clock = new FakeClock();
   const { driver, client } = makeDriver({ clock });
-  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt: (ns) => (ns < 10e6 ? 3 : 1) }, ENDLESS);
+  await starterOf(driver).start(
+    { kind: "ramp", maxConcurrency: 3, concurrencyAt: (ns) => (ns < 10e6 ? 3 : 1) },
+    ENDLESS,
+  );
   await clock.advanceMs(20);
   for (const slot of [2, 1, 0]) client.answer(slot);
   assert.deepEqual(client.active, [0]);
@@ -43,7 +46,7 @@ test("a ramp sends every step of the data once before any comes again", async ()
   const clock = new FakeClock();
   const feed = new RequestFeed(makeService(), makeDataset(8), { usesIds: false });
   const { driver, client } = makeDriver({ clock, feed });
-  await driver.start({ kind: "ramp", maxConcurrency: 3, concurrencyAt: (ns) => (ns < 10e6 ? 1 : 3) }, 8);
+  await starterOf(driver).start({ kind: "ramp", maxConcurrency: 3, concurrencyAt: (ns) => (ns < 10e6 ? 1 : 3) }, 8);
   client.answer(0);
   await clock.advanceMs(20);
   assert.equal(client.active.length, 3);
@@ -66,7 +69,7 @@ describe("where reads come first", () => {
   test("the next requests leave after all that has arrived is read, and none after a stop", async () => {
     const clock = new FakeClock();
     const { driver, client } = makeDriver({ clock, readsFirst: true });
-    await driver.start(closed(3), ENDLESS);
+    await starterOf(driver).start(closed(3), ENDLESS);
     client.answer(0);
     client.answer(2);
     assert.deepEqual([client.active, client.sent.length, driver.outstanding], [[1], 3, 1]);
@@ -80,14 +83,14 @@ describe("where reads come first", () => {
     clock.turn();
     assert.deepEqual([client.active, client.sent.length], [[], 5]);
     // The same slots can go on later, each once.
-    await driver.start(closed(2), ENDLESS);
+    await starterOf(driver).start(closed(2), ENDLESS);
     assert.deepEqual([client.active, client.sent.length], [[0, 1], 7]);
     driver.close();
   });
 
   test("many requests are sent in slices of a millisecond or 32, with reads in between", async () => {
     const { driver, client, clock } = makeSlow();
-    await driver.start(closed(100), ENDLESS);
+    await starterOf(driver).start(closed(100), ENDLESS);
     assert.equal(client.sent.length, 32);
     client.answer(0);
     const counts: number[] = [];
@@ -103,7 +106,7 @@ describe("where reads come first", () => {
 
   test("a stop drops requests that wait for the next slice", async () => {
     const { driver, client, clock } = makeSlow();
-    await driver.start(closed(100), ENDLESS);
+    await starterOf(driver).start(closed(100), ENDLESS);
     const stopped = driver.stop();
     for (const slot of client.active) client.answer(slot);
     await stopped;
@@ -114,7 +117,7 @@ describe("where reads come first", () => {
 
   test("a quota ends the run after its last request", async () => {
     const { driver, client, clock } = makeSlow();
-    await driver.start(closed(2), 3);
+    await starterOf(driver).start(closed(2), 3);
     client.answer(0);
     client.answer(1);
     clock.turn();

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { RECORD_FAILED } from "../../../src/measure/records.ts";
 import { BurstSharing } from "../../../src/run/send/burst-sharing.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { makeDriver, scheduled } from "./fake-client.ts";
+import { makeDriver, scheduled, starterOf } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
@@ -17,7 +17,7 @@ async function until(isMet: () => boolean): Promise<void> {
 
 test("a closed loop sends its concurrency and then a new request for each response", async () => {
   const { driver, client } = makeDriver();
-  await driver.start(closed(3), ENDLESS);
+  await starterOf(driver).start(closed(3), ENDLESS);
   assert.deepEqual(client.active, [0, 1, 2]);
   client.answer(1);
   assert.deepEqual(
@@ -33,7 +33,7 @@ test("the core is shared with others after each request that was sent, and not b
   const sentThen: number[] = [];
   const still = { nowNs: () => 0, cpuNs: () => 0 };
   driver.sharing = new BurstSharing(() => sentThen.push(client.sent.length), still);
-  await driver.start(closed(3), ENDLESS);
+  await starterOf(driver).start(closed(3), ENDLESS);
   client.answer(1);
   assert.deepEqual(sentThen, [1, 2, 3, 4]);
   driver.close();
@@ -41,7 +41,7 @@ test("the core is shared with others after each request that was sent, and not b
 
 test("what is unsent can be cancelled alone: a request on a stream costs the server a reset", async () => {
   const { driver, client } = makeDriver();
-  await driver.start(closed(4), ENDLESS);
+  await starterOf(driver).start(closed(4), ENDLESS);
   driver.endSending();
   for (const slot of [0, 1]) Object.assign(client.calls[slot] as object, { isSending: true, hasStream: slot === 0 });
   driver.cancel("enough", "unsent");
@@ -60,7 +60,7 @@ test("a closed loop never has more outstanding than asked, whatever order respon
       responses,
       async (n, quota, picks) => {
         const { driver, client, flags } = makeDriver();
-        await driver.start(closed(n), quota);
+        await starterOf(driver).start(closed(n), quota);
         for (const pick of picks) {
           const { active } = client;
           if (active.length === 0) break;
@@ -81,7 +81,7 @@ test("a closed loop never has more outstanding than asked, whatever order respon
 
 test("the quota is exact, and the run is finished with its last response", async () => {
   const { driver, client } = makeDriver();
-  await driver.start(closed(2), 5);
+  await starterOf(driver).start(closed(2), 5);
   let isFinished = false;
   const finished = driver.finished().then(() => {
     isFinished = true;
@@ -96,13 +96,15 @@ test("the quota is exact, and the run is finished with its last response", async
 
 test("raising the level adds requests, lowering it waits for the surplus", async () => {
   const { driver, client } = makeDriver();
-  await driver.start(closed(2), ENDLESS);
-  await driver.start(closed(5), ENDLESS);
+  await starterOf(driver).start(closed(2), ENDLESS);
+  await starterOf(driver).start(closed(5), ENDLESS);
   assert.equal(driver.outstanding, 5);
   let isLowered = false;
-  const lowered = driver.start(closed(1), ENDLESS).then(() => {
-    isLowered = true;
-  });
+  const lowered = starterOf(driver)
+    .start(closed(1), ENDLESS)
+    .then(() => {
+      isLowered = true;
+    });
   await new Promise((resolve) => setImmediate(resolve));
   for (const slot of [4, 3, 2]) {
     client.answer(slot);
@@ -119,7 +121,7 @@ test("raising the level adds requests, lowering it waits for the surplus", async
 
 test("stop sends nothing more and resolves when all is answered", async () => {
   const { driver, client } = makeDriver();
-  await driver.start(closed(2), ENDLESS);
+  await starterOf(driver).start(closed(2), ENDLESS);
   let isQuiet = false;
   const quiet = driver.stop().then(() => {
     isQuiet = true;
@@ -134,7 +136,7 @@ test("stop sends nothing more and resolves when all is answered", async () => {
 
 test("close fails outstanding requests and keeps the sum: sent is completed and failed", async () => {
   const { driver, client, failures, flags } = makeDriver();
-  await driver.start(closed(4), ENDLESS);
+  await starterOf(driver).start(closed(4), ENDLESS);
   client.answer(2);
   driver.close();
   assert.equal(client.isClosed, true);
@@ -145,7 +147,7 @@ test("close fails outstanding requests and keeps the sum: sent is completed and 
 
 test("a server's error is followed by the next request immediately, a lost connection by a delay", async () => {
   const { driver, client, failures } = makeDriver();
-  await driver.start(closed(2), ENDLESS);
+  await starterOf(driver).start(closed(2), ENDLESS);
   client.answer(0, { kind: "http", message: "no", status: 400 });
   assert.deepEqual(client.active, [0, 1]);
   client.answer(1, { kind: "closed", message: "gone" });
@@ -165,7 +167,7 @@ test("a server's error is followed by the next request immediately, a lost conne
 test("a pause after a lost connection ends with the run", async () => {
   const clock = new FakeClock();
   const { driver, client } = makeDriver({ clock });
-  await driver.start(closed(1), ENDLESS);
+  await starterOf(driver).start(closed(1), ENDLESS);
   client.answer(0, { kind: "connect", message: "refused" });
   await driver.stop();
   await clock.advanceMs(1000);
@@ -174,9 +176,9 @@ test("a pause after a lost connection ends with the run", async () => {
 
 test("connections are asked for ahead of the first request", async () => {
   const { driver, client } = makeDriver({ laneCount: 4 });
-  await driver.prepare(closed(7));
+  await starterOf(driver).prepare(closed(7));
   assert.equal(client.calls.length, 7);
-  await driver.prepare(scheduled());
+  await starterOf(driver).prepare(scheduled());
   assert.equal(client.calls.length, 7);
   assert.equal(client.sent.length, 0);
   driver.close();
@@ -186,10 +188,10 @@ for (const isSync of [true, false]) {
   test(`a slot that waits after a lost connection has one place in the next schedule (${isSync ? "sync" : "async"})`, async () => {
     const clock = new FakeClock();
     const { driver, client } = makeDriver({ clock, laneCount: 1, isSync });
-    await driver.start(scheduled(0), ENDLESS);
+    await starterOf(driver).start(scheduled(0), ENDLESS);
     await clock.advanceMs(1);
     client.answer(0, { kind: "closed", message: "gone" });
-    await driver.start(scheduled(5, 30, 31, 32), ENDLESS);
+    await starterOf(driver).start(scheduled(5, 30, 31, 32), ENDLESS);
     // A request on a slot that has one would make the fake client throw.
     await clock.advanceMs(1000);
     assert.equal(client.active.length, isSync ? 1 : 4);
@@ -199,7 +201,7 @@ for (const isSync of [true, false]) {
 
 test("exceptions while requests end are reported, not lost", async () => {
   const { driver, client, errors } = makeDriver();
-  await driver.start(closed(1), ENDLESS);
+  await starterOf(driver).start(closed(1), ENDLESS);
   client.answer(0, { kind: "validation", message: "throws" });
   assert.deepEqual(
     errors.map((error) => String(error)),
@@ -213,11 +215,13 @@ test("a load waits for connections that are being opened, also when another call
   const opened = Promise.withResolvers<void>();
   const reserve = client.reserve.bind(client);
   client.reserve = (count) => reserve(count).then(() => opened.promise);
-  void driver.prepare(closed(2));
+  void starterOf(driver).prepare(closed(2));
   let isReady = false;
-  const ready = driver.prepare(closed(2)).then(() => {
-    isReady = true;
-  });
+  const ready = starterOf(driver)
+    .prepare(closed(2))
+    .then(() => {
+      isReady = true;
+    });
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(isReady, false);
   opened.resolve();

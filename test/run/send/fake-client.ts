@@ -3,6 +3,7 @@ import type { RecordColumns } from "../../../src/measure/records.ts";
 import { Driver } from "../../../src/run/send/driver.ts";
 import type { DriverOptions, DriverWork } from "../../../src/run/send/driver-work.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
+import { LoadStarter } from "../../../src/run/send/load-starter.ts";
 import { type Clock, systemClock } from "../../../src/runtime/clock.ts";
 import type { Service } from "../../../src/service/service.ts";
 import { Call, type LoadClient, type OnDone } from "../../../src/transport/client.ts";
@@ -205,4 +206,13 @@ export function makeDriver({
   };
   driver.setWork(work);
   return { driver, client: client as unknown as FakeClient, failures, flags, errors, limits, feed };
+}
+
+const starters = new WeakMap<Driver, LoadStarter>();
+
+/** Returns what starts the loads of a driver. */
+export function starterOf(driver: Driver): LoadStarter {
+  const starter = starters.get(driver) ?? new LoadStarter(driver);
+  starters.set(driver, starter);
+  return starter;
 }

@@ -4,7 +4,7 @@ import { constantArrivals, intervalArrivals, poissonArrivals } from "../../../sr
 import { LevelRun } from "../../../src/run/conduct/level.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
 import { makeLevel, settleWithin } from "../conduct/make-level.ts";
-import { type DriverUnderTest, type FakeClient, makeDriver } from "./fake-client.ts";
+import { type DriverUnderTest, type FakeClient, makeDriver, starterOf } from "./fake-client.ts";
 
 /** Loads that a client cannot send, on a clock on which each send takes time: the event loop has its turns, and nothing grows without a limit. */
 
@@ -48,7 +48,7 @@ const RATES = [30_000, 200_000, 1_000_000, 1e9];
 for (const perSec of RATES) {
   test(`at ${perSec} requests/s timers and signals have their turn every few milliseconds`, async () => {
     const { driver, client, clock } = makeSlow();
-    await driver.start({ kind: "scheduled", arrivals: constantArrivals(perSec) }, ENDLESS);
+    await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(perSec) }, ENDLESS);
     // 32 requests are sent in any case, as a thread may have waited for its core.
     assert.ok((await longestStallMs(clock, 60)) <= 32 * SEND_MS + 1);
     assert.ok(client.sent.length > 500, `${client.sent.length} were sent`);
@@ -57,7 +57,7 @@ for (const perSec of RATES) {
 
   test(`at ${perSec} requests/s sending ends at the limit of outstanding requests`, async () => {
     const { driver, client, clock, limits } = makeSlow({ maxOutstanding: 300 });
-    await driver.start({ kind: "scheduled", arrivals: constantArrivals(perSec) }, ENDLESS);
+    await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(perSec) }, ENDLESS);
     await longestStallMs(clock, 60);
     assert.deepEqual([client.sent.length, client.maxActive, limits], [300, 300, [undefined]]);
     for (const slot of client.active) client.answer(slot);
@@ -75,7 +75,7 @@ const ARRIVALS = [
 for (const [name, create] of ARRIVALS)
   test(`every request that was due was sent or is counted as not sent (${name})`, async () => {
     const { driver, client, clock } = makeSlow();
-    await driver.start({ kind: "scheduled", arrivals: create() }, ENDLESS);
+    await starterOf(driver).start({ kind: "scheduled", arrivals: create() }, ENDLESS);
     await longestStallMs(clock, 40);
     const atNs = clock.nowNs();
     const sent = client.sent.length;
@@ -89,7 +89,7 @@ for (const [name, create] of ARRIVALS)
 
 test("more than a million requests that were not sent are estimated", async () => {
   const { driver, clock } = makeSlow();
-  await driver.start({ kind: "scheduled", arrivals: poissonArrivals(1e9, 3) }, ENDLESS);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: poissonArrivals(1e9, 3) }, ENDLESS);
   await longestStallMs(clock, 30);
   const expected = 1e9 * (clock.nowMs / 1000);
   const ratio = ((driver.load.takeUnsent?.(clock.nowNs()) ?? 0) + driver.sentCount) / expected;
@@ -99,7 +99,7 @@ test("more than a million requests that were not sent are estimated", async () =
 
 test("a rate that the client can send loses nothing, and keeps its due times", async () => {
   const { driver, client, clock } = makeSlow({ maxOutstanding: 50 });
-  await driver.start({ kind: "scheduled", arrivals: constantArrivals(5000) }, ENDLESS);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(5000) }, ENDLESS);
   for (let step = 0; step < 400; step++) {
     await clock.advanceMs(0.5);
     for (const slot of client.active) client.answer(slot);
@@ -118,7 +118,7 @@ test("a level ends at its time although the schedule is behind, and sends nothin
   made.server.latencyMs = 1;
   const run = new LevelRun({ ...made.context, isScheduled: true, unit: "request-rate" }, 1e6);
   const startMs = clock.nowMs;
-  await driver.start({ kind: "scheduled", arrivals: constantArrivals(1e6) }, ENDLESS);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(1e6) }, ENDLESS);
   await run.begin(undefined);
   const result = await settleWithin(clock, 1000, run.measure());
   const sent = client.sent.length;
@@ -133,7 +133,7 @@ test("a level ends at its time although the schedule is behind, and sends nothin
 
 test("the first requests of many leave in slices", async () => {
   const { driver, client, clock } = makeSlow({ laneCount: 2 ** 30, isSync: true });
-  const started = driver.start({ kind: "closed", concurrency: 2000 }, ENDLESS);
+  const started = starterOf(driver).start({ kind: "closed", concurrency: 2000 }, ENDLESS);
   assert.ok((await longestStallMs(clock, 150)) <= 32 * SEND_MS + 1);
   await started;
   assert.equal(client.active.length, 2000);
@@ -142,12 +142,12 @@ test("the first requests of many leave in slices", async () => {
 
 test("a load above the limit is not begun, and a ramp ends when it gets there", async () => {
   const { driver, client, clock, limits } = makeSlow({ laneCount: 2 ** 30, isSync: true, maxOutstanding: 40 });
-  assert.equal(driver.admits({ kind: "closed", concurrency: 40 }), true);
-  assert.equal(driver.admits({ kind: "closed", concurrency: 41 }), false);
-  assert.equal(driver.admits({ kind: "groups", size: 1e9 }), false);
+  assert.equal(starterOf(driver).admits({ kind: "closed", concurrency: 40 }), true);
+  assert.equal(starterOf(driver).admits({ kind: "closed", concurrency: 41 }), false);
+  assert.equal(starterOf(driver).admits({ kind: "groups", size: 1e9 }), false);
   assert.deepEqual(limits.splice(0), [41, 1e9]);
   const concurrencyAt = (elapsedNs: number): number => Math.floor(elapsedNs / 1e4);
-  await driver.start({ kind: "ramp", maxConcurrency: 1e9, concurrencyAt }, ENDLESS);
+  await starterOf(driver).start({ kind: "ramp", maxConcurrency: 1e9, concurrencyAt }, ENDLESS);
   await longestStallMs(clock, 100);
   assert.deepEqual([client.maxActive, limits], [40, [undefined]]);
   driver.close();
@@ -161,7 +161,7 @@ for (const [name, latencyMs, limitMs] of DRAINS)
   test(`what has no response is cancelled ${name}`, async () => {
     const clock = new FakeClock();
     const { driver, client, failures } = makeDriver({ ...LANES, clock, endsDrain: true });
-    await driver.start({ kind: "scheduled", arrivals: constantArrivals(100) }, 3);
+    await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(100) }, 3);
     await clock.advanceMs(40);
     const answered = client.active[0] as number;
     await clock.advanceMs(latencyMs);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Share } from "../../../src/load/share.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
-import { openSender } from "../../../src/run/open-sender.ts";
+import { openSender } from "../../../src/run/open-sending.ts";
 import type { LoadSender } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -31,7 +31,7 @@ test("a sender takes its share of the concurrency and of the requests", async ()
   assert.equal(client.maxActive, 3);
   for (let ended = 0; ended < 7; ended++) client.answer(client.active[0] as number);
   assert.deepEqual([client.sent.length, sender.progress().quota], [7, 0]);
-  await sender.untilFinished();
+  await sender.until({ kind: "finished" });
   sender.setQuota(4);
   assert.equal(sender.progress().quota, 1);
   sender.close();
@@ -42,9 +42,9 @@ test("a sender that owns nothing of a level sends nothing, waits for nothing, an
   await sender.prepare(step(2));
   await sender.start(step(2), Number.POSITIVE_INFINITY);
   assert.equal(client.sent.length, 0);
-  await sender.untilSteady(Number.POSITIVE_INFINITY);
-  await sender.untilMoreEnded(9);
-  await sender.untilRoundEnds();
+  await sender.until({ kind: "steady", limitNs: Number.POSITIVE_INFINITY });
+  await sender.until({ kind: "more-ended", count: 9 });
+  await sender.until({ kind: "round-ends" });
   assert.deepEqual([(await sender.state()).activeLanes, sender.progress().quota], [0, 0]);
   await sender.beginWindow(0, { isScheduled: false, canLanesWait: false });
   const { window } = await sender.cut(1e9);
@@ -57,15 +57,14 @@ test("a sender that owns nothing of a level sends nothing, waits for nothing, an
 
 test("a level settles once its connections are open", async () => {
   const { sender, client } = makeSender({ index: 0, count: 2 });
-  await sender.settle(step(5));
+  await sender.prepare(step(5), "start");
   assert.equal(client.calls.length, 3);
   sender.close();
 });
 
 test("a sender's share of the lowest number of queries is that of the load that starts", async () => {
   const { sender, client } = makeSender({ index: 1, count: 3 });
-  sender.endAtMinimums({ startNs: 0, minDurationNs: 0, leastCount: 20, samplesPerQuery: 1 });
-  await sender.start(step(3), Number.POSITIVE_INFINITY);
+  await sender.start(step(3), { startNs: 0, minDurationNs: 0, leastCount: 20, samplesPerQuery: 1 });
   while (client.active.length > 0) client.answer(client.active[0] as number);
   assert.equal(client.sent.length, 7);
   sender.close();

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDataset, makeDriver, makeService } from "./fake-client.ts";
+import { type DriverUnderTest, makeDataset, makeDriver, makeService, starterOf } from "./fake-client.ts";
 
 /** Schedules with a limit of requests outstanding: what waits, in which order it goes, and what is told of it. */
 
@@ -31,7 +31,7 @@ const sentSteps = ({ client }: DriverUnderTest): unknown[] =>
 test("due requests above the limit wait, and are sent with the next responses in order", async () => {
   const made = makeNumbered(false, 4);
   const { driver, client, clock, flags } = made;
-  await driver.start(scheduled(2, 1, 2, 3, 4, 5, 6), 6);
+  await starterOf(driver).start(scheduled(2, 1, 2, 3, 4, 5, 6), 6);
   await clock.advanceMs(14);
   assert.deepEqual(sentSteps(made), [0, 1], "nothing goes beyond the limit");
   client.answer(client.active[1] as number);
@@ -52,7 +52,7 @@ test("due requests above the limit wait, and are sent with the next responses in
 
 test("a limit that is never reached delays nothing", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
-  await driver.start(scheduled(2, 1, 2, 30), 3);
+  await starterOf(driver).start(scheduled(2, 1, 2, 30), 3);
   await clock.advanceMs(10);
   client.answer(client.active[0] as number);
   client.answer(client.active[0] as number);
@@ -66,7 +66,7 @@ test("a limit that is never reached delays nothing", async () => {
 test("a schedule without a limit reports none", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   const { maxOutstanding: _, ...endless } = scheduled(1, 1, 2, 3);
-  await driver.start(endless, 3);
+  await starterOf(driver).start(endless, 3);
   await clock.advanceMs(3);
   assert.equal(client.active.length, 3);
   assert.equal(driver.delayedByLimit, undefined);
@@ -75,7 +75,7 @@ test("a schedule without a limit reports none", async () => {
 
 test("a request that still waits counts with its wait so far", async () => {
   const { driver, client, clock } = makeNumbered(false, 1);
-  await driver.start(scheduled(1, 0, 1), 2);
+  await starterOf(driver).start(scheduled(1, 0, 1), 2);
   await clock.advanceMs(15);
   assert.equal(client.active.length, 1);
   assert.deepEqual(driver.delayedByLimit, { count: 0, longestNs: 14e6 });
@@ -84,7 +84,7 @@ test("a request that still waits counts with its wait so far", async () => {
 
 test("a failed request makes room as a response does, also when its connection was lost", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
-  await driver.start(scheduled(1, 0, 1, 2), 3);
+  await starterOf(driver).start(scheduled(1, 0, 1, 2), 3);
   await clock.advanceMs(5);
   client.answer(client.active[0] as number, { kind: "http", status: 500, message: "no" });
   assert.equal(client.sent.length, 2);
@@ -99,7 +99,7 @@ test("a failed request makes room as a response does, also when its connection w
 
 test("stopping leaves waiting requests unsent", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
-  await driver.start(scheduled(1, 0, 0, 0), 3);
+  await starterOf(driver).start(scheduled(1, 0, 0, 0), 3);
   await clock.advanceMs(1);
   const stopped = driver.stop();
   client.answer(client.active[0] as number);
@@ -119,7 +119,7 @@ for (const isSync of [true, false]) {
           const count = 24;
           const made = makeNumbered(isSync, lanes, count);
           const { driver, client, clock } = made;
-          await driver.start(scheduled(most, ...new Array<number>(count).fill(0)), count);
+          await starterOf(driver).start(scheduled(most, ...new Array<number>(count).fill(0)), count);
           await clock.advanceMs(1);
           assert.equal(client.active.length, Math.min(most, isSync ? lanes : most));
           for (const pick of order) {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { constantArrivals } from "../../../src/load/arrivals.ts";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDriver, scheduled } from "./fake-client.ts";
+import { type DriverUnderTest, makeDriver, scheduled, starterOf } from "./fake-client.ts";
 
 /** Requests that are due at given times, on a clock whose time the test sets. */
 
@@ -24,7 +24,7 @@ function makeScheduled(laneCount: number, isSync: boolean, hasFineWaits = true):
 
 test("requests leave at the moments at which they are due, by lanes in turn, whatever is outstanding", async () => {
   const { driver, client, clock, sentMs } = makeScheduled(2, false);
-  await driver.start(scheduled(5, 6, 25), 3);
+  await starterOf(driver).start(scheduled(5, 6, 25), 3);
   await clock.advanceMs(100);
   assert.deepEqual(sentMs(), [5, 6, 25]);
   assert.deepEqual(
@@ -43,7 +43,7 @@ for (const [requestCount, hasFineWaits] of [
 ] as const)
   test(`a rate of 1,000/s is kept, ${hasFineWaits ? "with" : "without"} fine waits`, async () => {
     const { driver, client, clock, sentMs } = makeScheduled(4, false, hasFineWaits);
-    await driver.start({ kind: "scheduled", arrivals: constantArrivals(1000) }, ENDLESS);
+    await starterOf(driver).start({ kind: "scheduled", arrivals: constantArrivals(1000) }, ENDLESS);
     for (let ms = 0; ms < requestCount; ms++) {
       await clock.advanceMs(1);
       for (const slot of client.active) client.answer(slot);
@@ -60,7 +60,7 @@ for (const [requestCount, hasFineWaits] of [
 
 test("a synchronous lane waits for its response, then catches up and marks late requests", async () => {
   const { driver, client, clock, sentMs, flags } = makeScheduled(1, true);
-  await driver.start(scheduled(1, 2, 3, 50), 4);
+  await starterOf(driver).start(scheduled(1, 2, 3, 50), 4);
   await clock.advanceMs(15);
   assert.deepEqual(sentMs(), [1]);
   client.answer(0);
@@ -78,7 +78,7 @@ test("a synchronous lane waits for its response, then catches up and marks late 
 
 test("waking up late is not a delay, being due before the lane waits is one", async () => {
   const { driver, client, clock, sentMs, flags } = makeScheduled(1, false);
-  await driver.start(scheduled(5, 8, 80), 3);
+  await starterOf(driver).start(scheduled(5, 8, 80), 3);
   // The event loop stands still over the first two.
   clock.spendMs(30);
   await clock.advanceMs(70);
@@ -92,7 +92,7 @@ test("waking up late is not a delay, being due before the lane waits is one", as
 
 test("a stopped schedule sends nothing more, and leaves no timer", async () => {
   const { driver, client, clock, sentMs } = makeScheduled(1, false);
-  await driver.start(scheduled(1, 20, 30), ENDLESS);
+  await starterOf(driver).start(scheduled(1, 20, 30), ENDLESS);
   await clock.advanceMs(10);
   const stopped = driver.stop();
   client.answer(0);
@@ -105,7 +105,7 @@ test("a stopped schedule sends nothing more, and leaves no timer", async () => {
 
 test("a quota ends the schedule, though more would be due", async () => {
   const { driver, client, clock, sentMs } = makeScheduled(2, false);
-  await driver.start(scheduled(1, 2, 3, 4), 2);
+  await starterOf(driver).start(scheduled(1, 2, 3, 4), 2);
   await clock.advanceMs(10);
   for (const slot of client.active) client.answer(slot);
   await driver.finished();

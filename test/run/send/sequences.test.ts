@@ -6,7 +6,14 @@ import { RECORD_SEQUENCE_END } from "../../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../../src/plan/sequences.ts";
 import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
-import { type DriverUnderTest, makeDataset, makeDriver, makeService, type SentRequest } from "./fake-client.ts";
+import {
+  type DriverUnderTest,
+  makeDataset,
+  makeDriver,
+  makeService,
+  type SentRequest,
+  starterOf,
+} from "./fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./sequence-traffic.ts";
 
 /** Sequences as the driver sends them, whatever the load and in whatever order responses come. */
@@ -61,7 +68,7 @@ test("closed loops: each slot's sequences are complete, one after the other, als
         const under = makeDriver({ isSync: true, feed: makeFeed(plan, false) });
         const { driver, client } = under;
         for (const [concurrency, picks] of levels) {
-          const started = driver.start({ kind: "closed", concurrency }, quota ?? ENDLESS);
+          const started = starterOf(driver).start({ kind: "closed", concurrency }, quota ?? ENDLESS);
           await new Promise((resolve) => setImmediate(resolve));
           for (const pick of picks) {
             const { active } = client;
@@ -112,7 +119,9 @@ test("schedules: the requested number of sequences, all complete, with one reque
         const { driver, client } = under;
         const limit = most === null ? {} : { maxOutstanding: most };
         const drive = { kind: "scheduled", arrivals: () => 0, ...limit } as const;
-        const finished = driver.start(drive, count).then(() => driver.finished());
+        const finished = starterOf(driver)
+          .start(drive, count)
+          .then(() => driver.finished());
         const keepsOneEach = lanes.isSync || lanes.isSerial || !lanes.keepsOrder;
         for (const pick of picks) {
           await new Promise((resolve) => setImmediate(resolve));
@@ -154,7 +163,7 @@ test("a schedule that is stopped ends its sequences once their responses are the
     feed: makeFeed({ length: 50 }, false),
   });
   const { driver, client } = under;
-  await driver.start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
+  await starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, ENDLESS);
   while (client.active.length < 2) await new Promise((resolve) => setImmediate(resolve));
   const stopped = driver.stop();
   assert.deepEqual(
@@ -170,7 +179,7 @@ test("a schedule that is stopped ends its sequences once their responses are the
 
 test("a request that ends its sequence is recorded as one", async () => {
   const under = makeDriver({ feed: makeFeed({ length: 2, lengthVariationPct: 0 }, false) });
-  await under.driver.start({ kind: "closed", concurrency: 1 }, 3);
+  await starterOf(under.driver).start({ kind: "closed", concurrency: 1 }, 3);
   answerAll(under);
   await under.driver.finished();
   under.driver.drain();

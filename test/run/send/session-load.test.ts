@@ -13,7 +13,7 @@ import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
 import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDriver } from "./fake-client.ts";
+import { type DriverUnderTest, makeDriver, starterOf } from "./fake-client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
 
 /** Conversations against a server that answers each turn with its number. */
@@ -343,7 +343,7 @@ describe("turns on a clock", () => {
   test("a turn is due its pause after the response before, however late that is judged", async () => {
     const made = makeSessions(3);
     const { driver, client, clock } = made;
-    await driver.start({ kind: "sessions", concurrency: 1 }, 3);
+    await starterOf(driver).start({ kind: "sessions", concurrency: 1 }, 3);
     await clock.advanceMs(100);
     client.answer(0);
     // The event loop stands still for 2 of the 5 ms.
@@ -361,7 +361,7 @@ describe("turns on a clock", () => {
 
   test("a turn that is sent late for its pause is marked, one without a pause is not", async () => {
     const { driver, client, clock, flags } = makeSessions(3);
-    await driver.start({ kind: "sessions", concurrency: 1 }, 3);
+    await starterOf(driver).start({ kind: "sessions", concurrency: 1 }, 3);
     client.answer(0);
     clock.spendMs(30);
     await clock.advanceMs(10);
@@ -377,7 +377,7 @@ describe("turns on a clock", () => {
 
   test("other sessions continue during a pause", async () => {
     const { driver, client, clock } = makeSessions(2, 9);
-    await driver.start({ kind: "sessions", concurrency: 2 }, 11);
+    await starterOf(driver).start({ kind: "sessions", concurrency: 2 }, 11);
     client.answer(1);
     await clock.advanceMs(10);
     client.answer(0);
@@ -397,7 +397,7 @@ describe("turns on a clock", () => {
   test("a stop during a pause sends nothing more, and leaves no timer", async () => {
     const made = makeSessions(2);
     const { driver, client, clock } = made;
-    await driver.start({ kind: "sessions", concurrency: 1 }, 2);
+    await starterOf(driver).start({ kind: "sessions", concurrency: 1 }, 2);
     client.answer(0);
     await clock.advanceMs(3);
     await driver.stop();

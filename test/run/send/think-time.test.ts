@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isSameThinking, Thinking } from "../../../src/run/send/think-time.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { makeDriver } from "./fake-client.ts";
+import { makeDriver, starterOf } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 const alone = (slot: number): number => slot;
@@ -12,7 +12,7 @@ describe("users who think", () => {
   test("send again when their time is over, each on its own", async () => {
     const clock = new FakeClock();
     const { driver, client } = makeDriver({ clock });
-    const started = driver.start({ kind: "closed", concurrency: 2, thinkTime }, ENDLESS);
+    const started = starterOf(driver).start({ kind: "closed", concurrency: 2, thinkTime }, ENDLESS);
     await clock.advanceMs(100);
     await started;
     assert.equal(client.sent.length, 2, "all have begun within the mean");
@@ -33,7 +33,7 @@ describe("users who think", () => {
   test("send nothing more when the quota is used up while they think", async () => {
     const clock = new FakeClock();
     const { driver, client } = makeDriver({ clock });
-    void driver.start({ kind: "closed", concurrency: 2, thinkTime }, 3);
+    void starterOf(driver).start({ kind: "closed", concurrency: 2, thinkTime }, 3);
     await clock.advanceMs(100);
     for (const slot of [0, 1]) client.answer(slot);
     await clock.advanceMs(300);
@@ -47,7 +47,7 @@ describe("users who think", () => {
     const clock = new FakeClock();
     const { driver, client } = makeDriver({ clock });
     const concurrencyAt = (ns: number): number => (ns < 50e6 ? 2 : ns < 90e6 ? 1 : 2);
-    await driver.start({ kind: "ramp", maxConcurrency: 2, concurrencyAt, thinkTime }, ENDLESS);
+    await starterOf(driver).start({ kind: "ramp", maxConcurrency: 2, concurrencyAt, thinkTime }, ENDLESS);
     for (const slot of [0, 1]) client.answer(slot);
     await clock.advanceMs(99);
     assert.equal(client.sent.length, 2);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Slots } from "../../../src/run/send/slots.ts";
 import { WaitingResponses } from "../../../src/run/send/waiting-responses.ts";
 import { Call } from "../../../src/transport/client.ts";
-import { makeDriver } from "./fake-client.ts";
+import { makeDriver, starterOf } from "./fake-client.ts";
 
 const closed = (concurrency: number): { kind: "closed"; concurrency: number } => ({ kind: "closed", concurrency });
 const ENDLESS = Number.POSITIVE_INFINITY;
@@ -17,7 +17,7 @@ test("a slot has its next request before its response is judged, with the data o
       return undefined;
     },
   });
-  await driver.start(closed(2), ENDLESS);
+  await starterOf(driver).start(closed(2), ENDLESS);
   for (const slot of [0, 1, 0]) {
     client.answer(slot);
     ends.push(client.calls[slot]?.endNs as number);
@@ -47,7 +47,7 @@ test("a response that is found wrong later is a failure like any other, and one 
       return verdicts.shift();
     },
   });
-  await driver.start(closed(1), 3);
+  await starterOf(driver).start(closed(1), 3);
   for (let i = 0; i < 3; i++) client.answer(0);
   await driver.finished();
   driver.drain();

@@ -124,16 +124,17 @@ const LOADS: readonly Pair[] = [
     spike({ base: 4 as never, peak: rate(9), at: "1 s", for: "2 s" }),
   ],
   [
-    "{ findMax: { over: { ramp: { from: 1, to: 64 } }, where: [p99(latency) < 25 ms, errorRate < 1 %], window: 2 s } }",
+    "{ findMax: { range: { ramp: { from: 1, to: 64 } }, where: [p99(latency) < 25 ms, errorRate < 1 %], window: 2 s } }",
     findMax({
-      over: ramp(1, 64),
+      range: ramp(1, 64),
       where: [p99("latency").below("25 ms"), errorRate().below("1 %")],
       window: "2 s",
     }),
   ],
+  ["{ findMax: { where: p99 < 25 ms } }", findMax({ where: p99("latency").below("25 ms") })],
   [
-    "{ findMax: { over: { rateRamp: { from: 1, to: 64, seed: 1 } }, where: [throughput > 1] } }",
-    findMax({ over: rateRamp(1, 64, { seed: 1 }), where: [throughput().above(1)] }),
+    "{ findMax: { range: { rateRamp: { from: 1, to: 64, seed: 1 } }, where: [throughput > 1] } }",
+    findMax({ range: rateRamp(1, 64, { seed: 1 }), where: [throughput().above(1)] }),
   ],
 ];
 

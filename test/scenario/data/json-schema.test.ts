@@ -31,7 +31,7 @@ const RIGHT: readonly Data[] = [
   { maxErrorRate: 0 },
   { load: "mlperf.offline" },
   { load: { "mlperf.offline": null } },
-  { load: { findMax: { over: { ramp: { from: 1, to: 9 } }, where: ["p99 < 3 ms"] } } },
+  { load: { findMax: { range: { ramp: { from: 1, to: 9 } }, where: ["p99 < 3 ms"] } } },
   { target: { triton: { url: ["a:1", "b:1"], model: "m" } } },
   { target: { http: "a:1/x" }, inputs: { payloads: "a.jsonl" } },
   {

@@ -44,7 +44,7 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ maxErrorRate: 0.01 }, 'Write "1 %".'],
   [{ maxErrorRate: 5 }, 'Write "5 %".'],
   [{ maxErrorRate: "5" }, 'Write "5 %".'],
-  [{ maxErrorRate: -1 }, "Correct it in the scenario."],
+  [{ maxErrorRate: -1 }, ""],
   [{ stability: { within: 10 } }, 'Write "10 %".'],
   [{ assert: [untyped(errorRate().below)(1)] }, 'Write "1 %".'],
   [{ maxFailureRatio: 0.1 }, 'Write maxErrorRate: "1 %".'],
@@ -68,7 +68,7 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
     'Did you mean "timeToFirstToken"?',
   ],
   [{ assert: p99().below("1 s") }, "Put it in brackets: [ … ]."],
-  [{ client: "quic" }, "Correct it in the scenario."],
+  [{ client: "quic" }, ""],
   [{ load: anyHold(0) }, "Write 1 or a larger number."],
   [{ load: anyHold(1.5) }, "Write 1 or 2."],
   [{ load: anyHold(0.5) }, "Write 1 or a larger number."],
@@ -76,7 +76,7 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ load: anyHold(1, { for: "0 s" }) }, 'Write a longer time, such as "1 s".'],
   [{ load: [] }, 'Write load: hold(16, { for: "30 s" }).'],
   [{ load: untyped(rateSteps)([5], { until: "knee" }) }, `Write load: ${KNEE}, the only load with it.`],
-  [{ load: untyped(findMax)({ over: ramp(1, 2), limits: [] }) }, 'Write where: [p99("latency").below("50 ms")].'],
+  [{ load: untyped(findMax)({ range: ramp(1, 2), limits: [] }) }, 'Write where: p99("latency").below("50 ms").'],
   [{ maxErrorRate: "200 %" }, 'Write "100 %" or less.'],
   [{ stability: { within: "0 %" } }, 'Write a larger share, such as "1 %".'],
   [{ assert: [untyped(percentile)(100, "latency")].map(belowOneSec) }, "Use max(…), the largest value."],
@@ -95,10 +95,10 @@ describe("the value in a message about a mistake", () => {
     assert.equal(problemOf({ assert: p99().below("1 s") }).value, "one assertion");
     assert.equal(problemOf({ assert: [p99()] }).value, "a metric without its limit");
     const where = [p99().below("1 s")];
-    const search = findMax({ over: ramp(1, 2), where });
+    const search = findMax({ range: ramp(1, 2), where });
     assert.equal(problemOf({ load: [hold(1, { for: "1 s" }), search] }).value, "findMax(…)");
     assert.equal(problemOf({ load: [fixedSchedule()] }).value, "fixedSchedule(…)");
-    assert.equal(problemOf({ load: untyped(findMax)({ over: search, where }) }).value, "findMax(…)");
+    assert.equal(problemOf({ load: untyped(findMax)({ range: search, where }) }).value, "findMax(…)");
   });
 });
 

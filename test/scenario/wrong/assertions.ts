@@ -258,7 +258,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
   {
     name: "a misspelt direction",
     fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "throughput", better: "more" } }'],
-    says: '6:42, derive.cost.better: must be "lower" or "higher" (got "more"). Correct it in the scenario.',
+    says: '6:42, derive.cost.better: must be "lower" or "higher" (got "more").',
   },
   {
     name: "a bare number of seconds before the end",

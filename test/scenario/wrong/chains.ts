@@ -44,7 +44,7 @@ export const CHAINS: readonly WrongScenario[] = [
   {
     name: "a place of a value that is none",
     fields: fieldsOf('[{ path: "/login", extract: { token: { body: "token" } } }]'),
-    says: '7:30, inputs.steps[0].extract.token: must be a JMESPath expression (jmespath.org), { header: "Location" } or { cookie: "sid" } (got <*>). Correct it in the scenario.',
+    says: '7:30, inputs.steps[0].extract.token: must be a JMESPath expression (jmespath.org), { header: "Location" } or { cookie: "sid" } (got <*>).',
   },
   {
     name: "a chain to a language model's target",

@@ -113,7 +113,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "all threads",
     fields: ["target: embedded()", "load: hold(4)", 'workers: "all"'],
-    says: '6:3, workers: must be a whole number from 1 to 256, or "auto" (got "all"). Correct it in the scenario.',
+    says: '6:3, workers: must be a whole number from 1 to 256, or "auto" (got "all").',
   },
   {
     name: "a number for a load",
@@ -161,10 +161,19 @@ export const LOADS: readonly WrongScenario[] = [
     says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions(…)). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
   },
   {
+    name: "conversations as one of several loads, whose inputs are right",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", streaming: true })',
+      "inputs: input.prompts({ isl: 20, osl: 4, sessions: { count: 10, turns: 3 } })",
+      'load: [hold(4, { for: "1 s" }), sessions(4)]',
+    ],
+    says: '6:35, load[1]: has an end or rules of its own and cannot be one of several phases (got sessions(…)). Use it as the only load. To warm up, write sessions(4, { for: "1 min" }) and warmupFor: "10 s".',
+  },
+  {
     name: "a search as one of several loads",
     fields: [
       "target: embedded()",
-      'load: [warmup("5 s", hold(2)), findMax({ over: ramp(1, 8), where: [p99("latency").below("50 ms")] })]',
+      'load: [warmup("5 s", hold(2)), findMax({ range: ramp(1, 8), where: [p99("latency").below("50 ms")] })]',
     ],
     says: "5:34, load[1]: has an end or rules of its own and cannot be one of several phases (got findMax(…)). Use it as the only load.",
   },
@@ -175,32 +184,32 @@ export const LOADS: readonly WrongScenario[] = [
   },
   {
     name: "a search without limits",
-    fields: ["target: embedded()", "load: findMax({ over: ramp(1, 8) })"],
-    says: '5:3, load.where: is missing. Write where: [p99("latency").below("50 ms")].',
+    fields: ["target: embedded()", "load: findMax({ range: ramp(1, 8) })"],
+    says: '5:3, load.where: is missing. Write where: p99("latency").below("50 ms").',
   },
   {
     name: "a search over a number",
-    fields: ["target: embedded()", 'load: findMax({ over: 64, where: [p99().below("1 s")] })'],
-    says: "5:19, load.over: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got 64). Write hold(64).",
+    fields: ["target: embedded()", 'load: findMax({ range: 64, where: [p99().below("1 s")] })'],
+    says: "5:19, load.range: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got 64). Write hold(64).",
   },
   {
     name: "a search over concurrencies with a limit on due times",
     fields: [
       "target: embedded()",
-      'load: findMax({ over: ramp(1, 8), where: [p99("scheduledLatency").below("50 ms")] })',
+      'load: findMax({ range: ramp(1, 8), where: [p99("scheduledLatency").below("50 ms")] })',
     ],
-    says: '5:45, load.where[0]: scheduledLatency needs a load with a schedule (got findMax(…)). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
+    says: '5:46, load.where[0]: scheduledLatency needs a load with a schedule (got findMax(…)). Use "latency", or rate(…), rateRamp(…), intervals(…) or fixedSchedule() as the load.',
   },
   {
     name: "a search over levels with a length",
-    fields: ["target: embedded()", 'load: findMax({ over: ramp(1, 8, { for: "5 s" }), where: [p99().below("1 s")] })'],
-    says: "5:38, load.over.for: has no effect here: a search measures each load as long as its limits need (got 5 s). Leave it out.",
+    fields: ["target: embedded()", 'load: findMax({ range: ramp(1, 8, { for: "5 s" }), where: [p99().below("1 s")] })'],
+    says: "5:39, load.range.for: has no effect here: a search measures each load as long as its limits need (got 5 s). Leave it out.",
     compiles: "the options of a load are not in its type",
   },
   {
     name: "a search over a soak test",
-    fields: ["target: embedded()", 'load: findMax({ over: soak(4, { for: "1 h" }), where: [p99().below("1 s")] })'],
-    says: "5:19, load.over: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got soak(…)). Write ramp(1, 64).",
+    fields: ["target: embedded()", 'load: findMax({ range: soak(4, { for: "1 h" }), where: [p99().below("1 s")] })'],
+    says: "5:19, load.range: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got soak(…)). Write ramp(1, 64).",
   },
   {
     name: "the arguments of a warm-up in the wrong order",

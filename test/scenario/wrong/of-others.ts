@@ -81,7 +81,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
       "load: hold(4)",
       'check: { "status is 200": (r) => r.status === 200 }',
     ],
-    says: '6:3, check: must be a function (got {"status is 200":"a function"}). Correct it in the scenario.',
+    says: '6:3, check: must be a function (got {"status is 200":"a function"}).',
   },
   {
     name: "options of Locust",
@@ -182,7 +182,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "a command for a hook",
     fields: ["target: embedded()", "load: hold(4)", 'setup: "docker run"'],
-    says: '6:3, setup: must be a function (got "docker run"). Correct it in the scenario.',
+    says: '6:3, setup: must be a function (got "docker run").',
   },
   {
     name: "a misspelt value of setup",
@@ -191,7 +191,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
       'target: (_params, { urls }) => triton(urls, { model: "m" })',
       "load: hold(4)",
     ],
-    says: "5:3, target.url: must be host:port or a URL (got nothing). Correct it in the scenario.",
+    says: "5:3, target.url: must be host:port or a URL (got nothing).",
   },
   {
     name: "the name as an argument of its own",
@@ -246,7 +246,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   },
   {
     name: "a builder that was renamed",
-    fields: ["target: embedded()", 'load: findMax({ over: requestRate(50, 400), where: [p99().below("1 s")] })'],
-    says: "<*>does not load: <*> Write rateRamp(10, 500), as in findMax({ over: rateRamp(10, 500), … }).",
+    fields: ["target: embedded()", 'load: findMax({ range: requestRate(50, 400), where: [p99().below("1 s")] })'],
+    says: "<*>does not load: <*> Write rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … }).",
   },
 ];

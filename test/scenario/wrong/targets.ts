@@ -175,7 +175,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "a client that is none",
     fields: ["target: embedded()", "load: hold(4)", 'client: "fetch"'],
-    says: '6:3, client: must be "own", "undici" or "grpc-js" (got "fetch"). Correct it in the scenario.',
+    says: '6:3, client: must be "own", "undici" or "grpc-js" (got "fetch").',
   },
   {
     name: "a client of another protocol",

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { runTypesCommand } from "../../../src/cli/types/command.ts";
 import * as api from "../../../src/index.ts";
 import { captureIo } from "../../cli/captured-io.ts";
-import { ROOT } from "../../cli/rampart-process.ts";
 import { runInFolder } from "../../cli/run-in-folder.ts";
+import { typeCheck } from "../../type-check.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import { CHAINS } from "./chains.ts";
 import { LOADS } from "./loads.ts";
@@ -34,7 +33,7 @@ before(async () => {
   for (const [index, wrong] of ALL.entries())
     writeFileSync(join(folder, fileOf(index)), scenarioCode(wrong, Object.keys(api)));
   let file = "";
-  for (const line of compile(folder)
+  for (const line of typeCheck(folder, "--pretty", "false")
     .split("\n")
     .filter((text) => text !== "")) {
     file = /^(?:.*\/)?(wrong-\d+\.ts)\(/.exec(line)?.[1] ?? file;
@@ -42,16 +41,6 @@ before(async () => {
   }
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Compiles all files of a folder as one program. Returns what the compiler prints. */
-function compile(path: string): string {
-  try {
-    const args = ["-p", path, "--pretty", "false"];
-    return execFileSync(join(ROOT, "node_modules", ".bin", "tsc"), args, { encoding: "utf8", stdio: "pipe" });
-  } catch (error) {
-    return (error as { readonly stdout: string }).stdout;
-  }
-}
 
 /** Turns a text into a pattern, in which `<*>` is any text. */
 function patternOf(text: string): RegExp {

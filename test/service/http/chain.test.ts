@@ -12,6 +12,8 @@ import { makeModel } from "../../inputs/make-model.ts";
 
 /** What the requests of a chain have of the responses before them, and why a response is none to continue from. */
 
+const TARGET = { server: { host: "a.example.com", isSecure: false }, path: "/", hasCookies: false } as const;
+
 type Step = Partial<ChainInputsPlan["steps"][number]>;
 type Users = ChainInputsPlan["users"];
 
@@ -76,7 +78,7 @@ describe("a value goes into", () => {
   for (const [place, step, value, sent] of cases)
     test(place, async () => {
       const [first, second] = await load([{ extract: { v: "v" } }, step]);
-      const chain = createChains()(0);
+      const chain = createChains(TARGET)(0);
       assert.equal(send(chain, first, JSON.stringify({ v: value })), undefined);
       const { bytes, request } = chain.nextRequest(second as Payload);
       const text = step.body === undefined ? (request?.path ?? JSON.stringify(request?.headers)) : decode(bytes);
@@ -113,13 +115,13 @@ describe("a response has no value when", () => {
   for (const [why, from, response, used = USED] of cases)
     test(why, async () => {
       const [first] = await load([{ name: "log in", extract: { v: from } }, used]);
-      const said = send(createChains()(0), first, response, [["Set-Cookie", "other=1"]]);
+      const said = send(createChains(TARGET)(0), first, response, [["Set-Cookie", "other=1"]]);
       assert.equal(said, `step "log in": no value for {{v}}: ${why}`);
     });
 
   test("it is a stream of events", async () => {
     const [first] = await load([{ extract: { v: "v" } }]);
-    const chain = createChains()(0);
+    const chain = createChains(TARGET)(0);
     chain.nextRequest(first as Payload);
     assert.match(chain.takeValues?.([encode("{}"), encode("{}")], []) ?? "", /is a stream of events, not JSON/);
   });
@@ -127,7 +129,7 @@ describe("a response has no value when", () => {
 
 test("headers and cookies are found whatever the letters of the header's name", async () => {
   const steps = await load([{ extract: { a: { header: "x-ID" }, b: { cookie: "sid" } } }, { path: "/{{a}}/{{b}}" }]);
-  const chain = createChains()(0);
+  const chain = createChains(TARGET)(0);
   const headers: Header[] = [
     ["X-Id", "7"],
     ["set-cookie", "a=1"],
@@ -142,7 +144,7 @@ test("users have values of their own, those of the scenario in turn, and chains 
     [{ extract: { v: "v" } }, { path: "/{{name}}/{{v}}" }],
     [{ name: "a" }, { name: "b" }],
   );
-  const open = createChains();
+  const open = createChains(TARGET);
   const chains = [0, 1, 2].map(open);
   for (const [user, chain] of chains.entries()) send(chain, first, `{"v":${user}}`);
   const paths = chains.map((chain) => chain.nextRequest(second as Payload).request?.path);
@@ -155,7 +157,7 @@ describe("a step that is sent once", () => {
 
   test("is left out of the user's later chains, which have its values", async () => {
     const [first, second] = (await load(STEPS)) as [Payload, Payload];
-    const open = createChains();
+    const open = createChains(TARGET);
     assert.equal(open(0).skips?.(first), false);
     send(open(0), first, '{"v":"mine"}');
     const next = open(0);
@@ -165,7 +167,7 @@ describe("a step that is sent once", () => {
 
   test("is sent again when it has failed, and when the server refuses the user", async () => {
     const [first, second] = (await load(STEPS)) as [Payload, Payload];
-    const open = createChains();
+    const open = createChains(TARGET);
     send(open(0), first, "{}");
     assert.equal(open(0).skips?.(first), false);
     send(open(0), first, '{"v":"mine"}');
@@ -188,7 +190,7 @@ describe("secrets", () => {
 
   test("are not in what exports show, which has the same size", async () => {
     const [first, second] = (await load(STEPS, USER)) as [Payload, Payload];
-    const chain = createChains()(0);
+    const chain = createChains(TARGET)(0);
     const body = encode(RESPONSE);
     chain.nextRequest(first);
     assert.equal(chain.takeValues?.([body], []), undefined);
@@ -203,7 +205,7 @@ describe("secrets", () => {
 
   test("are shown when the scenario asks for it", async () => {
     const [first, second] = (await load(STEPS, USER, true)) as [Payload, Payload];
-    const chain = createChains()(0);
+    const chain = createChains(TARGET)(0);
     const body = encode(RESPONSE);
     chain.nextRequest(first);
     chain.takeValues?.([body], []);
@@ -211,5 +213,42 @@ describe("secrets", () => {
     assert.equal(chain.nextRequest(second).shown, undefined);
     const failure = { kind: "http", message: 'to"ken-1' } as const;
     assert.equal(chain.endTurn?.(failure), failure);
+  });
+});
+
+describe("cookies", () => {
+  const cookieOf = (chain: Conversation, step: Payload | undefined): string | undefined =>
+    chain.nextRequest(step as Payload).request?.headers?.find(([name]) => name === "Cookie")?.[1];
+  const SID: Header[] = [["Set-Cookie", "sid=secret-1; Path=/"]];
+
+  test("that a response sets are sent with the later steps of the chain, and not with the next chain", async () => {
+    const [first, second] = await load([{ path: "/login" }, { path: "/me" }]);
+    const open = createChains(TARGET);
+    const chain = open(0);
+    assert.equal(cookieOf(chain, first), undefined);
+    send(chain, first, "{}", SID);
+    assert.equal(cookieOf(chain, second), "sid=secret-1");
+    assert.equal(cookieOf(open(0), second), undefined);
+  });
+
+  test("of a step that is sent once are the user's own, until the server refuses them", async () => {
+    const [first, second] = (await load([{ path: "/login", isOnce: true }, { path: "/me" }])) as [Payload, Payload];
+    const open = createChains(TARGET);
+    send(open(0), first, "{}", SID);
+    const next = open(0);
+    assert.deepEqual([cookieOf(next, second), cookieOf(open(1), second)], ["sid=secret-1", undefined]);
+    const failure = next.endTurn?.({ kind: "http", status: 401, message: "no session secret-1" });
+    assert.equal(failure?.message.includes("secret-1"), false);
+    assert.equal(cookieOf(open(0), second), undefined);
+  });
+
+  test("are not added where the step or the target says itself which are sent", async () => {
+    const [first, second] = await load([{}, { headers: [["cookie", "own=1"]] }]);
+    const chain = createChains(TARGET)(0);
+    send(chain, first, "{}", SID);
+    assert.deepEqual(chain.nextRequest(second as Payload).request?.headers, [["cookie", "own=1"]]);
+    const other = createChains({ ...TARGET, hasCookies: true })(0);
+    send(other, first, "{}", SID);
+    assert.equal(cookieOf(other, first), undefined);
   });
 });

@@ -114,7 +114,7 @@ describe("a tensor of TensorFlow", () => {
     [
       "values for a fraction of a huge shape",
       { dtype: "DT_INT32", tensor_shape: shaped(2 ** 40), int_val: [1] },
-      /'t' has 1 values, where shape \[1099511627776\] has 1099511627776/,
+      /'t' has 1 value, where shape \[1099511627776\] has 1099511627776/,
     ],
     ["an unknown size", { dtype: "DT_INT32", tensor_shape: shaped(-1), int_val: [1] }, /unknown shape \[-1\]/],
   ] as const satisfies readonly (readonly [string, ProtoObject, RegExp])[])

@@ -10,6 +10,7 @@ import type { ResponseCheck } from "../../../src/transport/response-check.ts";
 import { type CallCounter, startStub } from "../../servers/stub.ts";
 import { latin1, pattern, toText } from "../bytes.ts";
 import { Driver, endpointAt, type Outcome } from "../drive.ts";
+import { NO_MESSAGE } from "./failures.ts";
 
 /** Both gRPC clients make calls of all four types to grpc-go, whose own counts must be the clients'. */
 
@@ -198,7 +199,7 @@ const CASES: readonly CallCase[] = [
     responses: [],
     server: { calls: 1, sent: 0 },
     announced: 0,
-    failure: { kind: "protocol", message: "status OK without a message" },
+    failure: NO_MESSAGE,
   },
   {
     name: "a method that the server does not have",

@@ -16,6 +16,7 @@ import {
   TYPE,
   words,
 } from "../http2/write-frames.ts";
+import { CLOSED, COMPRESSED, NO_STATUS, NO_TRAILERS, resetWith } from "./failures.ts";
 import { scriptedClient } from "./scripted-client.ts";
 
 /** What servers may do to a call with several messages, and what the client then reports. */
@@ -97,18 +98,18 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "a closed connection",
     fault: undefined,
-    failure: { kind: "closed", message: "server closed the connection before the response was complete" },
+    failure: CLOSED,
     breaks: true,
   },
   {
     name: "a reset stream",
     fault: frame(TYPE.rstStream, 0, 1, words(2)),
-    failure: { kind: "closed", message: "server reset the stream (INTERNAL_ERROR)" },
+    failure: resetWith("INTERNAL_ERROR"),
   },
   {
     name: "a stream that is refused after a response, which cannot be sent again",
     fault: frame(TYPE.rstStream, 0, 1, words(7)),
-    failure: { kind: "closed", message: "server reset the stream (REFUSED_STREAM)" },
+    failure: resetWith("REFUSED_STREAM"),
   },
   {
     name: "a reset within a message",
@@ -116,7 +117,7 @@ const FAULTS: readonly FaultCase[] = [
       frame(TYPE.data, 0, 1, grpcMessage(latin1("TWO")).slice(0, 6)),
       frame(TYPE.rstStream, 0, 1, words(CANCEL)),
     ),
-    failure: { kind: "closed", message: "server reset the stream (CANCEL)" },
+    failure: resetWith("CANCEL"),
   },
   {
     name: "a status in the middle",
@@ -133,14 +134,14 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "no trailers",
     fault: frame(TYPE.data, END_STREAM, 1, grpcMessage(latin1("TWO"))),
-    failure: { kind: "protocol", message: "response ended without trailers" },
+    failure: NO_TRAILERS,
     responses: ["ONE", "TWO"],
     resets: true,
   },
   {
     name: "trailers without a status",
     fault: headers(1, [["x", "y"]], END_STREAM),
-    failure: { kind: "protocol", message: "response ended without grpc-status" },
+    failure: NO_STATUS,
     resets: true,
   },
   {
@@ -159,7 +160,7 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "a compressed message without an encoding",
     fault: frame(TYPE.data, 0, 1, grpcMessage(latin1("x"), 1)),
-    failure: { kind: "protocol", message: "compressed gRPC message without a grpc-encoding" },
+    failure: COMPRESSED,
     resets: true,
   },
   {

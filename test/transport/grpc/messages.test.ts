@@ -5,6 +5,7 @@ import { frameMessage, MessageReader } from "../../../src/transport/grpc/message
 import { readHead, toFailure } from "../../../src/transport/grpc/response-head.ts";
 import { hex, inPieces, join, latin1, pattern, splits, toText } from "../bytes.ts";
 import { grpcMessage } from "../http2/write-frames.ts";
+import { COMPRESSED, NO_STATUS } from "./failures.ts";
 
 function readMessages(
   pieces: readonly Uint8Array[],
@@ -86,16 +87,17 @@ describe("gRPC messages", () => {
   });
 
   for (const [name, bytes, message] of [
-    ["compressed ones", "01 00000001 61", /^compressed gRPC message without a grpc-encoding$/],
-    ["unknown flags", "80 00000001 61", /^bad gRPC message flag 128$/],
-    ["sizes above 2 GiB", "00 80000000", /^the response is longer than the 2,147,483,647 bytes allowed/],
+    ["compressed ones", "01 00000001 61", COMPRESSED.message],
+    ["unknown flags", "80 00000001 61", "bad gRPC message flag 128"],
+    ["sizes above 2 GiB", "00 80000000", "the response is longer than the 2,147,483,647 bytes allowed"],
   ] as const) {
     test(`refuse ${name}, however they are cut`, () => {
       for (const pieces of splits(hex(bytes)))
         assert.throws(
           () => readMessages(pieces),
           (error) =>
-            (error instanceof ProtocolError || error instanceof ResponseTooLargeError) && message.test(error.message),
+            (error instanceof ProtocolError || error instanceof ResponseTooLargeError) &&
+            error.message.startsWith(message),
         );
     });
   }
@@ -151,6 +153,6 @@ describe("gRPC response heads", () => {
       status: 404,
       message: "HTTP status 404 instead of a gRPC response",
     });
-    assert.deepEqual(of([":status", "200"]), { kind: "protocol", message: "response ended without grpc-status" });
+    assert.deepEqual(of([":status", "200"]), NO_STATUS);
   });
 });

@@ -6,6 +6,7 @@ import { inPieces, join, latin1, toText } from "../bytes.ts";
 import { postRequest } from "../drive.ts";
 import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+import { COMPRESSED, resetWith } from "./failures.ts";
 import { scriptedClient } from "./scripted-client.ts";
 
 /** Our client for bidirectional gRPC streams against a server whose every frame is scripted. */
@@ -266,18 +267,18 @@ describe("own gRPC stream client", () => {
         END_STREAM,
       ),
       "grpc",
-      /^bye$/,
+      "bye",
     ],
-    ["status OK", headers(1, [["grpc-status", "0"]], END_STREAM), "closed", /^server ended the stream$/],
-    ["no trailers", frame(TYPE.data, END_STREAM, 1), "protocol", /^stream ended without trailers$/],
-    ["a reset", frame(TYPE.rstStream, 0, 1, words(2)), "closed", /^server reset the stream \(INTERNAL_ERROR\)$/],
+    ["status OK", headers(1, [["grpc-status", "0"]], END_STREAM), "closed", "server ended the stream"],
+    ["no trailers", frame(TYPE.data, END_STREAM, 1), "protocol", "stream ended without trailers"],
+    ["a reset", frame(TYPE.rstStream, 0, 1, words(2)), "closed", resetWith("INTERNAL_ERROR").message],
     [
       "a message that is none",
       data(grpcMessage(new Uint8Array([0x0a, 0x7f]))),
       "protocol",
-      /^protobuf field reaches past its message$/,
+      "protobuf field reaches past its message",
     ],
-    ["a compressed message", data(grpcMessage(latin1("x"), 1)), "protocol", /^compressed gRPC message/],
+    ["a compressed message", data(grpcMessage(latin1("x"), 1)), "protocol", COMPRESSED.message],
   ] as const) {
     test(`a stream that ends with ${name} fails its requests, and the next request opens another`, async () => {
       await withClient(
@@ -292,7 +293,7 @@ describe("own gRPC stream client", () => {
             [0, 1].map((slot) => driver.request(slot, REQUEST, `000${slot}`)),
           )) {
             assert.equal(failure?.kind, kind);
-            assert.match(failure?.message ?? "", message);
+            assert.equal(failure?.message, message);
           }
           assert.equal((await driver.request(0, REQUEST, "0005")).failure, undefined);
           assert.equal(driver.doneCount, 3);

@@ -23,10 +23,8 @@ import { parseResponseField } from "../../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../../service/openai/response-kind.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
-import { valueAt } from "../../options/place.ts";
 import { findReadOutputs, textsIn } from "../../output-files.ts";
-import type { Asked } from "../options/asked.ts";
-import type { SettingPath } from "../options/settings.ts";
+import type { Asked, Values } from "../options/asked.ts";
 import { nameFolder } from "../plan/to-outputs.ts";
 import { type ProfilePlan, toProfilePlan } from "../plan/to-plan.ts";
 import { openTokenizer } from "../profile/token-work.ts";
@@ -41,27 +39,27 @@ import { type HostRun, readHost } from "./read-host.ts";
  * @throws UserError naming the file, RunError
  */
 export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
-  const { settings } = asked;
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
-  const { hosts: found, skipped } = findExports(settings.process.inputDir);
+  const inputFolder = asked.get("process.input_path");
+  const { hosts: found, skipped } = findExports(inputFolder);
   for (const folder of skipped) note(`${folder} is left out: it has no export with its JSON report`);
   const hosts = found.map(readHost);
   const [first] = hosts as [HostRun, ...HostRun[]];
-  checkSame(hosts, settings.tokenizer.name !== "");
-  const merged = mergeAsked(first, settings);
+  checkSame(hosts, asked.get("tokenizer.name") !== "");
+  const merged = mergeAsked(first, asked);
   const { sources, gaps, unanswered, startEpochNs } = joinExports(hosts.map(({ source }) => source));
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
-  const plan = toProfilePlan(merged, join(settings.output.artifactDir, nameFolder(merged)), []);
+  const plan = toProfilePlan(merged, join(asked.get("output.artifact_directory"), nameFolder(merged)), []);
   const load = { ...loadOf(hosts), startEpochNs };
   const { measured, runs } = await measure(plan, hosts, sources, load);
   if (measured.columns.count === 0) {
     const message = "the exports hold no request that was answered";
     const hint = "Give the exports of runs that measured something.";
-    throw userError("missing", "--input-directory", message, hint, settings.process.inputDir);
+    throw userError("missing", "--input-directory", message, hint, inputFolder);
   }
   const { folder } = plan.outputs.genaiPerf;
-  const { plots, ...files } = artifactFiles(folder, settings.output.profileExportFile);
+  const { plots, ...files } = artifactFiles(folder, asked.get("output.profile_export_file"));
   const outputs = Object.values(files).map((path) => ["--artifact-dir", path] as const);
   const problems = findReadOutputs(
     outputs,
@@ -75,9 +73,9 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   printTables(measured, io);
   writeArtifacts(measured, io, { plots, ...files });
   await removePlots(plots);
-  if (settings.output.isPlotting) await drawRuns(measured, runs, plots, io);
+  if (asked.get("output.generate_plots")) await drawRuns(measured, runs, plots, io);
   const { telemetry } = measured.result;
-  if (settings.isVerbose && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
+  if (asked.get("-v") && telemetry !== undefined) io.out(formatTelemetryConsole(telemetry));
   note(`${hosts.length === 1 ? "1 export is" : `${hosts.length} exports are`} merged in ${folder}`);
   return true;
 }
@@ -100,7 +98,7 @@ function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: 
   for (const { source } of hosts)
     if (source.experiments.length > 1)
       note(`${source.path} has ${source.experiments.length} levels of load: the first is merged`);
-  const loads = hosts.map(({ asked }) => JSON.stringify(asked.settings.perfAnalyzer.stimulus));
+  const loads = hosts.map(({ asked }) => JSON.stringify(asked.get("perf_analyzer.stimulus")));
   const other = loads.findIndex((load) => load !== loads[0]);
   if (other > 0)
     note(
@@ -165,11 +163,10 @@ function measureForPlots(
 
 /** The tokenizer of the other hosts may not exist on this one. */
 async function openNamed(plan: ProfilePlan, { files, asked }: HostRun): Promise<Tokenizer | undefined> {
-  const { layout, tokenizer } = asked.settings;
   try {
-    return await openTokenizer(plan, tokenizer.isTrustingRemoteCode);
+    return await openTokenizer(plan, asked.get("tokenizer.trust_remote_code"));
   } catch (error) {
-    const own = tokenizer.name === "" ? layout.models[0] : tokenizer.name;
+    const own = asked.get("tokenizer.name") || asked.get("model_names")[0];
     if (!(error instanceof UserError) || plan.measurement.tokens?.tokenizer !== own) throw error;
     const path = `${files.report}, input_config.tokenizer`;
     const hint = "Name the tokenizer with --tokenizer, as it is called on this host.";
@@ -177,37 +174,38 @@ async function openNamed(plan: ProfilePlan, { files, asked }: HostRun): Promise<
   }
 }
 
-/** Settings that must be equal on all hosts, so that their requests are comparable. */
-const SAME: readonly (readonly [at: SettingPath, what: string])[] = [
-  ["layout.models", "model_names"],
-  ["endpoint.type", "endpoint.type"],
-  ["endpoint.backend", "endpoint.backend"],
-  ["layout.isStreaming", "endpoint.streaming"],
-  ["input.goodput", "input.goodput"],
+const TOKENIZER = "tokenizer.name";
+
+/** Options that must be equal on all hosts, so that their requests are comparable. */
+const SAME: readonly (keyof Values)[] = [
+  "model_names",
+  "endpoint.type",
+  "endpoint.backend",
+  "endpoint.streaming",
+  "input.goodput",
 ];
 
 function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   const [first, ...others] = hosts as [HostRun, ...HostRun[]];
-  const same = hasTokenizer ? SAME : [...SAME, ["tokenizer.name", "tokenizer.name"] as const];
+  const same = hasTokenizer ? SAME : [...SAME, TOKENIZER];
   const problems = others.flatMap(({ files, asked }) =>
-    same.flatMap(([at, what]): Problem[] => {
-      const [one, other] = [first.asked, asked].map(({ settings }) => JSON.stringify(valueAt(settings, at)));
+    same.flatMap((name): Problem[] => {
+      const [one, other] = [first.asked, asked].map(({ values }) => JSON.stringify(values.get(name)));
       if (one === other) return [];
       const hint =
-        at === "tokenizer.name"
-          ? "Choose one with --tokenizer."
-          : "Merge only runs of the same kind: remove this folder.";
-      return [problem("conflict", files.report, `${what} is ${other}, but ${one} in ${first.files.report}`, hint)];
+        name === TOKENIZER ? "Choose one with --tokenizer." : "Merge only runs of the same kind: remove this folder.";
+      return [problem("conflict", files.report, `${name} is ${other}, but ${one} in ${first.files.report}`, hint)];
     }),
   );
   if (problems.length > 0) throw new UserError(problems);
 }
 
+/** What the command line says of a merge, whatever the hosts did. */
+const OF_MERGE = /^(?:-v$|output\.|process\.|rampart\.plot_formats$)/;
+
 /** Returns what the first host asked for, with the outputs and the tokenizer of the command line. */
-function mergeAsked({ asked }: HostRun, line: Asked["settings"]): Asked {
-  const { subcommand, isVerbose, output, process } = line;
-  const rampart = { ...asked.settings.rampart, plotFormats: line.rampart.plotFormats };
-  const { tokenizer: own } = asked.settings;
-  const tokenizer = line.tokenizer.name === "" ? own : { ...own, name: line.tokenizer.name };
-  return asked.with({ subcommand, isVerbose, output, process, rampart, tokenizer });
+function mergeAsked({ asked }: HostRun, line: Asked): Asked {
+  const isOfMerge = (name: string): boolean =>
+    OF_MERGE.test(name) || (name === TOKENIZER && line.get(TOKENIZER) !== "");
+  return asked.with(Object.fromEntries([...line.values].filter(([name]) => isOfMerge(name))), line);
 }

@@ -7,8 +7,8 @@ import { openProfileExport, type ProfileExport } from "../../../report/read/prof
 import { readRawMembers } from "../../../report/read/raw-export.ts";
 import { Asked } from "../options/asked.ts";
 import { readConfigText } from "../options/config.ts";
-import { defaultSettings } from "../options/defaults.ts";
-import { SettingsBuilder } from "../options/settings-builder.ts";
+import { DEFAULTS } from "../options/subcommands.ts";
+import { ValuesBuilder } from "../options/values-builder.ts";
 import type { HostFiles } from "./find-exports.ts";
 
 /** The measurements and settings of one host. */
@@ -69,14 +69,14 @@ function readInputConfig(text: string, path: string): Asked {
     // The configuration reader refuses anything that is not a map.
     if (isMap(node)) for (const key of keys) node.delete(key);
   }
-  const builder = new SettingsBuilder(defaultSettings());
+  const builder = new ValuesBuilder(DEFAULTS);
   readConfigText(builder, String(document), `${path}, input_config`);
   if (builder.problems.length > 0) throw new UserError(builder.problems);
-  const { settings } = builder;
-  if (settings.layout.models.length === 0) throw refuse(path, "input_config names no model");
+  const asked = new Asked(builder);
+  if (asked.get("model_names").length === 0) throw refuse(path, "input_config names no model");
   if (typeof file === "string" && file !== "")
     builder.store("input.file", file, { place: path, source: "file", isFloat: false });
-  return new Asked(builder);
+  return asked;
 }
 
 function refuse(path: string, message: string): UserError {

@@ -7,11 +7,12 @@ import { showValue } from "../../../plan/show-value.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
 import type { LoadName } from "../loads.ts";
+import { valueNameOf } from "./genai-option.ts";
 import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
 import { readStimulus } from "./read-load.ts";
-import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { readSweeps } from "./sweeps.ts";
 import { isFileOrFolder, VALUE_KINDS } from "./value-kinds.ts";
+import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
 
 /** Reads genai-perf's YAML configuration files. Errors include line and column, and are all reported at once. */
 
@@ -21,7 +22,7 @@ type PlaceOf = (node: Node | null | undefined) => string;
 type Entries = readonly (YamlKey | YamlGroup)[];
 
 /** Reads a file into the builder. Returns whether it has any settings, valid or not. */
-export function readConfig(builder: SettingsBuilder, path: string): boolean {
+export function readConfig(builder: ValuesBuilder, path: string): boolean {
   let text: string;
   try {
     text = readFileText(path, MOST_SETTINGS_BYTES);
@@ -33,7 +34,7 @@ export function readConfig(builder: SettingsBuilder, path: string): boolean {
 }
 
 /** Reads the text of a file. Returns the same as {@link readConfig}. @param path name of the file in errors */
-export function readConfigText(builder: SettingsBuilder, text: string, path: string): boolean {
+export function readConfigText(builder: ValuesBuilder, text: string, path: string): boolean {
   // Register secrets before any error quotes the file.
   registerArguments(text.split("\n").map((line) => line.replace(/^[\s-]*["']?|["']?\s*$/g, "")));
   // Version 1.1, like PyYAML: `yes` and `on` are also booleans.
@@ -52,7 +53,7 @@ export function readConfigText(builder: SettingsBuilder, text: string, path: str
 }
 
 /** Reports a merge key without a map, and returns false. */
-function checkMerges(builder: SettingsBuilder, document: Document.Parsed, path: string): boolean {
+function checkMerges(builder: ValuesBuilder, document: Document.Parsed, path: string): boolean {
   try {
     document.toJS();
     return true;
@@ -63,7 +64,7 @@ function checkMerges(builder: SettingsBuilder, document: Document.Parsed, path: 
   }
 }
 
-function readEntries(builder: SettingsBuilder, map: YAMLMap, entries: Entries, label: string, placeOf: PlaceOf): void {
+function readEntries(builder: ValuesBuilder, map: YAMLMap, entries: Entries, label: string, placeOf: PlaceOf): void {
   for (const pair of map.items) {
     const keyNode = pair.key as Node;
     const node = pair.value as Node | null;
@@ -73,7 +74,7 @@ function readEntries(builder: SettingsBuilder, map: YAMLMap, entries: Entries, l
       describeUnknownKey(builder, key, placeOf(keyNode), entries, label);
       continue;
     }
-    const from: GivenSetting = { place: placeOf(node ?? keyNode), source: "file", isFloat: hasFloat(node) };
+    const from: ValueSource = { place: placeOf(node ?? keyNode), source: "file", isFloat: hasFloat(node) };
     if (!isGroup(entry)) {
       if (!isNull(node)) readValue(builder, entry, node as Node, from, placeOf);
       else if (entry.option.needsValue === true) {
@@ -88,13 +89,7 @@ function readEntries(builder: SettingsBuilder, map: YAMLMap, entries: Entries, l
   }
 }
 
-function describeUnknownKey(
-  builder: SettingsBuilder,
-  key: string,
-  place: string,
-  entries: Entries,
-  label: string,
-): void {
+function describeUnknownKey(builder: ValuesBuilder, key: string, place: string, entries: Entries, label: string): void {
   const near = nearestName(
     key,
     entries.map((entry) => entry.key),
@@ -104,8 +99,8 @@ function describeUnknownKey(
 }
 
 /** Reads one value that is not empty. */
-function readValue(builder: SettingsBuilder, entry: YamlKey, node: Node, from: GivenSetting, placeOf: PlaceOf): void {
-  const { at, kind, choices } = entry.option;
+function readValue(builder: ValuesBuilder, entry: YamlKey, node: Node, from: ValueSource, placeOf: PlaceOf): void {
+  const { kind, choices } = entry.option;
   const value: unknown = kind === "object" ? toWrittenJson(node) : node.toJSON();
   const read = VALUE_KINDS[kind].readYaml(value);
   const fail = (message: string, hint: string): void =>
@@ -123,7 +118,7 @@ function readValue(builder: SettingsBuilder, entry: YamlKey, node: Node, from: G
   } else {
     // Choices are case-insensitive, like in GenAI-Perf.
     const item = unknown ?? (typeof read === "string" && choices !== undefined ? read.toLowerCase() : read);
-    builder.set(at, item, from, entry.option);
+    builder.set(valueNameOf(entry.option), item, from, entry.option);
   }
 }
 

@@ -1,38 +1,45 @@
 import { formatFloat } from "../../../report/genai-perf/python-format.ts";
 import { JsonNumber, parseJson } from "../../../service/json-text.ts";
-import { valueAt } from "../../options/place.ts";
 import type { FlagReader } from "./genai-option.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-import type { SettingPath } from "./settings.ts";
-import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
+import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
 
-/** Reports whether a flag already set this value. Flags add to each other, but replace values from a file. */
-function isAdding(builder: SettingsBuilder, at: SettingPath, from: GivenSetting): boolean {
-  return builder.given.get(at)?.source === from.source;
+/** Limits by metric: milliseconds, or tokens per second for throughputs. */
+export type Limits = Readonly<Record<string, number>>;
+
+/** What is limited. */
+export const LIMITED = { unit: "milliseconds, or tokens per second for throughputs" };
+
+/** Whether a number of requests or windows are measured. */
+export type MeasuredIn = "interval" | "request_count";
+
+/** Returns the value that flags have set so far: they add to each other, but replace values from a file. */
+function earlierOf(builder: ValuesBuilder, name: string, from: ValueSource): unknown {
+  return builder.given.get(name)?.source === from.source ? builder.values.get(name) : undefined;
 }
 
 /** Returns a reader that adds a text to a list. */
-export function addTo(at: SettingPath): FlagReader {
+export function addTo(name: string): FlagReader {
   return (builder, values, from) => {
-    const earlier = isAdding(builder, at, from) ? (valueAt(builder.settings, at) as readonly string[]) : [];
-    builder.store(at, [...earlier, String(values[0])], from);
+    const earlier = (earlierOf(builder, name, from) ?? []) as readonly string[];
+    builder.store(name, [...earlier, String(values[0])], from);
   };
 }
 
 /** Reads the amount to measure. */
-export function readMeasurement(mode: "interval" | "request_count"): FlagReader {
+export function readMeasurement(mode: MeasuredIn): FlagReader {
   return (builder, values, from) => {
     if ((values[0] as number) < 1) {
       builder.fail(from.place, "must be above 0", String(values[0]), "Give 1 or more.");
       return;
     }
-    builder.store("perfAnalyzer.measurement.mode", mode, from);
-    builder.store("perfAnalyzer.measurement.num", values[0], from);
+    builder.store("perf_analyzer.measurement.mode", mode, from);
+    builder.store("perf_analyzer.measurement.num", values[0], from);
   };
 }
 
 /** Reads limits as `metric:value`. */
-export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagReader {
+export function readLimits(name: string): FlagReader {
   return (builder, values, from) => {
     const limits: [metric: string, limit: number][] = [];
     for (const item of values.map(String)) {
@@ -47,14 +54,14 @@ export function readLimits(at: "input.goodput" | "rampart.searchLimits"): FlagRe
       if (limit < 0) builder.fail(from.place, message, item, "Give 0 or more.");
       limits.push([metric, limit]);
     }
-    builder.store(at, Object.fromEntries(limits), from);
+    builder.store(name, Object.fromEntries(limits), from);
   };
 }
 
 /** Reads `name:value`, with the type inferred from the value's text, `name` alone for null, or a JSON object. */
 export const readExtraInput: FlagReader = (builder, values, from) => {
   const text = String(values[0]);
-  const earlier = isAdding(builder, "input.extra", from) ? (builder.settings.input.extra ?? {}) : {};
+  const earlier = (earlierOf(builder, "input.extra", from) ?? {}) as Readonly<Record<string, unknown>>;
   const add = (more: Readonly<Record<string, unknown>>): void =>
     builder.store("input.extra", { ...earlier, ...more }, from);
   const fail = (message: string, hint: string): void => builder.fail(from.place, message, text, hint);

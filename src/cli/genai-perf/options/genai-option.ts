@@ -3,16 +3,18 @@ import type { Plan } from "../../../plan/plan.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { ArgparseOption } from "../../options/argparse.ts";
 import type { Option } from "../../options/option.ts";
-import { type ValueAt, valueAt, withValue } from "../../options/place.ts";
+import { hasPlace, withValue } from "../../options/place.ts";
 import type { LoadName } from "../loads.ts";
-import type { GenaiSettings, LandedPath, SettingPath } from "./settings.ts";
-import type { GivenSetting, SettingsBuilder } from "./settings-builder.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
+import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
 
-/** An option of genai-perf: its flag, its key in YAML files, its value, and its setting. */
+/** An option of genai-perf: its flag, its key in YAML files, its value, and where that lands in the Plan. */
 
 /** Reads one occurrence of a flag. */
-export type FlagReader = (builder: SettingsBuilder, values: readonly (string | number)[], from: GivenSetting) => void;
+export type FlagReader = (builder: ValuesBuilder, values: readonly (string | number)[], from: ValueSource) => void;
+
+/** Puts a value into the plan of a profile. Values of options before it in the tables are already there. */
+export type Land<V> = (plan: Plan, value: V) => Plan;
 
 /** An option in a table. */
 export interface Entry
@@ -31,15 +33,17 @@ export interface Entry
   readonly count?: ArgparseOption["count"];
   /** Kind of the flag's value, if it accepts fewer values than a file. */
   readonly flagKind?: "integer";
-  /** Path of the setting. Absent if the flag sets only a part of one. */
-  readonly at?: SettingPath;
   /** Path in the Plan of what it sets, as texts about a run name it. */
   readonly setting?: PlanSettingPath;
-  /** The load that it needs. */
+  /** The load that it needs. It lands for no other. */
   readonly needs?: LoadName;
-  /** Puts the setting into a profile's plan. Not called for the default and for another load than it needs. */
-  readonly land?: (plan: Plan, settings: GenaiSettings) => Plan;
-  /** Default of the setting. Null stands for "not given". */
+  /** Names of options that must not have their defaults: otherwise the plan has no such part, and the value does not land. */
+  readonly within?: readonly string[];
+  /** Whether it lands only if it is given, even with its default. */
+  readonly landsIfGiven?: boolean;
+  /** Puts the value into a profile's plan. Not called for null. Absent: it has no place of its own there. */
+  readonly land?: Land<never>;
+  /** Default of the value. Null stands for "not given". Absent if the flag sets only a part of another option's value. */
   readonly default?: unknown;
   /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */
   readonly ownChoices?: readonly string[];
@@ -77,30 +81,51 @@ export interface GenaiOption extends Entry {
 export type GenaiFlag = GenaiOption & ArgparseOption;
 
 /** An option with a key in files. */
-export type KeyedOption = GenaiOption & { readonly key: string; readonly at: SettingPath };
+export type KeyedOption = GenaiOption & { readonly key: string };
 
-/** Returns an option's setting and default, checked against the setting's type. */
-export function sets<const P extends SettingPath>(
+/** What an entry may say of its value. */
+type OfValue = Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind">;
+/** What an entry may say of the landing of its value. */
+type OfLanding<V> = OfValue &
+  Pick<Entry, "needs" | "within" | "landsIfGiven"> & {
+    /** Makes the plan's value of it; undefined: none. */
+    readonly convert?: (value: NonNullable<V>) => unknown;
+    /** Lands only at places where the plan has a value already. */
+    readonly ifThere?: boolean;
+  };
+
+/** A value: numbers and booleans without their literal types. */
+type Wide<V> = V extends number ? number : V extends boolean ? boolean : V;
+
+/** Returns the kind and the default of a value that has no place of its own in a plan, or several. */
+export function holds<V>(
   kind: ValueKind,
-  at: P,
-  fallback: ValueAt<P, GenaiSettings>,
-  more: Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind"> = {},
-): { readonly kind: ValueKind; readonly at: P; readonly default: unknown } & typeof more {
-  return { kind, at, default: fallback, ...more };
+  fallback: V,
+  more: OfValue = {},
+): { readonly kind: ValueKind; readonly default: Wide<V> } & OfValue {
+  return { kind, default: fallback as Wide<V>, ...more };
 }
 
-/** Returns an option whose value lands at a path of the plan, unless it is not given. 0 seconds mean none; a plan has milliseconds. */
-export function lands(
+/**
+ * Returns the same of a value that lands in the plan: at paths, or as a function puts it there. Seconds become the milliseconds of a path
+ * that has them, and 0 of those stands for none.
+ */
+export function lands<V>(
   kind: ValueKind,
-  path: string,
-  more: Parameters<typeof sets>[3] & Pick<Entry, "needs"> = {},
-): { readonly kind: ValueKind; readonly at: LandedPath; readonly default: null } & Pick<Entry, "land"> & typeof more {
-  const land: Entry["land"] = (plan, { rampart }) => {
-    const value = valueAt(rampart.plan, path);
-    if (more.unit !== "seconds") return withValue(plan, path, value);
-    return value === 0 ? plan : withValue(plan, path, secToMs(Number(value)));
+  place: string | readonly string[] | Land<NonNullable<Wide<V>>>,
+  fallback: V,
+  { convert, ifThere = false, ...more }: OfLanding<Wide<V>> = {},
+): { readonly kind: ValueKind; readonly default: Wide<V> } & Pick<Entry, "land"> & typeof more {
+  const paths = typeof place === "function" ? [] : [place].flat();
+  const isInMs = more.unit === "seconds" && paths.some((path) => path.endsWith("Ms"));
+  const landAtPaths = (plan: Plan, value: NonNullable<Wide<V>>): Plan => {
+    const inPlan = isInMs ? secToMs(Number(value)) || undefined : value;
+    const landed = convert === undefined ? inPlan : convert(value);
+    if (landed === undefined) return plan;
+    const there = paths.filter((path) => !ifThere || hasPlace(plan, path));
+    return there.reduce((changed, path) => withValue(changed, path, landed), plan);
   };
-  return { kind, at: `rampart.plan.${path}`, default: null, land, ...more };
+  return { kind, default: fallback as Wide<V>, land: typeof place === "function" ? place : landAtPaths, ...more };
 }
 
 /** Adds the help heading to options. `Rampart` is the heading of its own options. */
@@ -120,6 +145,11 @@ export function inGroup<const T extends readonly Entry[]>(
 /** Reports whether an option has a flag. */
 export function hasFlag(option: GenaiOption): option is GenaiFlag {
   return option.names !== undefined;
+}
+
+/** Returns the name of an option's value: its key in files, or its first flag. */
+export function valueNameOf({ key, names }: Pick<Entry, "key" | "names">): string {
+  return key ?? names?.[0] ?? "";
 }
 
 /** Describes an option in whole sentences, for help and for comments in templates. */

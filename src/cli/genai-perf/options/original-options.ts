@@ -1,11 +1,27 @@
+import { plotsFolder } from "../../../report/genai-perf/outputs.ts";
 import { withValue } from "../../options/place.ts";
-import { ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
-import { LOAD_NAMES } from "../loads.ts";
-import { readMeasurement } from "./flag-readers.ts";
-import { inGroup, sets } from "./genai-option.ts";
-import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS } from "./sweeps.ts";
+import type { Backend } from "../endpoint-formats.ts";
+import { type EndpointTypeName, ORIGINAL_TYPE_NAMES, RAMPART_TYPE_NAMES } from "../endpoints.ts";
+import { LOAD_NAMES, type Stimulus } from "../loads.ts";
+import { type MeasuredIn, readMeasurement } from "./flag-readers.ts";
+import { holds, inGroup, type Land, lands } from "./genai-option.ts";
+import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS, type Sweep } from "./sweeps.ts";
 
 /** GenAI-Perf's other options, in the order of its flags. */
+
+/** Where metrics are read unless a command says otherwise: at DCGM's exporter of this host. */
+const METRICS_URLS: readonly string[] = ["http://localhost:9400/metrics"];
+
+/** An empty list stands for the default, like in GenAI-Perf. */
+function toUrls(urls: readonly string[]): readonly string[] {
+  return urls.length === 0 ? METRICS_URLS : [...new Set(urls.map((url) => url.trim()))];
+}
+
+const landPlots: Land<boolean> = (plan, isPlotting) => {
+  if (!isPlotting) return plan;
+  const landed = withValue(plan, "outputs.files.plots", plotsFolder(plan.outputs.genaiPerf?.folder ?? ""));
+  return withValue(landed, "measurement.tokens.wantsGaps", true);
+};
 
 /** Options of the endpoint. */
 export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
@@ -13,33 +29,33 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["-m", "--model"],
     key: "model_names",
     alias: "model_name",
-    ...sets("texts", "layout.models", []),
+    ...lands<readonly string[]>("texts", "requests.layout.models", []),
     needsValue: true,
     help: "The model or models to measure.",
   },
   {
     names: ["--model-selection-strategy"],
     key: "endpoint.model_selection_strategy",
-    ...sets("text", "layout.modelSelection", "round_robin", { choices: ["round_robin", "random"] }),
+    ...lands("text", "requests.layout.modelSelection", "round_robin", { choices: ["round_robin", "random"] }),
     help: "How requests are shared among several models: in turn, or drawn evenly.",
   },
   {
     names: ["--backend"],
     key: "endpoint.backend",
-    ...sets("text", "endpoint.backend", "tensorrtllm", { choices: ["tensorrtllm", "vllm"] }),
+    ...holds<Backend>("text", "tensorrtllm", { choices: ["tensorrtllm", "vllm"] }),
     help: "What runs the model inside Triton; only for the endpoint type kserve.",
   },
   {
     names: ["--endpoint"],
     key: "endpoint.custom",
-    ...sets("text", "endpoint.path", ""),
+    ...holds("text", ""),
     defaultText: "the path of the endpoint type",
     help: "Another path to post to.",
   },
   {
     names: ["--endpoint-type"],
     key: "endpoint.type",
-    ...sets("text", "endpoint.type", "kserve", { choices: ORIGINAL_TYPE_NAMES }),
+    ...holds<EndpointTypeName>("text", "kserve", { choices: ORIGINAL_TYPE_NAMES }),
     ownChoices: RAMPART_TYPE_NAMES,
     help: "The API the server speaks.",
   },
@@ -47,21 +63,21 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     names: ["--server-metrics-url", "--server-metrics-urls"],
     key: "endpoint.server_metrics_urls",
     alias: "server_metrics_url",
-    ...sets("texts", "endpoint.serverMetricsUrls", ["http://localhost:9400/metrics"]),
+    ...lands("texts", "telemetry.scrapes.urls", METRICS_URLS, { convert: toUrls }),
     help: "Prometheus pages that are read while the run measures: DCGM exporters (GPUs) and inference servers. Tables with -v.",
   },
   {
     names: ["--streaming"],
     setting: "target.isStreaming",
     key: "endpoint.streaming",
-    ...sets("boolean", "layout.isStreaming", false),
+    ...lands("boolean", ["requests.layout.isStreaming", "measurement.tokens.isStreamed"], false),
     help: "Ask for responses token by token. Needed for the token metrics.",
   },
   {
     names: ["-u", "--url"],
     setting: "target.url",
     key: "endpoint.url",
-    ...sets("text", "endpoint.url", "localhost:8001"),
+    ...lands("text", "target.url", "localhost:8001", { landsIfGiven: true, ifThere: true }),
     help: "The server.",
   },
 ]);
@@ -70,8 +86,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
 export const OTHER_OPTIONS = inGroup("Other", [
   {
     names: ["-v", "--verbose"],
-    ...sets("boolean", "isVerbose", false),
-    land: (plan) => withValue(plan, "outputs.genaiPerf.isVerbose", true),
+    ...lands("boolean", "outputs.genaiPerf.isVerbose", false),
     help: "Say more: what is done, metrics that GenAI-Perf lacks, and those of GPUs; in templates, comments.",
   },
 ]);
@@ -82,33 +97,33 @@ export const OUTPUT_OPTIONS = inGroup("Output", [
     names: ["--artifact-dir"],
     setting: "outputs.folder",
     key: "output.artifact_directory",
-    ...sets("path", "output.artifactDir", "artifacts"),
+    ...holds("path", "artifacts"),
     help: "Folder for all results; left out, a folder in ./artifacts named after model, endpoint and load.",
   },
   {
     names: ["--checkpoint-dir"],
     setting: "checkpoint.folder",
     key: "output.checkpoint_directory",
-    ...sets("path", "output.checkpointDir", "checkpoint"),
+    ...holds("path", "checkpoint"),
     help: "Folder for what --enable-checkpointing keeps.",
   },
   {
     names: ["--generate-plots"],
     key: "output.generate_plots",
-    ...sets("boolean", "output.isPlotting", false),
+    ...lands("boolean", landPlots, false),
     help: "Draw plots, into the folder plots beside the results.",
   },
   {
     names: ["--enable-checkpointing"],
     key: "output.enable_checkpointing",
-    ...sets("boolean", "output.isCheckpointing", false),
+    ...holds("boolean", false),
     help: "Keep each result, so that a stopped sweep continues where it was.",
   },
   {
     names: ["--profile-export-file"],
     setting: "outputs.files.profileExport",
     key: "output.profile_export_file",
-    ...sets("path", "output.profileExportFile", "profile_export.json"),
+    ...holds("path", "profile_export.json"),
     help: "Name for the file of measured requests, without folders. Others follow it: x.json gives x_genai_perf.json, x_genai_perf.csv, and x_genai_perf_rampart.json, which is Rampart's report.",
   },
 ]);
@@ -157,7 +172,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
     names: ["-s", "--stability-percentage"],
     setting: "measurement.mode.stabilityPct",
     key: "perf_analyzer.stability_percentage",
-    ...sets("decimal", "perfAnalyzer.stabilityPct", 999, { min: 1, max: 999, unit: "percent" }),
+    ...lands("decimal", "measurement.mode.stabilityPct", 999, { min: 1, max: 999, unit: "percent", ifThere: true }),
     help: "How far throughput and latency of three windows may lie apart; 999 takes any three.",
   },
 ]);
@@ -168,7 +183,7 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
     names: ["--tokenizer"],
     setting: "inputs.tokenizer",
     key: "tokenizer.name",
-    ...sets("text", "tokenizer.name", ""),
+    ...lands("text", "measurement.tokens.tokenizer", "", { within: ["tokenizer.name"] }),
     note: "By default this is the model's name",
     defaultText: "the model's name",
     help: "Counts tokens: a folder with tokenizer.json, a name on the Hugging Face hub, or none to take the server's counts only.",
@@ -176,13 +191,13 @@ export const TOKENIZER_OPTIONS = inGroup("Tokenizer", [
   {
     names: ["--tokenizer-revision"],
     key: "tokenizer.revision",
-    ...sets("text", "tokenizer.revision", "main"),
+    ...lands("text", "measurement.tokens.revision", "main"),
     help: "Branch, tag or commit on the hub.",
   },
   {
     names: ["--tokenizer-trust-remote-code"],
     key: "tokenizer.trust_remote_code",
-    ...sets("boolean", "tokenizer.isTrustingRemoteCode", false),
+    ...holds("boolean", false),
     help: "Refused: Rampart does not run code that comes with a tokenizer. Give a folder with tokenizer.json instead.",
   },
 ]);
@@ -201,7 +216,7 @@ export const CONFIG_OPTIONS = inGroup("Config", [
 export const TEMPLATE_OPTIONS = inGroup("Template", [
   {
     names: ["-f", "--file"],
-    ...sets("text", "templateFile", "genai_perf_config.yaml"),
+    ...holds("text", "genai_perf_config.yaml"),
     help: "The YAML file to write; it must not exist.",
   },
 ]);
@@ -230,7 +245,7 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
     key: "process.input_path",
     value: "INPUT_PATH",
     count: "single",
-    ...sets("path", "process.inputDir", "aggregated"),
+    ...holds("path", "aggregated"),
     isCommented: true,
     note: "Uncomment the lines below to enable the process-export-files subcommand\n  input_path: ",
     help: "Folder with a folder for each host, which holds its profile export and JSON report.",
@@ -241,35 +256,34 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
 export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "analyze",
-    ...sets("sweeps", "analyze.sweeps", [{ kind: "range", type: "concurrency", ...SWEEPS.concurrency }]),
+    ...holds<readonly Sweep[]>("sweeps", [{ kind: "range", type: "concurrency", ...SWEEPS.concurrency }]),
     isCommented: true,
     note: "Uncomment the lines below to enable the analyze subcommand\n# For further details see analyze.md\n  concurrency:\n    start: 1\n    stop: 1024",
     help: "What to vary: each parameter with start, stop and step, or with a list of values.",
   },
   {
     key: "perf_analyzer.path",
-    ...sets("path", "perfAnalyzer.executable", "perf_analyzer"),
+    ...holds("path", "perf_analyzer"),
     help: "The original's load generator. Rampart has its own and ignores this.",
   },
   {
     key: "perf_analyzer.verbose",
-    ...sets("boolean", "perfAnalyzer.isVerbose", false),
-    land: (plan) => withValue(plan, "outputs.verbosity", 1),
+    ...lands("boolean", "outputs.verbosity", false, { convert: Number }),
     help: "Also print each measurement as perf_analyzer does.",
   },
   {
     key: "perf_analyzer.stimulus",
-    ...sets("stimulus", "perfAnalyzer.stimulus", { kind: "concurrency", value: 1 }, { choices: LOAD_NAMES }),
+    ...holds<Stimulus>("stimulus", { kind: "concurrency", value: 1 }, { choices: LOAD_NAMES }),
     help: "The load, with its number: requests in flight at any time, requests per second, or conversations at the same time. A fixed schedule, the timestamps of a payload file, has no number.",
   },
   {
     key: "perf_analyzer.measurement.mode",
-    ...sets("text", "perfAnalyzer.measurement.mode", "request_count", { choices: ["request_count", "interval"] }),
+    ...holds<MeasuredIn>("text", "request_count", { choices: ["request_count", "interval"] }),
     help: "Measure a number of requests or time windows.",
   },
   {
     key: "perf_analyzer.measurement.num",
-    ...sets("integer", "perfAnalyzer.measurement.num", null, { min: 0 }),
+    ...holds<number | null>("integer", null, { min: 0 }),
     note: "If left unset, the default value will be inferred based on the mode.",
     defaultText: "twice the concurrency but at least 10 requests; 10000 ms",
     help: "Requests, or milliseconds of one window.",

@@ -1,9 +1,12 @@
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
+import type { InputFormat } from "../../../inputs/prompts/settings.ts";
+import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
+import type { PlotFormat } from "../../../report/plot.ts";
 import { withValue } from "../../options/place.ts";
-import { readLimits } from "./flag-readers.ts";
-import { type Entry, inGroup, lands, sets } from "./genai-option.ts";
-import { SHARED_OPTIONS } from "./shared-settings.ts";
+import { LIMITED, type Limits, readLimits } from "./flag-readers.ts";
+import { holds, inGroup, type Land, lands } from "./genai-option.ts";
+import { SHARED_OPTIONS } from "./shared.ts";
 
 /** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
 
@@ -11,143 +14,157 @@ import { SHARED_OPTIONS } from "./shared-settings.ts";
 const PLOT_FORMATS = {
   names: ["--plot-formats"],
   key: "rampart.plot_formats",
-  ...sets("texts", "rampart.plotFormats", ["html"], { choices: ["html", "svg"] }),
+  ...lands<readonly PlotFormat[]>("texts", "outputs.genaiPerf.plotFormats", ["html"], { choices: ["html", "svg"] }),
   help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
 } as const;
 
-/** The part of a payload file that is sent by its times. Without any of its options all of it is. */
-const OF_SCHEDULE: Pick<Entry, "needs" | "land"> = {
-  needs: "fixed_schedule",
-  land: (plan, { schedule }) => withValue(plan, "load.part", schedule),
-};
+/** All of a schedule, of which a plan names no part. */
+const WHOLE: SchedulePartPlan = { startMs: null, endMs: null, startsAtFirst: false, speedRatio: 1 };
+
+/** Returns what puts a value into the part of a schedule. */
+function landInPart<Name extends keyof SchedulePartPlan>(name: Name): Land<NonNullable<SchedulePartPlan[Name]>> {
+  return (plan, value) => {
+    if (value === WHOLE[name]) return plan;
+    const part = "part" in plan.load ? plan.load.part : undefined;
+    return withValue(plan, "load.part", { ...WHOLE, ...part, [name]: value });
+  };
+}
+
+const OF_SCHEDULE = { needs: "fixed_schedule" } as const;
+
+const landSmoothness: Land<number> = (plan, smoothness) =>
+  "distribution" in plan.load && plan.load.distribution === "gamma"
+    ? withValue(plan, "load.smoothness", smoothness)
+    : plan;
+
+const landRamp: Land<number> = (plan, sec) =>
+  sec === 0 ? plan : withValue(plan, "load.ramp", { fromPerSec: 0, overMs: secToMs(sec) });
+
+const CANCELLATION = { within: ["rampart.cancel_percentage"] };
+
+const landCancelled: Land<number> = (plan, sharePct) =>
+  withValue(plan, "cancellation", { sharePct, delayMs: 0, seed: plan.requests?.prompts.seed ?? 0 });
 
 /** For all subcommands that measure. */
 export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--request-rate-distribution", "--arrival-pattern", "--request-rate-mode"],
     key: "rampart.request_rate_distribution",
-    ...sets("text", "rampart.rateDistribution", "constant", { choices: ["constant", "poisson", "gamma"] }),
-    needs: "request_rate",
-    land: (plan, { rampart: { rateDistribution, rateSmoothness } }) => {
-      const landed = withValue(plan, "load.distribution", rateDistribution);
-      return rateDistribution === "gamma" ? withValue(landed, "load.smoothness", rateSmoothness) : landed;
-    },
+    ...lands<string>("text", "load.distribution", "constant", {
+      choices: ["constant", "poisson", "gamma"],
+      needs: "request_rate",
+    }),
     help: "Gaps between requests at a request rate: even, or drawn by --random-seed.",
   },
   {
     names: ["--request-rate-smoothness", "--arrival-smoothness", "--vllm-burstiness"],
     key: "rampart.request_rate_smoothness",
-    ...sets("decimal", "rampart.rateSmoothness", 1, { min: 0.01 }),
+    ...lands("decimal", landSmoothness, 1, { min: 0.01 }),
     help: "Shape of gamma, like vLLM's burstiness: 1 is Poisson, more is smoother, less is burstier.",
   },
   {
     names: ["--concurrency-limit"],
     key: "rampart.concurrency_limit",
-    ...lands("integer", "load.maxOutstanding", { min: 1, max: 100_000, needs: "request_rate" }),
+    ...lands<number | null>("integer", "load.maxOutstanding", null, { min: 1, max: 100_000, needs: "request_rate" }),
     help: "Most requests in flight at a request rate; those due meanwhile wait, and are sent in order.",
   },
   {
     names: ["--concurrency-ramp-duration"],
     key: "rampart.concurrency_ramp",
-    ...lands("decimal", "load.rampMs", { min: 0, unit: "seconds", needs: "concurrency" }),
+    ...lands<number | null>("decimal", "load.rampMs", null, { min: 0, unit: "seconds", needs: "concurrency" }),
     help: "Time in which the concurrency rises from 1, measured with the rest.",
   },
   {
     names: ["--request-rate-ramp-duration"],
     key: "rampart.request_rate_ramp",
-    ...sets("decimal", "rampart.rateRampSec", null, { min: 0, unit: "seconds" }),
-    needs: "request_rate",
-    land: (plan, { rampart: { rateRampSec: sec } }) =>
-      sec ? withValue(plan, "load.ramp", { fromPerSec: 0, overMs: secToMs(sec) }) : plan,
+    ...lands<number | null>("decimal", landRamp, null, { min: 0, unit: "seconds", needs: "request_rate" }),
     help: "Time in which the request rate rises from 0, measured with the rest.",
   },
   {
     names: ["--benchmark-duration"],
     key: "rampart.duration",
-    ...sets("decimal", "rampart.durationSec", null, { min: 0.001, unit: "seconds" }),
+    ...holds<number | null>("decimal", null, { min: 0.001, unit: "seconds" }),
     excludes: "measurement",
     help: "Measure for this long, once, instead of a number of requests.",
   },
   {
     names: ["--benchmark-grace-period"],
     key: "rampart.grace_period",
-    ...sets("decimal", "rampart.gracePeriodSec", 30, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "measurement.mode.graceMs", 30, { min: 0, unit: "seconds", ifThere: true }),
     help: "How long to wait for responses after --benchmark-duration; requests without one by then are cancelled and counted apart.",
   },
   {
     names: ["--warmup-duration"],
     key: "rampart.warmup_duration",
-    ...lands("decimal", "measurement.warmupMs", { min: 0, unit: "seconds" }),
+    ...lands<number | null>("decimal", "measurement.warmupMs", null, { min: 0, unit: "seconds" }),
     help: "Time of load before the measurement; with --warmup-request-count until both are reached.",
   },
   {
     names: ["--fixed-schedule-auto-offset"],
     key: "rampart.schedule_auto_offset",
-    ...sets("boolean", "schedule.startsAtFirst", false),
-    ...OF_SCHEDULE,
+    ...lands("boolean", landInPart("startsAtFirst"), WHOLE.startsAtFirst, OF_SCHEDULE),
     help: "Send the first request of a schedule at once, whenever it is due, and keep the gaps to the others.",
   },
   {
     names: ["--fixed-schedule-start-offset"],
     key: "rampart.schedule_start",
-    ...sets("decimal", "schedule.startMs", null, { min: 0, unit: "milliseconds" }),
-    ...OF_SCHEDULE,
+    ...lands("decimal", landInPart("startMs"), WHOLE.startMs, { min: 0, unit: "milliseconds", ...OF_SCHEDULE }),
     help: "Leave out what is due before this time of a schedule, and start at this time.",
   },
   {
     names: ["--fixed-schedule-end-offset"],
     key: "rampart.schedule_end",
-    ...sets("decimal", "schedule.endMs", null, { min: 0, unit: "milliseconds" }),
-    ...OF_SCHEDULE,
+    ...lands("decimal", landInPart("endMs"), WHOLE.endMs, { min: 0, unit: "milliseconds", ...OF_SCHEDULE }),
     help: "Leave out what is due after this time of a schedule.",
   },
   {
     names: ["--fixed-schedule-speed"],
     key: "rampart.schedule_speed",
-    ...sets("decimal", "schedule.speedRatio", 1, { min: 0.001 }),
-    ...OF_SCHEDULE,
+    ...lands("decimal", landInPart("speedRatio"), WHOLE.speedRatio, { min: 0.001, ...OF_SCHEDULE }),
     help: "2 replays a schedule in half its time, 0.5 in twice its time.",
   },
   {
     names: ["--request-cancellation-rate"],
     key: "rampart.cancel_percentage",
-    ...sets("decimal", "rampart.cancelPct", 0, { min: 0, max: 100, unit: "percent" }),
-    land: (plan, { prompts, rampart: { cancelPct: sharePct, cancelDelaySec } }) =>
-      withValue(plan, "cancellation", { sharePct, delayMs: secToMs(cancelDelaySec), seed: prompts.seed }),
+    ...lands("decimal", landCancelled, 0, { min: 0, max: 100, unit: "percent", ...CANCELLATION }),
     help: "Share of requests to cancel, drawn by --random-seed. They are counted apart from failures.",
   },
   {
     names: ["--request-cancellation-delay"],
     key: "rampart.cancel_delay",
-    ...sets("decimal", "rampart.cancelDelaySec", 0, { min: 0, unit: "seconds" }),
+    ...lands("decimal", "cancellation.delayMs", 0, { min: 0, unit: "seconds", ...CANCELLATION }),
     help: "Time from the end of sending a request until it is cancelled, if it is not finished by then.",
   },
   {
     names: ["--more-urls"],
     key: "rampart.more_urls",
-    ...sets("texts", "rampart.moreUrls", []),
-    land: (plan, { rampart }) => withValue(plan, "target.moreUrls", rampart.moreUrls),
+    ...lands<readonly string[]>("texts", "target.moreUrls", [], { within: ["rampart.more_urls"] }),
     help: "More servers beside --url; each request goes to the next one in turn.",
   },
   {
     names: ["--shared-system-prompt-length"],
     key: "rampart.system_prompt_length",
-    ...sets("integer", "prompts.systemTokens", 0, { min: 0, unit: "tokens" }),
+    ...lands("integer", "requests.prompts.systemTokens", 0, {
+      min: 0,
+      unit: "tokens",
+      within: ["rampart.system_prompt_length"],
+    }),
     help: "Length of a system prompt that all requests share.",
   },
   {
     names: ["--sequence-distribution", "--seq-dist"],
     key: "rampart.sequence_mix",
-    ...sets("text", "rampart.sequenceMix", ""),
-    land: (plan, { rampart }) =>
-      withValue(plan, "requests.prompts.mix", parseSequenceMix(rampart.sequenceMix, "--sequence-distribution")),
+    ...lands("text", "requests.prompts.mix", "", {
+      within: ["rampart.sequence_mix"],
+      convert: (text) => parseSequenceMix(text, "--sequence-distribution"),
+    }),
     help: "Mix of lengths, as ISL,OSL:PERCENT;…, for example 256,128:60;1024,64:40.",
   },
   {
     names: ["--input-format", "--custom-dataset-type"],
     setting: "inputs.format",
     key: "rampart.input_format",
-    ...sets("text", "input.format", "auto", {
+    ...holds<InputFormat>("text", "auto", {
       choices: ["auto", "jsonl", "payload", "sharegpt", "azure", "burstgpt"],
     }),
     help: "What --input-file holds; auto looks at it. Of sharegpt conversations the first question is sent, with --session-concurrency all.",
@@ -155,20 +172,19 @@ export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--no-server-usage"],
     key: "rampart.no_server_usage",
-    ...sets("boolean", "rampart.isUsageLeftOut", false),
-    land: (plan) => (plan.requests?.body.kind === "format" ? withValue(plan, "requests.body.asksUsage", false) : plan),
+    ...lands("boolean", "requests.body.asksUsage", false, { ifThere: true, convert: (isLeftOut) => !isLeftOut }),
     help: "Leave stream_options.include_usage out of streamed chats and completions, for servers that refuse it: bodies are then like the original's, without the server's token counts.",
   },
   {
     names: ["--request-timeout-seconds"],
     key: "rampart.request_timeout_seconds",
-    ...lands("decimal", "client.requestTimeoutMs", { min: 0.001, unit: "seconds" }),
+    ...lands<number | null>("decimal", "client.requestTimeoutMs", null, { min: 0.001, unit: "seconds" }),
     help: "The same as --timeout, as AIPerf has it.",
   },
   {
     names: ["--failed-request-threshold"],
     key: "rampart.failed_request_threshold",
-    ...lands("decimal", "failures.maxRatio", { min: 0, max: 1 }),
+    ...lands<number | null>("decimal", "failures.maxRatio", null, { min: 0, max: 1 }),
     help: "The same as --max-error-rate, as AIPerf has it: a share from 0 to 1.",
   },
   PLOT_FORMATS,
@@ -180,8 +196,8 @@ export const RAMPART_SWEEP_OPTIONS = inGroup("Rampart", [
   {
     names: ["--search-limits"],
     key: "rampart.search_limits",
-    ...sets("limits", "rampart.searchLimits", null, { unit: "milliseconds, or tokens per second for throughputs" }),
-    read: readLimits("rampart.searchLimits"),
+    ...holds<Limits | null>("limits", null, LIMITED),
+    read: readLimits("rampart.search_limits"),
     help: "Find the highest load of the sweep that keeps these limits on averages, or on percentiles such as request_latency.p99.",
     syntax: "METRIC:VALUE or METRIC.p99:VALUE.",
   },
@@ -192,8 +208,8 @@ export const RAMPART_MERGE_OPTIONS = inGroup("Rampart", [
   PLOT_FORMATS,
   {
     names: ["--tokenizer"],
-    kind: "text",
-    at: "tokenizer.name",
+    key: "tokenizer.name",
+    ...holds("text", ""),
     defaultText: "the one that the reports name",
     help: "Counts tokens: a folder with tokenizer.json, a name on the Hugging Face hub, or none.",
   },

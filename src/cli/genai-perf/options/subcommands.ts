@@ -1,5 +1,4 @@
-import type { GenaiFlag, GenaiOption } from "./genai-option.ts";
-import { hasFlag } from "./genai-option.ts";
+import { type GenaiFlag, type GenaiOption, hasFlag, valueNameOf } from "./genai-option.ts";
 import { AUDIO_OPTIONS, IMAGE_OPTIONS, INPUT_OPTIONS, SESSION_OPTIONS } from "./input-options.ts";
 import {
   ANALYZE_OPTIONS,
@@ -14,7 +13,6 @@ import {
   TOKENIZER_OPTIONS,
 } from "./original-options.ts";
 import { RAMPART_MERGE_OPTIONS, RAMPART_OPTIONS, RAMPART_SWEEP_OPTIONS } from "./rampart-options.ts";
-import type { SettingPath } from "./settings.ts";
 
 /** The subcommands, in GenAI-Perf's order. */
 export const SUBCOMMANDS = ["config", "profile", "analyze", "create-template", "process-export-files"] as const;
@@ -59,8 +57,14 @@ export function flagsOf(subcommand: SubcommandName): GenaiFlag[] {
   return FLAGS[subcommand].filter(hasFlag);
 }
 
-/** Returns a setting's name in messages when it is not given: its flag's first name, or its key. */
-export function nameOf(at: SettingPath): string {
-  const option: GenaiOption | undefined = ALL_OPTIONS.find((one) => one.at === at);
-  return option?.names?.[0] ?? option?.key ?? at;
+/** The default of each value. */
+export const DEFAULTS: ReadonlyMap<string, unknown> = new Map(
+  ALL_OPTIONS.flatMap((option: GenaiOption) =>
+    option.default === undefined ? [] : [[valueNameOf(option), option.default] as const],
+  ),
+);
+
+/** Returns an option's name in messages when it is not given: its flag's first name, or its key. */
+export function nameOf(value: string): string {
+  return ALL_OPTIONS.find((one: GenaiOption) => valueNameOf(one) === value)?.names?.[0] ?? value;
 }

@@ -1,25 +1,38 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-import type { SettingPath, Sweep, SweepType } from "./settings.ts";
-import type { GivenSetting, LastFlag, SettingsBuilder } from "./settings-builder.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
+import type { LastFlag, ValueSource, ValuesBuilder } from "./values-builder.ts";
 
 /** Reads which parameters `analyze` varies, and their values. */
 
-/** The parameter with its default start and end, and the setting that it varies; absent for a load. */
+/** Parameters that `analyze` can vary. */
+export type SweepType =
+  | "runtime_batch_size"
+  | "concurrency"
+  | "num_dataset_entries"
+  | "input_sequence_length"
+  | "request_rate";
+
+/** One swept parameter: a range, in which values double, or a list of values. */
+export type Sweep = { readonly type: SweepType } & (
+  | { readonly kind: "range"; readonly min: number; readonly max: number }
+  | { readonly kind: "list"; readonly values: readonly number[] }
+);
+
+/** The parameter with its default start and end, and the name of the option that it varies; absent for a load. */
 export interface SweepKind {
   readonly min: number;
   readonly max: number;
-  readonly at?: SettingPath;
+  readonly of?: string;
 }
 
 /** All parameters. */
 export const SWEEPS = {
-  runtime_batch_size: { min: 1, max: 128, at: "prompts.textsPerRequest" },
+  runtime_batch_size: { min: 1, max: 128, of: "input.batch_size" },
   concurrency: { min: 1, max: 1024 },
-  num_dataset_entries: { min: 100, max: 1000, at: "prompts.entryCount" },
-  input_sequence_length: { min: 100, max: 1000, at: "prompts.inputTokens.mean" },
+  num_dataset_entries: { min: 100, max: 1000, of: "input.num_dataset_entries" },
+  input_sequence_length: { min: 100, max: 1000, of: "input.synthetic_tokens.mean" },
   request_rate: { min: 16, max: 8192 },
 } as const satisfies Readonly<Record<SweepType, SweepKind>>;
 
@@ -55,7 +68,7 @@ interface SweepFault {
 }
 
 /** Reads the flags of `analyze`. @param isNeeded whether a sweep is required */
-export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: boolean): void {
+export function readSweep(builder: ValuesBuilder, last: LastFlag, isNeeded: boolean): void {
   const typeFlag = last("--sweep-type");
   const list = last("--sweep-list");
   const given = list ?? last("--sweep-range");
@@ -71,14 +84,14 @@ export function readSweep(builder: SettingsBuilder, last: LastFlag, isNeeded: bo
   const sweep = given === undefined ? ({ kind: "range", type, min, max } as const) : read(type, String(given.value));
   if ("message" in sweep)
     builder.fail(given?.from.place ?? "--sweep-range", sweep.message, String(given?.value), sweep.hint);
-  else builder.store("analyze.sweeps", [sweep], typeFlag.from);
+  else builder.store("analyze", [sweep], typeFlag.from);
 }
 
 /** Reads `analyze` of a file: each type with start, stop and step, or with a list of values. @param placeOf returns a node's position */
 export function readSweeps(
-  builder: SettingsBuilder,
+  builder: ValuesBuilder,
   node: Node,
-  from: GivenSetting,
+  from: ValueSource,
   placeOf: (node: Node) => string,
 ): void {
   const sweeps: Sweep[] = [];
@@ -95,7 +108,7 @@ export function readSweeps(
     if ("message" in sweep) builder.fail(place, sweep.message, JSON.stringify(value), sweep.hint);
     else sweeps.push(sweep);
   }
-  if (sweeps.length > 0) builder.store("analyze.sweeps", sweeps, from);
+  if (sweeps.length > 0) builder.store("analyze", sweeps, from);
 }
 
 function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {

@@ -34,7 +34,7 @@ import type { Headers } from "./to-target.ts";
 /** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
 export function toPassedPlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const plan = toProfilePlan(asked, folder, headers);
-  return asked.settings.passed.given.length === 0 ? plan : (pass(plan, asked).plan as ProfilePlan);
+  return asked.passed.given.length === 0 ? plan : (pass(plan, asked).plan as ProfilePlan);
 }
 
 /** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
@@ -49,18 +49,18 @@ export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
  * @throws UserError with all problems
  */
 export function checkPassed(asked: Asked): readonly string[] {
-  const { analyze, passed, subcommand } = asked.settings;
+  const { passed, subcommand } = asked;
   if (isEmpty(passed)) return [];
   const refused = passed.given.flatMap(refuse);
   if (refused.length > 0) throw new UserError([...refused, ...passed.problems]);
-  const [values] = subcommand === "analyze" ? combineAxes(axesOf(analyze.sweeps)) : [];
+  const [values] = subcommand === "analyze" ? combineAxes(axesOf(asked.get("analyze"))) : [];
   const point = values === undefined ? asked : applyPoint(asked, values);
   const plan = toProfilePlan(point, "", []);
   const { plan: landed, ...found } = pass(plan, point);
   const warnings = found.warnings.map((text) => text.replace(/^rampart: /, ""));
   for (const flag of passed.given) {
     const others = { ...passed, given: passed.given.filter((other) => other !== flag) };
-    const without = land(plan, others, readBeside(plan, point.with({ passed: others })).settings);
+    const without = land(plan, others, readBeside(plan, point.with({}, { subcommand, passed: others })).settings);
     const name = nameOfPassed(flag);
     const isIdle = isSame(without, landed) || isUnseen(name, landed);
     const isReported = warnings.some((text) => text.includes(name));
@@ -78,7 +78,7 @@ const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
  * @throws UserError with all problems that perf_analyzer's rules or genai-perf finds
  */
 function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warnings: readonly string[] } {
-  const { passed } = asked.settings;
+  const { passed } = asked;
   const read = readBeside(plan, asked);
   // What the profile breaks by itself is no problem of the flags.
   const known = new Set(checkTogether(chosenBy(plan, asked)).map(({ message }) => word(message)));
@@ -100,9 +100,9 @@ function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
 
 /** Reads the flags' values, beside what the profile has chosen. */
 function readBeside(plan: Plan, asked: Asked): ReadSettings {
-  const read = readSettings(asked.settings.passed, chosenBy(plan, asked));
+  const read = readSettings(asked.passed, chosenBy(plan, asked));
   // A load that fixes the number of requests replaces genai-perf's default number.
-  if (read.settings.periodic !== undefined && !asked.given.has("perfAnalyzer.measurement.num"))
+  if (read.settings.periodic !== undefined && !asked.given.has("perf_analyzer.measurement.num"))
     delete read.settings.requestCount;
   return read;
 }

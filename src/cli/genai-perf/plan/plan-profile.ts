@@ -35,7 +35,7 @@ export function planRun(asked: Asked, of: ProfileOf = {}): ProfilePlan {
 
 /** Returns GenAI-Perf's folder; with an end to its name, another one. */
 function folderOf(asked: Asked, { point, suffix = "" }: ProfileOf): string {
-  return join(asked.settings.output.artifactDir, `${nameFolder(asked, point)}${suffix}`);
+  return join(asked.get("output.artifact_directory"), `${nameFolder(asked, point)}${suffix}`);
 }
 
 const FOLDER = "--artifact-dir";

@@ -34,16 +34,16 @@ export interface SweepPlan {
 
 /** Returns the sweep that the settings ask for. */
 export function planSweep(asked: Asked): SweepPlan {
-  const { analyze, endpoint, layout, output, perfAnalyzer, rampart } = asked.settings;
+  const sweeps = asked.get("analyze");
   const search = toSearch(asked);
+  const { type: endpointType } = asked.endpoint;
+  const plots = { models: asked.get("model_names"), endpointType, plotFormats: asked.get("rampart.plot_formats") };
   return {
-    axes: axesOf(analyze.sweeps),
-    ...(search === undefined ? {} : { search }),
-    folder: output.artifactDir,
-    loadTitle: loadOf(findLoadSweep(analyze.sweeps)?.type ?? perfAnalyzer.stimulus.kind).title,
-    ...(output.isPlotting
-      ? { plots: { models: layout.models, endpointType: endpoint.type, plotFormats: rampart.plotFormats } }
-      : {}),
+    axes: axesOf(sweeps),
+    ...(search && { search }),
+    folder: asked.get("output.artifact_directory"),
+    loadTitle: loadOf(findLoadSweep(sweeps)?.type ?? asked.get("perf_analyzer.stimulus").kind).title,
+    ...(asked.get("output.generate_plots") && { plots }),
     planPoint: (point) => planProfile(applyPoint(asked, point), { point }),
     planRun: (point, repeat) => {
       const suffix = repeat === 0 ? "" : `-repeat${repeat}`;
@@ -54,15 +54,15 @@ export function planSweep(asked: Asked): SweepPlan {
 
 /** Gives a repeated measurement other arrivals and data. The points themselves share the seed, as in GenAI-Perf. */
 function drawAgain(asked: Asked, repeat: number): Asked {
-  const { prompts } = asked.settings;
-  return asked.with({ prompts: { ...prompts, seed: seedOfNumber(prompts.seed, "repeat", repeat) } });
+  return asked.with({ "input.random_seed": seedOfNumber(asked.get("input.random_seed"), "repeat", repeat) });
 }
 
-function toSearch({ settings: { analyze, rampart } }: Asked): SweepPlan["search"] {
-  const load = findLoadSweep(analyze.sweeps);
-  if (rampart.searchLimits === null || load === undefined) return undefined;
+function toSearch(asked: Asked): SweepPlan["search"] {
+  const load = findLoadSweep(asked.get("analyze"));
+  const given = asked.get("rampart.search_limits");
+  if (given === null || load === undefined) return undefined;
   // The rules between settings refuse what is no limit.
-  const limits = Object.entries(rampart.searchLimits)
+  const limits = Object.entries(given)
     .map(([name, value]) => parseLimit(name, value))
     .filter((limit) => typeof limit !== "string");
   return { parameter: load.type, ladder: createLadder(load, !isDecimal(load.type)), limits };

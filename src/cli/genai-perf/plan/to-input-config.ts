@@ -1,12 +1,11 @@
 import { HIDDEN_VALUE, isSecretName } from "../../../plan/secrets.ts";
 import { PythonFloat, type PythonJson } from "../../../report/genai-perf/python-format.ts";
-import { valueAt } from "../../options/place.ts";
-import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
+import { endpointPath } from "../endpoints.ts";
 import { loadOf, type Stimulus } from "../loads.ts";
 import type { Asked } from "../options/asked.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
 import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
-import type { Sweep } from "../options/settings.ts";
+import type { Sweep } from "../options/sweeps.ts";
 
 /**
  * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Leaves out secrets in
@@ -14,36 +13,31 @@ import type { Sweep } from "../options/settings.ts";
  */
 export function toInputConfig(asked: Asked): PythonJson {
   const groups = YAML_KEYS.filter(({ key }) => key !== RAMPART_KEY);
-  const { settings } = asked;
   const all = exportEntries(groups, asked);
   const { model_names, analyze, endpoint, input, tokenizer, ...others } = all as Record<string, object>;
-  const model = settings.layout.models[0] ?? "";
+  const [model = ""] = asked.get("model_names");
   const config = {
     model_names,
-    subcommand: settings.subcommand === "process-export-files" ? "process" : settings.subcommand,
-    verbose: settings.isVerbose,
-    template_filename: settings.templateFile,
+    subcommand: asked.subcommand === "process-export-files" ? "process" : asked.subcommand,
+    verbose: asked.get("-v"),
+    template_filename: asked.get("-f"),
     analyze: { sweep_parameters: analyze },
-    endpoint: { ...endpoint, ...inferredEndpoint(settings.endpoint, model) },
+    endpoint: { ...endpoint, ...inferredEndpoint(asked, model) },
     perf_analyzer: others.perf_analyzer,
-    input: { ...input, ...inferredInput(settings.input.file) },
+    input: { ...input, ...inferredInput(asked.input.file) },
     output: others.output,
-    tokenizer: {
-      ...tokenizer,
-      name: settings.tokenizer.name === "" ? model : settings.tokenizer.name,
-      _enable_debug_logging: true,
-    },
+    tokenizer: { ...tokenizer, name: asked.get("tokenizer.name") || model, _enable_debug_logging: true },
     process: others.process,
   };
   return config as PythonJson;
 }
 
-function inferredEndpoint(endpoint: Asked["settings"]["endpoint"], model: string): Record<string, string> {
-  const { serviceKind, outputFormat } = ENDPOINT_TYPES[endpoint.type];
+function inferredEndpoint(asked: Asked, model: string): Record<string, string> {
+  const { serviceKind, outputFormat } = asked.type;
   return {
-    custom: endpointPath(endpoint.type, endpoint.path, model),
+    custom: endpointPath(asked.endpoint.type, asked.get("endpoint.custom"), model),
     service_kind: serviceKind,
-    output_format: outputFormat ?? endpoint.backend,
+    output_format: outputFormat ?? asked.endpoint.backend,
   };
 }
 
@@ -65,9 +59,9 @@ function exportEntries(entries: readonly (YamlKey | YamlGroup)[], asked: Asked):
   );
 }
 
-function exportField({ at, kind, isFloat }: KeyedOption, { settings, given }: Asked): unknown {
-  const value = valueAt(settings, at);
-  const from = given.get(at);
+function exportField({ key, kind, isFloat }: KeyedOption, { values, given }: Asked): unknown {
+  const value = values.get(key);
+  const from = given.get(key);
   const number = from?.isFloat === true || isFloat === true ? floatUnlessFile : same;
   switch (kind) {
     case "stimulus":

@@ -2,18 +2,13 @@ import { join } from "node:path";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
-import { NO_TELEMETRY, type ScrapePlan } from "../../../plan/telemetry.ts";
+import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
 import { withPlanValues } from "../../options/shared-option.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
-import { loadOf } from "../loads.ts";
 import type { Asked } from "../options/asked.ts";
-import { defaultSettings } from "../options/defaults.ts";
-import type { GenaiOption } from "../options/genai-option.ts";
-import { sharedValues } from "../options/shared-settings.ts";
-import { ALL_OPTIONS } from "../options/subcommands.ts";
 import { toMeasurement } from "./to-measurement.ts";
 import { toOutputs } from "./to-outputs.ts";
 import { toRequests } from "./to-requests.ts";
@@ -54,8 +49,6 @@ const FILE_AS_INPUTS: Readonly<
  * @param headers headers of every request: the user's and those of an API key
  */
 export function toProfilePlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
-  const { layout, perfAnalyzer, prompts, rampart } = asked.settings;
-  const { stimulus } = perfAnalyzer;
   const target = toTarget(asked, headers);
   const measurement = toMeasurement(asked);
   const file = join(folder, INPUTS_FILE);
@@ -63,45 +56,30 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
   // GenAI-Perf leaves the rest to perf_analyzer's defaults.
   const own = new Settings();
+  const { value = 1 } = asked.get("perf_analyzer.stimulus");
   const plan: Plan = {
     version: 1,
-    name: layout.models[0] ?? "",
+    name: asked.get("model_names")[0] ?? "",
     target,
-    load: loadOf(stimulus.kind).toPlan(stimulus.value ?? 1, prompts.seed),
+    load: asked.load.toPlan(value),
     sequences: own.sequences,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
     requests: toRequests(asked, file),
     measurement,
     client: { ...own.client, callMode: "async", maxLanes: null },
     failures: { maxRatio: null },
-    telemetry: { ...NO_TELEMETRY, scrapes: toScrapes(asked) },
+    telemetry: { ...NO_TELEMETRY, scrapes: { urls: [], intervalMs: SCRAPE_INTERVAL_MS, isAsked: asksMetrics(asked) } },
     assertions: [],
     outputs: toOutputs(asked, folder),
     behaviour: COMPATIBLE_BEHAVIOUR,
   };
-  return withPlanValues(landOptions(plan, asked), sharedValues(rampart.shared)) as ProfilePlan;
-}
-
-const LANDING: readonly GenaiOption[] = ALL_OPTIONS.filter((option: GenaiOption) => option.land !== undefined);
-
-/** Has options put their values into the plan. */
-function landOptions(plan: Plan, asked: Asked): Plan {
-  const { settings } = asked;
-  const { kind } = settings.perfAnalyzer.stimulus;
-  const landing = LANDING.filter(({ at, needs = kind }) => needs === kind && at !== undefined && !asked.isDefault(at));
-  return landing.reduce((landed, { land }) => land?.(landed, settings) ?? landed, plan);
+  return withPlanValues(asked.land(plan), asked.planValues) as ProfilePlan;
 }
 
 /** GenAI-Perf's interval. */
 const SCRAPE_INTERVAL_MS = 330;
 
-/** An empty list stands for the default, like in GenAI-Perf. */
-function toScrapes(asked: Asked): ScrapePlan {
-  const at = "endpoint.serverMetricsUrls";
-  const urls = asked.settings.endpoint.serverMetricsUrls.map((url) => url.trim());
-  return {
-    urls: urls.length === 0 ? defaultSettings().endpoint.serverMetricsUrls : [...new Set(urls)],
-    intervalMs: SCRAPE_INTERVAL_MS,
-    isAsked: urls.length > 0 && asked.isChosen(at),
-  };
+function asksMetrics(asked: Asked): boolean {
+  const name = "endpoint.server_metrics_urls";
+  return asked.get(name).length > 0 && asked.isChosen(name);
 }

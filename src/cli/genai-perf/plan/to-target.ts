@@ -4,8 +4,9 @@ import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
 import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
-import { ENDPOINT_TYPES, endpointPath } from "../endpoints.ts";
+import { endpointPath } from "../endpoints.ts";
 import type { Asked } from "../options/asked.ts";
+import { sharedKeyOf } from "../options/shared.ts";
 
 /** Names and values. */
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -15,21 +16,18 @@ export type Headers = readonly (readonly [name: string, value: string])[];
  * from the environment and sent, and never stored.
  * @throws UserError for invalid headers, and for an environment variable that is not set
  */
-export function headersOf(
-  { settings: { endpoint, input, rampart } }: Asked,
-  env: Readonly<Record<string, string | undefined>>,
-): Headers {
+export function headersOf(asked: Asked, env: Readonly<Record<string, string | undefined>>): Headers {
   const problems: Problem[] = [];
-  const { keyHeader, headers: required = [] } = ENDPOINT_TYPES[endpoint.type];
+  const { keyHeader, headers: required = [] } = asked.type;
   const hasHeader = (name: string): boolean => headers.some(([other]) => other.toLowerCase() === name.toLowerCase());
-  const headers = input.headers.flatMap((text): [string, string][] => {
+  const headers = asked.get("input.header").flatMap((text): [string, string][] => {
     const colon = text.indexOf(":");
     if (colon > 0) return [[text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
     problems.push(problem("invalid-value", "--header", "is not a header", "Write Name:Value.", text));
     return [];
   });
   registerHeaders(headers);
-  const keyName = rampart.shared["api-key-env"] ?? "";
+  const keyName = asked.values.get(sharedKeyOf("api-key-env"));
   if (keyName !== "") {
     const read = readApiKey(String(keyName), env);
     const name = keyHeader ?? "Authorization";
@@ -47,27 +45,24 @@ export function headersOf(
 }
 
 /**
- * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for.
+ * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for; options add what lands there.
  * @param headers headers of every request: the user's and those of an API key
  */
 export function toTarget(asked: Asked, headers: Headers): TargetPlan {
-  const { endpoint, layout } = asked.settings;
-  const { type, path, backend } = endpoint;
-  const { takesPayloads, isTritonModel, isInProcess, serviceKind } = ENDPOINT_TYPES[type];
+  const { type, backend } = asked.endpoint;
+  const { takesPayloads, isTritonModel, isInProcess, serviceKind } = asked.type;
   const kind = kindOf({ serviceKind: isInProcess ? "triton_c_api" : serviceKind });
-  const model = layout.models[0] ?? "";
+  const [model = ""] = asked.get("model_names");
   const own = new Settings();
-  own.endpoint = endpointPath(type, path, model);
-  own.grpcMethod = endpoint.grpcMethod;
+  own.endpoint = endpointPath(type, asked.get("endpoint.custom"), model);
   own.target = {
     ...own.target,
     protocol: "grpc",
     model,
     headers,
     // GenAI-Perf always lets a model send any number of responses.
-    isStreaming: takesPayloads ? layout.isStreaming : true,
+    isStreaming: takesPayloads ? asked.get("endpoint.streaming") : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
-  const url = takesPayloads && !asked.given.has("endpoint.url") ? kind.defaultUrl("http") : endpoint.url;
-  return kind.toTarget(own, { url, tls: DEFAULT_TLS });
+  return kind.toTarget(own, { url: kind.defaultUrl(takesPayloads ? "http" : "grpc"), tls: DEFAULT_TLS });
 }

@@ -1,6 +1,5 @@
 import { parseUrl } from "../../../run/open/endpoint.ts";
 import { parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
 import type { RuleSet } from "./rule-set.ts";
 
 /** Any value works: the service has its own port. */
@@ -8,13 +7,11 @@ const ANY_PORT = 1;
 
 /** Checks the endpoint and the URLs of its metrics. */
 export function checkEndpoint(rules: RuleSet): void {
-  const { settings } = rules;
-  const { models } = settings.layout;
-  const { type, backend } = settings.endpoint;
-  const { isTritonModel } = ENDPOINT_TYPES[type];
+  const models = rules.get("model_names");
+  const { isTritonModel } = rules.type;
   rules.refuse(
     models.length === 0 || models.includes(""),
-    "layout.models",
+    "model_names",
     "Required field model_names is not set",
     "Name the model with -m, or as model_names in the file.",
   );
@@ -22,24 +19,24 @@ export function checkEndpoint(rules: RuleSet): void {
     rules.isChosen("endpoint.backend") && !isTritonModel,
     "endpoint.backend",
     "The backend should only be used with the following combination: 'service_kind: triton' & 'type: kserve'",
-    `Leave the backend ${backend} out, or add --endpoint-type kserve.`,
+    `Leave the backend ${rules.endpoint.backend} out, or add --endpoint-type kserve.`,
   );
-  if (!rules.isChosen("endpoint.serverMetricsUrls")) return;
+  const urls = "endpoint.server_metrics_urls";
+  if (!rules.isChosen(urls)) return;
   const explain = isTritonModel ? explainTritonMetrics : explainMetrics;
-  for (const url of settings.endpoint.serverMetricsUrls)
+  for (const url of rules.get(urls))
     for (const message of explain(url.trim()))
-      rules.refuse(true, "endpoint.serverMetricsUrls", message, "Write for example http://localhost:8002/metrics.");
+      rules.refuse(true, urls, message, "Write for example http://localhost:8002/metrics.");
 }
 
 /** Checks server addresses before anything is written. */
 export function checkServers(rules: RuleSet): void {
-  const { endpoint, rampart } = rules.settings;
-  const check = (at: "endpoint.url" | "rampart.moreUrls", url: string): void => {
+  const check = (of: "endpoint.url" | "rampart.more_urls", url: string): void => {
     const message = `${url === "" ? "an empty text" : url} is not an address`;
-    rules.refuse(!isAddress(url), at, message, "Write host:port, http://host:port or https://host:port.");
+    rules.refuse(!isAddress(url), of, message, "Write host:port, http://host:port or https://host:port.");
   };
-  check("endpoint.url", endpoint.url);
-  for (const url of rampart.moreUrls) check("rampart.moreUrls", url);
+  check("endpoint.url", rules.get("endpoint.url"));
+  for (const url of rules.get("rampart.more_urls")) check("rampart.more_urls", url);
 }
 
 function isAddress(url: string): boolean {

@@ -1,7 +1,8 @@
-import { type AudioSettings, checkAudio } from "../../../inputs/media/synthetic-audio.ts";
+import { checkAudio } from "../../../inputs/media/synthetic-audio.ts";
+import type { Plan } from "../../../plan/plan.ts";
 import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { hasMadeUpPrompts } from "../input-format.ts";
-import type { GivenPrompts, SettingPath } from "../options/settings.ts";
+import type { ValueName } from "../options/asked.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
@@ -16,97 +17,77 @@ export function checkMedia(rules: RuleSet): void {
   checkBatches(rules);
 }
 
-/** Reports whether images are generated. */
-export function hasMadeUpImages({ images }: Pick<GivenPrompts, "images">): boolean {
-  return images.widthPx.mean > 0 && images.heightPx.mean > 0;
-}
-
-/** Reports whether audio is generated. */
-export function hasMadeUpAudio({ audio }: Pick<GivenPrompts, "audio">): boolean {
-  return audio.lengthS.mean > 0;
-}
-
 /** Reports a problem that starts with the flag's name. */
-function refuse(rules: RuleSet, at: SettingPath, message: string, hint: string): void {
-  rules.refuse(true, at, `${nameOf(at)}: ${message}`, hint);
+function refuse(rules: RuleSet, of: ValueName, message: string, hint: string): void {
+  rules.refuse(true, of, `${nameOf(of)}: ${message}`, hint);
 }
+
+const SIZES = ["input.image.width.mean", "input.image.height.mean"] as const;
+const IMAGE_DETAILS = ["input.image.width.stddev", "input.image.height.stddev", "input.image.format"] as const;
 
 function checkImages(rules: RuleSet): void {
-  const { images } = rules.settings.prompts;
+  const given = SIZES.filter((of) => rules.get(of) > 0);
+  const [size] = given;
   const hint = "Give both --image-width-mean and --image-height-mean.";
-  if (hasMadeUpImages(rules.settings.prompts))
-    checkTypes(rules, "prompts.images.widthPx.mean", "images", "takesImages");
-  else if (images.widthPx.mean > 0 || images.heightPx.mean > 0) {
-    const at = images.widthPx.mean > 0 ? "prompts.images.widthPx.mean" : "prompts.images.heightPx.mean";
-    refuse(rules, at, "an image has a width and a height", hint);
-  } else {
+  if (size !== undefined && given.length === SIZES.length) checkTypes(rules, size, "images", "takesImages");
+  else if (size !== undefined) refuse(rules, size, "an image has a width and a height", hint);
+  else {
     const message = "describes synthetic images, but requests carry none";
-    for (const at of [
-      "prompts.images.widthPx.stddev",
-      "prompts.images.heightPx.stddev",
-      "prompts.images.format",
-    ] as const)
-      if (rules.isChosen(at)) refuse(rules, at, message, hint);
-    if (ENDPOINT_TYPES[rules.settings.endpoint.type].isTextless && hasMadeUpPrompts(rules.settings.input))
+    for (const name of IMAGE_DETAILS) if (rules.isChosen(name)) refuse(rules, name, message, hint);
+    if (rules.type.isTextless && hasMadeUpPrompts(rules.input))
       refuse(rules, "endpoint.type", "image_retrieval has no images to send", hint);
   }
 }
 
+const AUDIO = "input.audio.";
 const AUDIO_DETAILS = [
-  "prompts.audio.lengthS.stddev",
-  "prompts.audio.format",
-  "prompts.audio.depthsBits",
-  "input.sampleRatesKhz",
-  "prompts.audio.channelCount",
+  "input.audio.length.stddev",
+  "input.audio.format",
+  "input.audio.depths",
+  "input.audio.sample_rates",
+  "input.audio.num_channels",
 ] as const;
 
 function checkSounds(rules: RuleSet): void {
-  const { input, prompts } = rules.settings;
-  if (hasMadeUpAudio(prompts)) {
-    rules.problems.push(...checkAudio(toAudioSettings(prompts, input.sampleRatesKhz)));
-    checkTypes(rules, "prompts.audio.lengthS.mean", "audio clips", "takesSounds");
+  const { audio } = rules.land({} as Plan, AUDIO).requests?.prompts ?? {};
+  if (audio !== undefined) {
+    rules.problems.push(...checkAudio(audio));
+    checkTypes(rules, "input.audio.length.mean", "audio clips", "takesSounds");
   } else
-    for (const at of AUDIO_DETAILS)
-      if (rules.isChosen(at))
-        refuse(rules, at, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
-}
-
-/** Converts the settings of audio to those of its generator. */
-export function toAudioSettings({ audio }: Pick<GivenPrompts, "audio">, ratesKhz: readonly number[]): AudioSettings {
-  return { ...audio, sampleRatesHz: ratesKhz.map((kHz) => Math.round(kHz * 1000)) };
+    for (const name of AUDIO_DETAILS)
+      if (rules.isChosen(name))
+        refuse(rules, name, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
 }
 
 /** Refuses generated media for endpoint types that do not support them. */
-function checkTypes(rules: RuleSet, at: SettingPath, what: string, takes: Takes): void {
-  const { endpoint, prompts } = rules.settings;
-  if (!ENDPOINT_TYPES[endpoint.type][takes]) {
+function checkTypes(rules: RuleSet, of: ValueName, what: string, takes: Takes): void {
+  if (!rules.type[takes]) {
     const types = Object.entries(ENDPOINT_TYPES).flatMap(([type, entry]) => (entry[takes] ? [type] : []));
     const hint = `Leave it out, or use --endpoint-type ${types.join(", ")}.`;
-    refuse(rules, at, `requests of the endpoint type ${endpoint.type} have no ${what}`, hint);
+    refuse(rules, of, `requests of the endpoint type ${rules.endpoint.type} have no ${what}`, hint);
   }
-  if (!hasMadeUpPrompts(rules.settings.input))
+  if (!hasMadeUpPrompts(rules.input))
     refuse(
       rules,
-      at,
+      of,
       `${what} can only be generated together with synthetic prompts`,
       "Leave out this option or --input-file.",
     );
-  if (prompts.sessions.count > 0)
-    refuse(rules, at, `synthetic sessions have no ${what}`, "Leave out this option or --num-sessions.");
+  if (rules.get("input.sessions.num") > 0)
+    refuse(rules, of, `synthetic sessions have no ${what}`, "Leave out this option or --num-sessions.");
 }
 
 function checkBatches(rules: RuleSet): void {
-  const { prompts, endpoint } = rules.settings;
-  const { type } = endpoint;
-  if (prompts.textsPerRequest !== 1 && ENDPOINT_TYPES[type].takesOneText) {
+  const { type } = rules.endpoint;
+  if (rules.get("input.batch_size") !== 1 && rules.type.takesOneText) {
     const message = `The --batch-size-text flag is not supported for ${type}.`;
-    refuse(rules, "prompts.textsPerRequest", message, "Leave it out: a request has one text.");
+    refuse(rules, "input.batch_size", message, "Leave it out: a request has one text.");
   }
   const batches = [
-    ["prompts.imagesPerRequest", "images", "takesImages"],
-    ["prompts.audioPerRequest", "audio clips", "takesSounds"],
+    ["input.image.batch_size", "images", "takesImages"],
+    ["input.audio.batch_size", "audio clips", "takesSounds"],
   ] as const;
-  for (const [at, what, takes] of batches)
-    if (rules.isChosen(at) && !ENDPOINT_TYPES[type][takes])
-      refuse(rules, at, `requests of the endpoint type ${type} have no ${what}`, "Leave it out.");
+  for (const [of, what, takes] of batches)
+    if (rules.isChosen(of) && !rules.type[takes])
+      refuse(rules, of, `requests of the endpoint type ${type} have no ${what}`, "Leave it out.");
 }

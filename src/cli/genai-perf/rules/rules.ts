@@ -2,10 +2,9 @@ import { problem } from "../../../plan/problem.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
-import { ENDPOINT_TYPES } from "../endpoints.ts";
 import { checkInputFormat, isPayloadFile, sourceOf } from "../input-format.ts";
-import { loadOf } from "../loads.ts";
 import { passedValueOf } from "../options/passed-flags.ts";
+import { sharedKeyOf } from "../options/shared.ts";
 import { nameOf } from "../options/subcommands.ts";
 import { isFileOrFolder } from "../options/value-kinds.ts";
 import { checkTemplate } from "../template-options.ts";
@@ -23,29 +22,28 @@ const REPOSITORY_FLAG = "--model-repository";
 /** Settings of a connection, which there is not. */
 const OF_CONNECTION = [
   "endpoint.url",
-  "endpoint.path",
-  "rampart.moreUrls",
-  "rampart.shared.api-key-env",
-  "input.headers",
+  "endpoint.custom",
+  "rampart.more_urls",
+  sharedKeyOf("api-key-env"),
+  "input.header",
 ] as const;
 
 /** Checks what Triton in process needs and cannot use, and what ids of tokens need. */
 function checkInProcess(rules: RuleSet): void {
-  const { endpoint, tokenizer, passed } = rules.settings;
-  const { type } = endpoint;
-  const { isInProcess, hasTokenIds } = ENDPOINT_TYPES[type];
+  const { type } = rules.endpoint;
+  const { isInProcess, hasTokenIds } = rules.type;
   if (isInProcess) {
     const message = `the endpoint type ${type} needs ${REPOSITORY_FLAG} after --: it runs Triton's library by itself`;
     const hint = `Add -- ${REPOSITORY_FLAG} DIR, and --triton-server-directory DIR where Triton is not in /opt/tritonserver.`;
-    if (!passedValueOf(passed, REPOSITORY_FLAG))
+    if (!passedValueOf(rules.passed, REPOSITORY_FLAG))
       rules.problems.push(problem("missing", REPOSITORY_FLAG, message, hint));
-    for (const at of OF_CONNECTION) {
-      const unused = `${nameOf(at)} cannot be used with the endpoint type ${type}, which has no network`;
-      rules.refuse(rules.isChosen(at), at, unused, "Leave it out.");
+    for (const name of OF_CONNECTION) {
+      const unused = `${nameOf(name)} cannot be used with the endpoint type ${type}, which has no network`;
+      rules.refuse(rules.isChosen(name), name, unused, "Leave it out.");
     }
   }
   rules.refuse(
-    hasTokenIds === true && tokenizer.name === "none",
+    hasTokenIds === true && rules.get("tokenizer.name") === "none",
     "tokenizer.name",
     `requests of the endpoint type ${type} have the ids of tokens, which only a tokenizer can give`,
     "Name the model's tokenizer.",
@@ -55,45 +53,43 @@ function checkInProcess(rules: RuleSet): void {
 const INPUT_HINT =
   'Give --input-file FILE with {"text": "COMMAND"} on each line; a command writes the messages of a call.';
 
+const METHOD = "endpoint.grpc_method";
+
 /** Checks `--grpc-method`, and what calls of a method cannot use. */
 function checkMethod(rules: RuleSet): void {
-  const { endpoint, input } = rules.settings;
-  const { grpcMethod, type } = endpoint;
-  if (!ENDPOINT_TYPES[type].callsMethod) {
+  const { endpoint, input } = rules;
+  const { type } = endpoint;
+  const method = rules.get(METHOD);
+  if (!rules.type.callsMethod) {
     const message = `--grpc-method cannot be used with the endpoint type ${type}`;
-    rules.refuse(
-      grpcMethod !== "",
-      "endpoint.grpcMethod",
-      message,
-      "Leave it out, or give --endpoint-type dynamic_grpc.",
-    );
+    rules.refuse(method !== "", METHOD, message, "Leave it out, or give --endpoint-type dynamic_grpc.");
     return;
   }
   const example = "Give the method to call, for example --grpc-method inference.GRPCInferenceService/ServerLive.";
-  const named = grpcMethod === "" ? "needs --grpc-method" : `needs a --grpc-method of the form package.Service/Method`;
-  rules.refuse(!METHOD_NAME.test(grpcMethod), "endpoint.grpcMethod", `the endpoint type ${type} ${named}`, example);
+  const named = method === "" ? "needs --grpc-method" : `needs a --grpc-method of the form package.Service/Method`;
+  rules.refuse(!METHOD_NAME.test(method), METHOD, `the endpoint type ${type} ${named}`, example);
   const isPlainFile = sourceOf({ ...input, format: "auto" }).kind === "file";
   const isLines = ["auto", "jsonl"].includes(input.format);
   const inputMessage = `the endpoint type ${type} needs a file or folder of commands`;
   rules.refuse(!isPlainFile, "input.file", inputMessage, INPUT_HINT);
-  rules.refuse(!isLines, "input.format", inputMessage, INPUT_HINT);
+  rules.refuse(!isLines, "rampart.input_format", inputMessage, INPUT_HINT);
   const unused = [
     "input.extra",
-    "prompts.prefix.count",
-    "prompts.outputTokens.mean",
-    "prompts.systemTokens",
-    "rampart.sequenceMix",
-    "endpoint.path",
+    "input.prefix_prompt.num",
+    "input.output_tokens.mean",
+    "rampart.system_prompt_length",
+    "rampart.sequence_mix",
+    "endpoint.custom",
   ] as const;
-  for (const at of unused) {
+  for (const name of unused) {
     const message = `calls of the endpoint type ${type} have only the messages that their command writes`;
-    rules.refuse(rules.isChosen(at), at, message, "Leave it out.");
+    rules.refuse(rules.isChosen(name), name, message, "Leave it out.");
   }
 }
 
 /** Reports all conflicts between settings. */
 export function checkTogether(rules: RuleSet): void {
-  const { subcommand } = rules.settings;
+  const { subcommand } = rules;
   if (subcommand === "create-template") return;
   if (subcommand === "process-export-files") {
     checkProcess(rules);
@@ -115,80 +111,81 @@ export function checkTogether(rules: RuleSet): void {
   checkInputFormat(rules);
 }
 
+const EXACT = "input.output_tokens.deterministic";
+
 /** Checks tokens and tokenizers. */
 function checkTokens(rules: RuleSet): void {
-  const { settings } = rules;
   rules.refuse(
-    settings.layout.hasExactOutput && !ENDPOINT_TYPES[settings.endpoint.type].hasExactOutput,
-    "layout.hasExactOutput",
+    rules.get(EXACT) && !rules.type.hasExactOutput,
+    EXACT,
     "User Config: input.output_tokens.deterministic is only supported with Triton or TensorRT-LLM Engine service kinds",
     "For OpenAI endpoints give --extra-inputs ignore_eos:true and --extra-inputs min_tokens:N.",
   );
   rules.refuse(
-    settings.tokenizer.isTrustingRemoteCode,
-    "tokenizer.isTrustingRemoteCode",
+    rules.get("tokenizer.trust_remote_code"),
+    "tokenizer.trust_remote_code",
     "code that comes with a tokenizer is not run",
     "Give --tokenizer a folder with tokenizer.json; the tokenizers library can save one.",
   );
 }
 
 function checkInput(rules: RuleSet): void {
-  const { input, layout, prompts } = rules.settings;
+  const hasNoMean = rules.get("input.output_tokens.mean") === null;
   const needsMean = "Add --output-tokens-mean, or output_tokens.mean in the file.";
   rules.refuse(
-    rules.isChosen("prompts.outputTokens.stddev") && prompts.outputTokens.mean === null,
-    "prompts.outputTokens.stddev",
+    rules.isChosen("input.output_tokens.stddev") && hasNoMean,
+    "input.output_tokens.stddev",
     "User Config: If output tokens stddev is set, mean must also be set",
     needsMean,
   );
   rules.refuse(
-    layout.hasExactOutput && prompts.outputTokens.mean === null,
-    "layout.hasExactOutput",
+    rules.get(EXACT) && hasNoMean,
+    EXACT,
     "User Config: If output tokens deterministic is set, mean must also be set",
     needsMean,
   );
-  const source = sourceOf(input);
+  const source = sourceOf(rules.input);
   rules.refuse(
     source.kind === "payload" && !isFileOrFolder(source.path),
     "input.file",
     `File not found: ${"path" in source ? source.path : ""}`,
     "Give an existing file after payload:, with one JSON object per line.",
   );
-  for (const header of input.headers)
+  for (const header of rules.get("input.header"))
     rules.refuse(
       !header.includes(":"),
-      "input.headers",
+      "input.header",
       "a header needs a colon",
       "Write Name:Value, for example X-Team:search.",
     );
 }
 
 function checkLoad(rules: RuleSet): void {
-  const { stimulus, measurement } = rules.settings.perfAnalyzer;
-  const { followsTimes, sendsOnce, title } = loadOf(stimulus.kind);
+  const { followsTimes, sendsOnce, title } = rules.load;
   rules.refuse(
-    followsTimes && !isPayloadFile(rules.settings.input),
-    "perfAnalyzer.stimulus",
+    followsTimes && !isPayloadFile(rules.input),
+    "perf_analyzer.stimulus",
     "a fixed schedule needs a payload file with a timestamp in each line",
     "Add --input-file payload:FILE, or --input-file FILE with --input-format payload, azure or burstgpt.",
   );
-  const isCounting = rules.given.has("perfAnalyzer.measurement.num") && measurement.mode === "request_count";
-  if (!isCounting || measurement.num === null || rules.settings.subcommand !== "profile" || sendsOnce) return;
-  const least = Math.trunc(stimulus.value ?? 1);
+  const number = "perf_analyzer.measurement.num";
+  const count = rules.get(number);
+  const isCounting = rules.given.has(number) && rules.get("perf_analyzer.measurement.mode") === "request_count";
+  if (!isCounting || count === null || rules.subcommand !== "profile" || sendsOnce) return;
+  const least = Math.trunc(rules.get("perf_analyzer.stimulus").value ?? 1);
   rules.refuse(
-    measurement.num < least,
-    "perfAnalyzer.measurement.num",
+    count < least,
+    number,
     `--request-count can not be less than ${title.toLowerCase()}`,
     `Give ${least} or more.`,
   );
 }
 
 function checkOutput(rules: RuleSet): void {
-  const { output, endpoint } = rules.settings;
-  const format = ENDPOINT_TYPES[endpoint.type].outputFormat?.toUpperCase();
+  const format = rules.type.outputFormat?.toUpperCase();
   rules.refuse(
-    output.isPlotting && isTokenless(endpoint),
-    "output.isPlotting",
+    rules.get("output.generate_plots") && isTokenless(rules.endpoint),
+    "output.generate_plots",
     `User Config: generate_plots is not supported with the OutputFormat.${format} output format`,
     "Leave --generate-plots out: there are no tokens to plot.",
   );
@@ -196,27 +193,30 @@ function checkOutput(rules: RuleSet): void {
 }
 
 function checkFiles(rules: RuleSet): void {
-  const { output } = rules.settings;
-  rules.require("rampart.plotFormats", output.isPlotting, "--generate-plots");
+  const file = "output.profile_export_file";
+  rules.require("rampart.plot_formats", rules.get("output.generate_plots"), "--generate-plots");
   rules.refuse(
-    output.profileExportFile.replace(/^(\.\/+)+/, "").includes("/"),
-    "output.profileExportFile",
+    rules
+      .get(file)
+      .replace(/^(\.\/+)+/, "")
+      .includes("/"),
+    file,
     "Please use artifact_directory option to define intermediary paths to the profile_export_file.",
     "Give the folder with --artifact-dir.",
   );
 }
 
 function checkProcess(rules: RuleSet): void {
-  const { inputDir } = rules.settings.process;
+  const folder = rules.get("process.input_path");
   rules.refuse(
-    !isDirectory(inputDir),
-    "process.inputDir",
-    `User Config: input path ${inputDir} is not a valid directory.`,
+    !isDirectory(folder),
+    "process.input_path",
+    `User Config: input path ${folder} is not a valid directory.`,
     "Give the folder with the exports with --input-directory.",
   );
   rules.refuse(
-    rules.settings.output.isCheckpointing,
-    "output.isCheckpointing",
+    rules.get("output.enable_checkpointing"),
+    "output.enable_checkpointing",
     "nothing is measured when exports are merged, so there is nothing to keep",
     "Leave it out.",
   );

@@ -15,24 +15,23 @@ const BATCHED: readonly ResponseKind[] = ["completions", "embeddings", "nvclip",
 
 /** Checks the sweep. */
 export function checkSweep(rules: RuleSet): void {
-  const { analyze, endpoint, rampart } = rules.settings;
-  const types = analyze.sweeps.map(({ type }) => type);
+  const types = rules.get("analyze").map(({ type }) => type);
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
-    rules.refuse(isBroken, "analyze.sweeps", message, hint);
+    rules.refuse(isBroken, "analyze", message, hint);
   refuse(
     new Set(types.filter(isLoadName)).size > 1,
     "concurrency and request_rate are both the load, and a run has one",
     "Vary one of them.",
   );
   refuse(new Set(types).size < types.length, "a parameter is varied twice", "Name each parameter once.");
-  const isMadeUp = hasMadeUpPrompts(rules.settings.input);
+  const isMadeUp = hasMadeUpPrompts(rules.input);
   refuse(
     types.includes("input_sequence_length") && !isMadeUp,
     "input_sequence_length is the length of synthetic prompts, and the input file has its own",
     "Leave out --input-file, or vary something else.",
   );
   refuse(
-    types.includes("input_sequence_length") && rampart.sequenceMix !== "",
+    types.includes("input_sequence_length") && rules.get("rampart.sequence_mix") !== "",
     "input_sequence_length and --sequence-distribution both set the length of prompts",
     "Leave one of them out.",
   );
@@ -42,8 +41,8 @@ export function checkSweep(rules: RuleSet): void {
     "Leave out --input-file, or vary something else.",
   );
   refuse(
-    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(endpoint).response),
-    `requests of type ${endpoint.type} hold one prompt: there is no batch to vary`,
+    types.includes("runtime_batch_size") && !BATCHED.some((kind) => kind === formatOf(rules.endpoint).response),
+    `requests of type ${rules.endpoint.type} hold one prompt: there is no batch to vary`,
     "Batches work with completions, embeddings, nvclip, rankings and image_retrieval.",
   );
   checkCounts(rules);
@@ -52,33 +51,33 @@ export function checkSweep(rules: RuleSet): void {
 
 /** With fewer requests than the load, a level never reaches the load. */
 function checkCounts(rules: RuleSet): void {
-  const { analyze, perfAnalyzer } = rules.settings;
-  const { mode, num } = perfAnalyzer.measurement;
-  const sweep = findLoadSweep(analyze.sweeps);
-  if (sweep === undefined || mode !== "request_count" || num === null) return;
+  const num = rules.get("perf_analyzer.measurement.num");
+  const sweep = findLoadSweep(rules.get("analyze"));
+  const isCounting = rules.get("perf_analyzer.measurement.mode") === "request_count";
+  if (sweep === undefined || !isCounting || num === null) return;
   const most = Math.trunc(sweep.kind === "range" ? sweep.max : Math.max(...sweepValues(sweep)));
   const what = loadOf(sweep.type).title.toLowerCase();
   rules.refuse(
     num < most,
-    "perfAnalyzer.measurement.num",
+    "perf_analyzer.measurement.num",
     `--request-count can not be less than ${what}, which the sweep takes up to ${most}`,
     `Give ${most} or more, or leave it out: each point then takes twice its ${what}, but at least 10.`,
   );
 }
 
 function checkSearch(rules: RuleSet): void {
-  const { analyze, endpoint, layout, rampart } = rules.settings;
-  if (rampart.searchLimits === null) return;
+  const limits = rules.get("rampart.search_limits");
+  if (limits === null) return;
   const refuse = (isBroken: boolean, message: string, hint: string): void =>
-    rules.refuse(isBroken, "rampart.searchLimits", message, hint);
+    rules.refuse(isBroken, "rampart.search_limits", message, hint);
   refuse(
-    findLoadSweep(analyze.sweeps) === undefined,
+    findLoadSweep(rules.get("analyze")) === undefined,
     "a search needs a load to search",
     "Vary concurrency or request_rate, for example --sweep-type concurrency --sweep-range 1:64.",
   );
-  const names = Object.keys(rampart.searchLimits);
+  const names = Object.keys(limits);
   refuse(names.length === 0, "there are no limits", "Write for example request_latency.p99:300.");
-  const family = familyOf(formatOf(endpoint).response);
+  const family = familyOf(formatOf(rules.endpoint).response);
   const known = JSON_METRICS[family].map(({ name }): string => name);
   for (const name of names) {
     const limit = parseLimit(name, 0);
@@ -88,7 +87,11 @@ function checkSearch(rules: RuleSet): void {
     }
     const { metric } = limit;
     const needsStream = REQUEST_METRICS[family].some((one) => one.name === metric && one.isStreaming);
-    refuse(!known.includes(metric), `responses of type ${endpoint.type} have no ${metric}`, "Limit another metric.");
-    refuse(needsStream && !layout.isStreaming, `${metric} needs streamed responses`, "Add --streaming.");
+    refuse(
+      !known.includes(metric),
+      `responses of type ${rules.endpoint.type} have no ${metric}`,
+      "Limit another metric.",
+    );
+    refuse(needsStream && !rules.get("endpoint.streaming"), `${metric} needs streamed responses`, "Add --streaming.");
   }
 }

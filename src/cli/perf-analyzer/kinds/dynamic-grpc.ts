@@ -1,7 +1,7 @@
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
-import type { Rule } from "../rule.ts";
+import { noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -69,12 +69,7 @@ function dynamicGrpcRules(settings: Settings): Rule[] {
       "Batching is not supported with dynamic gRPC service kind",
       "Leave -b out: the messages set the number of items.",
     ],
-    [
-      isCollectingMetrics,
-      "--collect-metrics",
-      "Server-side metric collection is only supported with Triton client backend.",
-      "Leave --collect-metrics out.",
-    ],
+    noMetrics(isCollectingMetrics),
     [!hasFiles, "--input-data", "Must supply --input-data for dynamic gRPC service kind.", dataHint],
     ...inputData.map(
       (path): Rule => [

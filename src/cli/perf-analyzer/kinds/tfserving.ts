@@ -1,5 +1,5 @@
 import { DEFAULT_TF_SERVING_TARGET } from "../../../service/tfserving/target.ts";
-import type { Rule } from "../rule.ts";
+import { noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -60,12 +60,7 @@ function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given
       "perf_analyzer does not support async API for TensorFlow Serving.",
       "Leave --async out, or write a scenario with tfserving(…).",
     ],
-    [
-      isCollectingMetrics,
-      "--collect-metrics",
-      "Server-side metric collection is only supported with Triton client backend.",
-      "Leave --collect-metrics out.",
-    ],
+    noMetrics(isCollectingMetrics),
     [
       target.sharedMemory !== "none",
       "--shared-memory",

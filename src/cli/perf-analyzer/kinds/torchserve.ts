@@ -1,7 +1,7 @@
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
-import type { Rule } from "../rule.ts";
+import { noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -71,11 +71,6 @@ function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): 
       LEAVE_OUT,
       target.sharedMemory,
     ],
-    [
-      isCollectingMetrics,
-      "--collect-metrics",
-      "Server-side metric collection is only supported with Triton client backend.",
-      LEAVE_OUT,
-    ],
+    noMetrics(isCollectingMetrics, LEAVE_OUT),
   ];
 }

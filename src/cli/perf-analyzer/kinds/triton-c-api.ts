@@ -1,3 +1,4 @@
+import { noMetrics } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -42,12 +43,7 @@ export const tritonInProcessKind: PerfAnalyzerKind = {
       "--shared-memory cuda cannot be used with --service-kind triton_c_api.",
       "Give system or none.",
     ],
-    [
-      isCollectingMetrics,
-      "--collect-metrics",
-      "Server-side metric collection is only supported with Triton client backend.",
-      "Leave it out: the library's statistics are in the report.",
-    ],
+    noMetrics(isCollectingMetrics, "Leave it out: the library's statistics are in the report."),
     ...[...given]
       .filter(isOfConnection)
       .map(

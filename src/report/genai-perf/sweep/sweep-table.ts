@@ -1,7 +1,7 @@
 import type { Votes } from "../../../load/search.ts";
 import type { StatisticName } from "../../../measure/numpy-statistics.ts";
 import { type BrokenLimits, formatPoint, type SearchSummary } from "../../../result/sweep.ts";
-import { formatTwoDecimals } from "../python-format.ts";
+import { formatStatistic } from "../console.ts";
 import { formatRichTable } from "../rich-table.ts";
 import { findPareto, type SweepPoint } from "./sweep.ts";
 
@@ -27,10 +27,7 @@ export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLi
   const places = findPareto(points);
   const rows = points.map(({ name, parameters, result, repeat }, index) => [
     ...parameters.map(([, value]) => String(value)),
-    ...columns.map(([, metric, statistic]) => {
-      const value = result.statistics.get(metric)?.values.get(statistic);
-      return value === undefined ? "N/A" : formatTwoDecimals(value);
-    }),
+    ...columns.map(([, metric, statistic]) => formatStatistic(result.statistics, metric, statistic)),
     places[index]?.isOptimal === true ? "yes" : "no",
     ...(broken === undefined ? [] : [formatLimits(broken.get(name) ?? [], repeat)]),
   ]);

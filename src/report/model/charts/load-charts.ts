@@ -117,7 +117,7 @@ function askedLine(points: readonly LoadPoint[]): XySeries {
 }
 
 /** Returns the unit for the largest p99. */
-function unitOf(spreads: readonly (Spread | undefined)[]): ReturnType<typeof timeUnitFor> {
+export function unitOf(spreads: readonly (Spread | undefined)[]): ReturnType<typeof timeUnitFor> {
   return timeUnitFor(Math.max(0, ...spreads.map((found) => found?.p99?.value ?? 0)));
 }
 
@@ -136,25 +136,34 @@ function drawLatency(points: readonly LoadPoint[], over: OverLoad): Plot[] {
 
 function drawKnee(points: readonly LoadPoint[], unit: string, load: string): Plot[] {
   const time = unitOf(points.map(({ latencyUs }) => latencyUs));
-  const series = (["p50", "p99"] as const).flatMap((name): XySeries[] => {
-    const known = points.filter(({ latencyUs, throughputPerSec }) => latencyUs[name] && throughputPerSec);
-    if (known.length === 0) return [];
-    const at = ({ throughputPerSec, latencyUs }: LoadPoint): PlotPoint => [
-      roundForPlot(throughputPerSec?.value ?? 0),
-      roundForPlot((latencyUs[name]?.value ?? 0) / time.us),
-    ];
-    // The highest line has the names, because those of several lines would overlap.
-    const labels = name === "p99" ? { labels: known.map((point) => String(roundForPlot(point.load))) } : {};
-    return [{ name, style: "line", meaning: name, points: known.map(at), ...labels }];
-  });
-  if (series.length === 0) return [];
-  const frame = {
-    title: "Latency against throughput",
-    xLabel: `Throughput (${unit})`,
-    yLabel: `Latency (${time.name})`,
-  };
+  const labelled = points.map((point) => ({ point, label: String(roundForPlot(point.load)) }));
+  const series = (["p50", "p99"] as const).flatMap((name) =>
+    kneeLine(labelled, name, time.us).map((line): XySeries => ({ ...line, name, style: "line", meaning: name })),
+  );
   const notes = [`The numbers at the points are the load: ${load.toLowerCase()}.`];
-  return [{ kind: "xy", ...FRAME, ...frame, notes, series, isFromZero: true, isXFromZero: true }];
+  return kneePlot(series, unit, `Latency (${time.name})`, notes);
+}
+
+/** Returns the points of a line of latency against throughput; nothing where no point has both. */
+export function kneeLine(
+  labelled: readonly { readonly point: LoadPoint; readonly label?: string }[],
+  percentile: PercentileName,
+  us: number,
+): Pick<XySeries, "points" | "labels">[] {
+  const known = labelled.filter(({ point }) => point.latencyUs[percentile] && point.throughputPerSec);
+  if (known.length === 0) return [];
+  const points = known.map(({ point: { throughputPerSec, latencyUs } }): PlotPoint => {
+    return [roundForPlot(throughputPerSec?.value ?? 0), roundForPlot((latencyUs[percentile]?.value ?? 0) / us)];
+  });
+  // The highest line has the names, because those of several lines would overlap.
+  const labels = percentile === "p99" ? known.flatMap(({ label }) => label ?? []) : [];
+  return [{ points, ...(labels.length === 0 ? {} : { labels }) }];
+}
+
+/** Draws lines of latency against throughput; nothing without any. */
+export function kneePlot(series: readonly XySeries[], unit: string, yLabel: string, notes: readonly string[]): Plot[] {
+  const frame = { title: "Latency against throughput", xLabel: `Throughput (${unit})`, yLabel, group: "", notes };
+  return series.length === 0 ? [] : [{ kind: "xy", ...frame, series, isFromZero: true, isXFromZero: true }];
 }
 
 function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {

@@ -1,10 +1,10 @@
 import { UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import { type Meaning, type Plot, type PlotPoint, roundForPlot, type XySeries } from "../../plot.ts";
+import { type Meaning, type Plot, roundForPlot, type XySeries } from "../../plot.ts";
 import type { ReadEstimate } from "../../schema/read-metrics.ts";
 import type { ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
-import { type LoadPoint, lineOf, loadAxis, loadPointsOf } from "./load-charts.ts";
+import { kneeLine, kneePlot, type LoadPoint, lineOf, loadAxis, loadPointsOf, unitOf } from "./load-charts.ts";
 
 /** A sweep: latency against throughput, and metrics over each of its parameters. */
 
@@ -105,34 +105,21 @@ function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
 function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], unit: string): Plot[] {
   const along = joinedAlong(axes);
   const { lines, notes } = linesOf(axes, along, levels);
-  const time = unitOf(levels);
+  const time = unitOf(levels.map(({ point }) => point.latencyUs));
   const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
   const series = lines.flatMap(({ name, shade, levels: own }) =>
     names.flatMap((percentile): XySeries[] => {
-      const known = own.filter(({ point }) => point.throughputPerSec && point.latencyUs[percentile]);
-      if (known.length === 0) return [];
-      const points = known.map(
-        ({ point }): PlotPoint => [
-          roundForPlot(point.throughputPerSec?.value ?? 0),
-          roundForPlot((point.latencyUs[percentile]?.value ?? 0) / time.us),
-        ],
-      );
-      const labels =
-        along === undefined || percentile !== "p99" ? {} : { labels: known.map((level) => valueAt(level, along)) };
+      const labelled = own.map((level) => ({ point: level.point, ...(along && { label: valueAt(level, along) }) }));
       const look = lines.length === 1 ? { name: percentile, meaning: percentile } : { name, shade };
-      return [{ style: known.length > 1 ? "line" : "points", ...look, points, ...labels }];
+      return kneeLine(labelled, percentile, time.us).map((line) => {
+        return { style: line.points.length > 1 ? "line" : "points", ...look, ...line };
+      });
     }),
   );
-  if (series.length === 0) return [];
-  const frame = {
-    title: "Latency against throughput",
-    xLabel: `Throughput (${unit})`,
-    yLabel: `${lines.length === 1 ? "Latency" : "p99 latency"} (${time.name})`,
-    group: "",
-  };
   const numbers =
     along === undefined ? [] : [`The numbers at the points are ${along.name === LOAD ? "the load" : along.name}.`];
-  return [{ kind: "xy", ...frame, notes: [...numbers, ...notes], series, isFromZero: true, isXFromZero: true }];
+  const yLabel = `${lines.length === 1 ? "Latency" : "p99 latency"} (${time.name})`;
+  return kneePlot(series, unit, yLabel, [...numbers, ...notes]);
 }
 
 /** A metric that is drawn over a parameter. */
@@ -271,8 +258,4 @@ function placeOf(axes: readonly SweepAxis[], level: SweptLevel | undefined): num
     const ordered = axis.isNumber ? axis.values.toSorted((a, b) => Number(a) - Number(b)) : axis.values;
     return place * axis.values.length + ordered.indexOf(valueAt(level, axis));
   }, 0);
-}
-
-function unitOf(levels: readonly SweptLevel[]): ReturnType<typeof timeUnitFor> {
-  return timeUnitFor(Math.max(0, ...levels.map(({ point }) => point.latencyUs.p99?.value ?? 0)));
 }

@@ -1,5 +1,5 @@
 import { userError } from "../../../plan/problem.ts";
-import { NS_PER_US } from "../../../plan/units.ts";
+import { countOf, NS_PER_US } from "../../../plan/units.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat } from "./measured-run.ts";
 
 /** perf_analyzer's CSV, of the original or of Rampart: a row per level. */
@@ -60,7 +60,7 @@ export const perfAnalyzerCsv: RunFormat = {
 function readRow(titles: readonly string[], row: string, place: string): MeasuredLevel {
   const cells = row.split(",");
   if (cells.length < titles.length) {
-    const message = `has ${cells.length} cells, and the header has ${titles.length}`;
+    const message = `has ${countOf(cells.length, "cell")}, and the header has ${titles.length}`;
     throw userError("invalid-value", place, message, "Give the CSV as perf_analyzer wrote it.");
   }
   const values = new Map<string, MeasuredValue>();

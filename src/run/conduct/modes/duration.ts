@@ -20,7 +20,7 @@ export async function measureDuration(
   while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
-  if (graceMs === undefined) await Promise.race([sender.untilRoundEnds(), signal.stopped]);
+  if (graceMs === undefined) await Promise.race([sender.until({ kind: "round-ends" }), signal.stopped]);
   if (handOver !== undefined) return frame.cutAndChange(handOver);
   await frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
@@ -30,11 +30,8 @@ export async function measureDuration(
   const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : nowNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
   const sendingEndNs = isWhole ? stopNs : endNs;
-  // Without a pause between them, the time line and the window have the same requests, also where senders are elsewhere.
-  const [window, timelines] = await Promise.all([
-    frame.windows.cut(endNs, { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs }),
-    sender.takeTimeline(),
-  ]);
+  const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
+  const { window, timelines } = await frame.windows.cutLast(endNs, last);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));
 }
 
@@ -44,7 +41,6 @@ async function awaitLast(
   graceMs: number,
 ): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
   const { sender, signal } = frame.context;
-  frame.delayedByLimit = await sender.delayedByLimit();
   await sleepUnless(graceMs, Promise.race([sender.stop(), signal.stopped]), frame.clock);
   const { outstanding } = await sender.state();
   if (outstanding === 0 || signal.isStopped) return undefined;

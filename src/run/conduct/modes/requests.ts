@@ -1,9 +1,10 @@
-import type { MlperfRules } from "../../../load/load-mode.ts";
+import type { MlperfSample } from "../../../measure/mlperf/mlperf-tally.ts";
 import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
-import type { MeasurementModePlan, Plan } from "../../../plan/plan.ts";
+import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
-import { loadModeOf } from "../../../registry/load-modes.ts";
+import { mlperfRulesOf } from "../../../registry/load-modes.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
+import type { QueryMinimums } from "../../send/messages.ts";
 import { addTokens, type LevelFrame } from "../level-frame.ts";
 
 type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
@@ -12,53 +13,55 @@ type RequestsMode = Extract<MeasurementModePlan, { kind: "requests" }>;
 export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Promise<LevelResult> {
   const { sender, signal, handOver } = frame.context;
   if (handOver !== undefined && !handOver.isLast) {
-    const sent = sender.untilAllSent();
+    const sent = sender.until({ kind: "all-sent" });
     await handOver.prepare("measured");
     await Promise.race([sent, signal.stopped]);
     return frame.cutAndChange(handOver);
   }
-  await Promise.race([sender.untilFinished(), signal.stopped]);
+  await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   const nowNs = frame.clock.nowNs();
   // Nothing happens after the last response, so the window ends with it.
   const { lastEndNs, lastSendNs } = await sender.drain();
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
   const isDue = hasEnd && frame.context.isScheduled;
-  const window = await frame.windows.cut(hasEnd ? lastEndNs : nowNs, isDue ? { sendingEndNs: lastSendNs } : {});
-  return judgeQueries(frame, mode, startNs, await frame.finish(window, []));
+  const last = isDue ? { sendingEndNs: lastSendNs } : {};
+  const { window, queries } = await frame.windows.cutLast(hasEnd ? lastEndNs : nowNs, last);
+  const result = await frame.finish(window, []);
+  return queries === undefined ? result : judgeQueries(frame, mode, { sample: queries, startNs }, result);
 }
 
 /**
- * Ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the lowest
- * number of requests, as LoadGen does. Call before the load starts. Loads without a shortest time have a quota instead.
+ * Returns what ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the
+ * lowest number of requests, as LoadGen does; undefined for loads without a shortest time, which have a quota instead.
  */
-export function endAtMinimums({ context, windows }: LevelFrame, { count, minDurationMs }: RequestsMode): void {
-  if (minDurationMs === undefined) return;
-  const { sender, plan } = context;
-  const { samplesPerQuery = 1 } = mlperfRulesOf(plan) ?? {};
-  const minDurationNs = msToNs(minDurationMs);
-  sender.endAtMinimums({ startNs: windows.startNs, minDurationNs, leastCount: count ?? 0, samplesPerQuery });
+export function minimumsOf({ context, windows }: LevelFrame): QueryMinimums | undefined {
+  const { mode } = context.plan.measurement;
+  if (mode.kind !== "requests" || mode.minDurationMs === undefined) return undefined;
+  const { samplesPerQuery = 1 } = mlperfRulesOf(context.plan) ?? {};
+  const minDurationNs = msToNs(mode.minDurationMs);
+  return { startNs: windows.startNs, minDurationNs, leastCount: mode.count ?? 0, samplesPerQuery };
 }
 
-/** Returns MLPerf's rules for the load of a plan; undefined for all other loads. */
-export function mlperfRulesOf({ load }: Plan): MlperfRules | undefined {
-  return loadModeOf(load).mlperf?.(load);
+/** The queries of a level. */
+interface CountedQueries {
+  readonly sample: MlperfSample;
+  /** Start of the level. */
+  readonly startNs: number;
 }
 
 /** Returns the result with what the rules of MLPerf say, and the tokens that they judge. */
 async function judgeQueries(
   { context, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: RequestsMode,
-  startNs: number,
+  { sample, startNs }: CountedQueries,
   result: LevelResult,
 ): Promise<LevelResult> {
   const rules = mlperfRulesOf(context.plan);
   if (rules === undefined) return result;
-  const sample = await context.sender.queries();
-  if (sample === undefined) return result;
   const { judgeMlperf } = await import("../../../measure/mlperf/judge-mlperf.ts");
   const required = { minQueryCount: (count ?? 0) / rules.samplesPerQuery, minDurationNs: msToNs(minDurationMs) };
-  const merged = await context.sender.mergeTokens(windowCount);
+  const merged = await context.sender.takeTokens({ kind: "windows", count: windowCount });
   const tokens = merged?.tokenRows && sampleTokens(merged.tokenRows);
   const mlperf = judgeMlperf(rules, required, sample, startNs, tokens);
   return { ...addTokens(result, merged), mlperf };

@@ -21,7 +21,7 @@ export async function measureUntilResolved(
     windows.push(window);
     if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
     else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
-    return hasTokens ? withTokens(window, await sender.mergeTokens(1)) : window;
+    return hasTokens ? withTokens(window, await sender.takeTokens({ kind: "windows", count: 1 })) : window;
   };
   const { level, batchSize } = frame;
   const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow });

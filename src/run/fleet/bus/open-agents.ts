@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { BusPlan, Plan } from "../../../plan/plan.ts";
 import { RunError } from "../../../plan/problem.ts";
-import { msToNs, msToSec, nsToMs } from "../../../plan/units.ts";
+import { countOf, msToNs, msToSec, nsToMs } from "../../../plan/units.ts";
 import { nowNs, sleepUnless } from "../../../runtime/clock.ts";
 import { VERSION } from "../../../runtime/version.ts";
 import type { FunctionsSource } from "../../../scenario/thread-functions.ts";
@@ -143,8 +143,7 @@ class AgentSearch {
       reason === undefined ? [] : [`${name}: ${reason}`],
     );
     const why = others.length === 0 ? "" : ` (${others.slice(0, MOST_SHOWN).join("; ")})`;
-    const s = count === 1 ? "agent is" : "agents are";
-    const message = `${count} ${s} needed, and ${foundCount} came within ${msToSec(waitMs)} s${why}`;
+    const message = `${countOf(count, "agent is", "agents are")} needed, and ${foundCount} came within ${msToSec(waitMs)} s${why}`;
     return new RunError("unreachable", message, { say: "start-agents" });
   }
 }
@@ -159,7 +158,7 @@ interface AgentsParts {
 /** The agents that take part. The seats go round them, so that those of a share differ by one at most. */
 class RunAgents implements Agents {
   readonly count: number;
-  readonly perHost: number;
+  readonly threads: number;
   readonly allowLost: number;
   private readonly bus: Bus;
   private readonly files: NotedFiles;
@@ -170,7 +169,7 @@ class RunAgents implements Agents {
     this.files = files;
     this.agents = agents;
     this.count = agents.length * workers;
-    this.perHost = workers;
+    this.threads = workers;
     this.allowLost = allowLost;
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toRequests } from "../../../../src/cli/genai-perf/plan/to-requests.ts";
+import { toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
 import { openLayout } from "../../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { word } from "../../../../src/plan/messages.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
@@ -20,7 +20,7 @@ const IDS = tiny.encode("the end");
 
 async function create(flags: readonly string[], entry: Partial<PromptEntry> = {}, tokenizer: Tokenizer = tiny) {
   const { asked } = readGood(...ENGINE, ...flags, ...REPOSITORY);
-  const layout = await openLayout(toRequests(asked, ""), tokenizer);
+  const layout = await openLayout(toProfilePlan(asked, "", []).requests, tokenizer);
   return layout.create({ texts: ["the end"], ...entry }, 0)[0] as Payload;
 }
 

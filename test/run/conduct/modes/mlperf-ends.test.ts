@@ -6,8 +6,9 @@ import type { MlperfResult } from "../../../../src/measure/mlperf/judge-mlperf.t
 import type { Plan } from "../../../../src/plan/plan.ts";
 import { nsToMs } from "../../../../src/plan/units.ts";
 import { LevelRun } from "../../../../src/run/conduct/level.ts";
+import type { QueryMinimums } from "../../../../src/run/send/messages.ts";
 import { type LoadgenAnswer, type LoadgenTask, runLoadgen } from "../../../servers/loadgen.ts";
-import { makeLevel, settleWithin } from "../make-level.ts";
+import { makeLevel, STEP, settleWithin } from "../make-level.ts";
 // Loaded before the simulated clock moves, because a run imports them when it needs them.
 import "../../../../src/measure/mlperf/judge-mlperf.ts";
 import "../../../../src/measure/mlperf/mlperf-tally.ts";
@@ -112,7 +113,10 @@ async function simulate({ load, minDurationMs, queries }: Case, times: Times, co
   const run = new LevelRun(context, 1);
   await run.begin(undefined);
   const startMs = clock.nowMs;
-  await driver.start(drives[load.kind] as Drive, (count ?? Number.POSITIVE_INFINITY) * samplesPerQuery);
+  level.load.drive = () => drives[load.kind] as Drive;
+  const starting = context.sender.start(STEP, run.minimums as QueryMinimums);
+  if (count !== undefined) driver.quota = count * samplesPerQuery;
+  await starting;
   const { mlperf } = await settleWithin(clock, 5000, run.measure()).finally(() => driver.close());
   return { mlperf, lastSentMs: nsToMs(client.sent.at(-1)?.atNs ?? 0) - startMs, endMs: clock.nowMs - startMs };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mlperfRulesOf } from "../../../../src/run/conduct/modes/requests.ts";
+import { mlperfRulesOf } from "../../../../src/registry/load-modes.ts";
 import { makeLevel, measureLevel } from "../make-level.ts";
 
 test("a number of requests ends with the last response", async () => {

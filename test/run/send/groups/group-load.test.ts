@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DriverUnderTest, makeDriver } from "../fake-client.ts";
+import { type DriverUnderTest, makeDriver, starterOf } from "../fake-client.ts";
 
 async function start(quota = Number.POSITIVE_INFINITY): Promise<DriverUnderTest> {
   const made = makeDriver();
-  await made.driver.start({ kind: "groups", size: 3 }, quota);
+  await starterOf(made.driver).start({ kind: "groups", size: 3 }, quota);
   return made;
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunError } from "../../../../src/plan/problem.ts";
 import type { Call } from "../../../../src/transport/client.ts";
-import { type DriverUnderTest, makeDriver } from "../fake-client.ts";
+import { type DriverUnderTest, makeDriver, starterOf } from "../fake-client.ts";
 
 const drive = { kind: "periodic", start: 2, end: 7, step: 3, periodResponses: 4 } as const;
 
@@ -14,7 +14,7 @@ function answerAfter({ client }: DriverUnderTest, slot: number, responses: numbe
 
 async function start(): Promise<DriverUnderTest> {
   const made = makeDriver({ isSync: false });
-  await made.driver.start(drive, Number.POSITIVE_INFINITY);
+  await starterOf(made.driver).start(drive, Number.POSITIVE_INFINITY);
   return made;
 }
 

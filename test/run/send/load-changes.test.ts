@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Drive } from "../../../src/load/drive.ts";
-import { prepareChange } from "../../../src/run/send/owned-drive.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
-import { type DriverUnderTest, makeDriver, scheduled } from "./fake-client.ts";
+import { type DriverUnderTest, makeDriver, scheduled, starterOf } from "./fake-client.ts";
 
 /** From one load to another while requests are in flight: none is waited for, and none is lost. */
 
@@ -20,7 +19,7 @@ function makeAsync(): DriverUnderTest & { readonly clock: FakeClock } {
 }
 
 async function change({ driver }: DriverUnderTest, drive: Drive, quota = ENDLESS): Promise<void> {
-  (await prepareChange(driver, drive))(quota);
+  (await starterOf(driver).prepareChange(drive))(quota);
 }
 
 const DRIVES: Readonly<Record<string, () => Drive>> = {
@@ -110,7 +109,7 @@ describe("a change of load", () => {
   test("waits for synchronous lanes, which a schedule uses one by one", async () => {
     const made = makeDriver({ laneCount: 2, isSync: true });
     await change(made, closed(2));
-    const preparing = prepareChange(made.driver, scheduled(0));
+    const preparing = starterOf(made.driver).prepareChange(scheduled(0));
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(made.client.active, [0, 1]);
     for (const slot of [0, 1]) made.client.answer(slot);

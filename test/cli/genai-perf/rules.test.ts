@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Stimulus } from "../../../src/cli/genai-perf/loads.ts";
 import { sweepValues } from "../../../src/cli/genai-perf/options/sweeps.ts";
+import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { read, readBad, readGood } from "./read.ts";
 
 const M = ["profile", "-m", "tiny"];
@@ -20,18 +21,20 @@ test("the load: sessions take precedence, then the given load, else one request 
     [["--fixed-schedule", "--input-file", `payload:${import.meta.filename}`], { kind: "fixed_schedule" }],
     [["--fixed-schedule", "false"], { kind: "concurrency", value: 1 }],
   ] as const satisfies readonly (readonly [readonly string[], Stimulus])[])
-    assert.deepEqual(readGood(...M, ...args).settings.perfAnalyzer.stimulus, stimulus);
+    assert.deepEqual(readGood(...M, ...args).asked.get("perf_analyzer.stimulus"), stimulus);
 });
 
 test("the measurement: a number of requests or a window, whichever is given last", () => {
-  const { measurement } = readGood(...M).settings.perfAnalyzer;
-  assert.deepEqual(measurement, { mode: "request_count", num: null });
-  const { settings } = readGood(...M, "-p", "500");
-  assert.deepEqual(settings.perfAnalyzer.measurement, { mode: "interval", num: 500 });
+  const measured = (...args: string[]): unknown[] => {
+    const { asked } = readGood(...M, ...args);
+    return [asked.get("perf_analyzer.measurement.mode"), asked.get("perf_analyzer.measurement.num")];
+  };
+  assert.deepEqual(measured(), ["request_count", null]);
+  assert.deepEqual(measured("-p", "500"), ["interval", 500]);
 });
 
 test("extra inputs are typed, merged in order, and null without a value", () => {
-  const { settings } = readGood(
+  const { asked } = readGood(
     ...CHAT,
     ...[
       "temperature:0.7",
@@ -43,7 +46,7 @@ test("extra inputs are typed, merged in order, and null without a value", () => 
       "url:http://h",
     ].flatMap((value) => ["--extra-inputs", value]),
   );
-  assert.deepEqual(settings.input.extra, {
+  assert.deepEqual(asked.get("input.extra"), {
     temperature: 0.7,
     top_p: 0.9,
     stop: ["x"],
@@ -61,8 +64,8 @@ test("extra inputs are typed, merged in order, and null without a value", () => 
 });
 
 test("goodput takes pairs and rejects anything else", () => {
-  const { settings, warnings } = readGood(...CHAT, "--goodput", "request_latency:300", "time_to_first_tokn:1.5");
-  assert.deepEqual(settings.input.goodput, { request_latency: 300, time_to_first_tokn: 1.5 });
+  const { asked, warnings } = readGood(...CHAT, "--goodput", "request_latency:300", "time_to_first_tokn:1.5");
+  assert.deepEqual(asked.get("input.goodput"), { request_latency: 300, time_to_first_tokn: 1.5 });
   assert.match(warnings.join(), /did you mean time_to_first_token\?/);
   assert.equal(readBad(...CHAT, "--goodput", "request_latency").length, 1);
   assert.equal(readBad(...CHAT, "--goodput", "request_latency:-1").length, 1);
@@ -77,8 +80,8 @@ test("sweeps: a list, a range that doubles, a range with a step, the type's defa
     [["batch_size"], "runtime_batch_size", [1, 2, 4, 8, 16, 32, 64, 128]],
     [["concurrency", "--sweep-list", "3", "--sweep-range", "1:8"], "concurrency", [3]],
   ] as const) {
-    const { settings } = readGood("analyze", "-m", "a", "--endpoint-type", "embeddings", "--sweep-type", ...args);
-    const [sweep] = settings.analyze.sweeps;
+    const { asked } = readGood("analyze", "-m", "a", "--endpoint-type", "embeddings", "--sweep-type", ...args);
+    const [sweep] = asked.get("analyze");
     assert.ok(sweep !== undefined && sweep.type === type);
     assert.deepEqual(sweepValues(sweep), values);
   }
@@ -248,8 +251,9 @@ test("single rules", () => {
 
 test("a schedule may begin and end at the same time, and each option has its meaning", () => {
   const moment = ["--fixed-schedule-start-offset", "7", "--fixed-schedule-end-offset", "7"];
-  const { schedule } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5").settings;
-  assert.deepEqual([schedule.startMs, schedule.endMs, schedule.speedRatio], [7, 7, 2.5]);
+  const { asked } = readGood(...SCHEDULE, ...moment, "--fixed-schedule-speed", "2.5");
+  const part = { startMs: 7, endMs: 7, startsAtFirst: false, speedRatio: 2.5 };
+  assert.deepEqual(toProfilePlan(asked, "f", []).load, { kind: "fixed-schedule", part });
 });
 
 test("calls of a method need its name and a file of commands, and nothing that changes prompts", () => {

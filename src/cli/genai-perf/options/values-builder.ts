@@ -1,10 +1,9 @@
 import { nearestName } from "../../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../../plan/problem.ts";
-import { putValue } from "../../options/place.ts";
-import type { GenaiSettings, SettingPath } from "./settings.ts";
+import type { PassedFlags } from "./passed-flags.ts";
 
-/** Source of a setting. */
-export interface GivenSetting {
+/** Source of a value. */
+export interface ValueSource {
   /** The flag as typed, or `cfg.yaml:3:5`. */
   readonly place: string;
   readonly source: "flag" | "file";
@@ -12,13 +11,16 @@ export interface GivenSetting {
   readonly isFloat: boolean;
 }
 
-/** Given settings, by path. */
-export type GivenSettings = ReadonlyMap<SettingPath, GivenSetting>;
+/** Sources of the given values, by the names of their options. */
+export type ValueSources = ReadonlyMap<string, ValueSource>;
+
+/** The subcommands except `config`, which becomes the one that its file asks for. */
+export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
 
 /** Returns the last occurrence of a flag by its first name; undefined when it is not given. */
 export type LastFlag = (
   name: string,
-) => { readonly value: string | number | undefined; readonly from: GivenSetting } | undefined;
+) => { readonly value: string | number | undefined; readonly from: ValueSource } | undefined;
 
 /** The values that an option allows. */
 export interface ValueLimits {
@@ -29,28 +31,32 @@ export interface ValueLimits {
   readonly ownChoices?: readonly string[];
 }
 
-/** Collects settings from flags and a file, and all problems with them. */
-export class SettingsBuilder {
-  readonly settings: GenaiSettings;
-  readonly given = new Map<SettingPath, GivenSetting>();
+/** Collects values of options from flags and a file, and all problems with them. */
+export class ValuesBuilder {
+  /** By the names of their options. */
+  readonly values: Map<string, unknown>;
+  readonly given = new Map<string, ValueSource>();
   readonly problems: Problem[] = [];
+  subcommand: Subcommand = "profile";
+  passed: PassedFlags = { given: [], positional: [], problems: [] };
 
-  /** @param settings initial settings */
-  constructor(settings: GenaiSettings) {
-    this.settings = settings;
+  /** @param defaults of all options */
+  constructor(defaults: ReadonlyMap<string, unknown>) {
+    this.values = new Map(defaults);
   }
 
   /** Stores a value of the right type if the option's range and choices allow it. */
-  set(at: SettingPath, value: unknown, from: GivenSetting, limits: ValueLimits): void {
+  set(name: string, value: unknown, from: ValueSource, limits: ValueLimits): void {
     const problem = checkValue(limits, value, from.place);
-    if (problem === undefined) this.store(at, value, from);
+    if (problem === undefined) this.store(name, value, from);
     else this.problems.push(problem);
   }
 
   /** Stores a value without checks. */
-  store(at: SettingPath, value: unknown, from: GivenSetting): void {
-    putValue(this.settings, at, value);
-    this.given.set(at, from);
+  store(name: string, value: unknown, from: ValueSource): void {
+    if (!this.values.has(name)) throw new Error(`no option has the name ${name}`);
+    this.values.set(name, value);
+    this.given.set(name, from);
   }
 
   fail(path: string, message: string, value: string | undefined, hint: string): void {

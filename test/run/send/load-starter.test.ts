@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Drive } from "../../../src/load/drive.ts";
-import { type DriveHost, startDrive } from "../../../src/run/send/start-drive.ts";
-import { makeDriver, scheduled } from "./fake-client.ts";
+import { makeDriver, scheduled, starterOf } from "./fake-client.ts";
 
 const ENDLESS = Number.POSITIVE_INFINITY;
 
@@ -17,22 +16,18 @@ const DRIVES: readonly { readonly drive: () => Drive; readonly firstSent: number
 for (const { drive, firstSent } of DRIVES)
   test(`a drive starts by its entry: ${drive().kind}`, async () => {
     const { driver, client } = makeDriver({ laneCount: 8 });
-    await driver.start(drive(), ENDLESS);
+    await starterOf(driver).start(drive(), ENDLESS);
     while (client.sent.length < firstSent) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(client.sent.length, firstSent);
     driver.close();
   });
 
-test("a start that another one overtakes does nothing", async () => {
-  for (const kind of ["periodic", "scheduled"] as const) {
-    const { driver, client } = makeDriver();
-    const drives: Record<typeof kind, Drive> = {
-      periodic: { kind: "periodic", start: 2, end: 4, step: 1, periodResponses: 2 },
-      scheduled: scheduled(0),
-    };
-    const { load } = driver;
-    await startDrive(driver satisfies DriveHost, drives[kind], { isCurrent: () => false });
-    assert.deepEqual([client.sent.length, driver.load === load], [0, true], kind);
-    driver.close();
-  }
+test("a schedule that a stop overtakes does not begin", async () => {
+  const { driver, client } = makeDriver({ laneCount: 8 });
+  const { load } = driver;
+  const started = starterOf(driver).start(scheduled(0), ENDLESS);
+  await driver.stop();
+  await started;
+  assert.deepEqual([client.sent.length, driver.load === load], [0, true]);
+  driver.close();
 });

@@ -1,0 +1,110 @@
+import { type Drive, type DriveOf, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
+import type { ActiveLoad } from "./active-load.ts";
+import { ClosedLoad } from "./closed-load.ts";
+import type { Driver } from "./driver.ts";
+import { GroupLoad } from "./groups/group-load.ts";
+import { PeriodicLoad } from "./groups/periodic-load.ts";
+import { createScheduledLoad } from "./scheduled-load.ts";
+import { type SessionFeed, sessionsOf } from "./session-feed.ts";
+import { SessionLoad } from "./session-load.ts";
+
+/** Where a drive starts. */
+interface Host {
+  readonly driver: Driver;
+  /** One for all closed loops and ramps, so that one follows another without a pause. */
+  readonly closed: ClosedLoad;
+}
+
+/** How a drive starts. */
+interface StartOptions {
+  /** Whether no other start or stop has followed; a start does nothing more after another one. */
+  isCurrent(): boolean;
+  /** Start of a schedule. Default: now. */
+  readonly atNs?: number | undefined;
+}
+
+type Starter<D> = (host: Host, drive: D, options: StartOptions) => Promise<void>;
+
+function createSessionLoad(driver: Driver, repeats: boolean): SessionLoad {
+  return new SessionLoad(driver, sessionsOf(driver.feed) as SessionFeed, repeats);
+}
+
+/** The way each kind of drive starts. */
+const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
+  closed: ({ driver, closed }, drive) => driver.use(closed).hold(drive),
+  ramp: ({ driver, closed }, drive) => driver.use(closed).ramp(drive),
+  periodic: ({ driver }, drive) => driver.use(new PeriodicLoad(driver, drive)).start(),
+  groups: ({ driver }, { size }) => driver.use(new GroupLoad(driver, size)).start(),
+  sessions: ({ driver }, { concurrency, repeats = false }) =>
+    driver.use(createSessionLoad(driver, repeats)).start(concurrency),
+  "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs }) => {
+    await driver.halt();
+    await driver.reserve(driver.laneCount);
+    if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs);
+  },
+  scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
+    // Slots that wait after a failure get their place like all others.
+    await driver.halt();
+    await driver.reserve(driver.laneCount);
+    const load = await createScheduledLoad(driver, driver.lanes, maxOutstanding);
+    if (isCurrent()) driver.use(load).start(arrivals, atNs);
+  },
+};
+
+/** Changes to a prepared load. @param quota number of requests that it may send @param atNs start of a schedule. Default: now */
+export type BeginChange = (quota: number, atNs?: number) => void;
+
+/** Starts the loads of a driver, which only knows the one that runs. */
+export class LoadStarter implements Host {
+  readonly driver: Driver;
+  readonly closed: ClosedLoad;
+
+  constructor(driver: Driver) {
+    this.driver = driver;
+    this.closed = new ClosedLoad(driver);
+  }
+
+  /** Opens the connections of a level, so that its first requests do not wait for them. */
+  prepare(drive: Drive): Promise<void> {
+    const { maxOutstanding, laneCount } = this.driver;
+    if (leastInFlightOf(drive) > maxOutstanding) return Promise.resolve();
+    return this.driver.reserve(maxInFlightOf(drive) ?? laneCount);
+  }
+
+  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. @param wanted number to report */
+  admits(drive: Drive, wanted = leastInFlightOf(drive)): boolean {
+    if (leastInFlightOf(drive) <= this.driver.maxOutstanding) return true;
+    this.driver.endAtLimit(wanted);
+    return false;
+  }
+
+  /** Starts a level, or changes to another one without a pause. @param quota maximum number of requests @param atNs start of a schedule */
+  async start(drive: Drive, quota: number, atNs?: number): Promise<void> {
+    const start = STARTERS[drive.kind] as Starter<Drive>;
+    return start(this, drive, { isCurrent: this.driver.begin(quota), atNs });
+  }
+
+  /**
+   * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
+   * responses, wait for them first.
+   */
+  async prepareChange(drive: Drive): Promise<BeginChange> {
+    const { driver, closed } = this;
+    await this.prepare(drive);
+    const { load, begin } = await this.createNext(drive);
+    const isSame = load === closed && load === driver.load;
+    if (!isSame && (driver.sequences !== undefined || driver.isSync)) await driver.stop();
+    return (quota, atNs) => {
+      if (this.admits(drive)) driver.replace(load, quota, () => begin(atNs));
+    };
+  }
+
+  /** Creates the load that follows another one without a pause. */
+  private async createNext(drive: Drive): Promise<{ readonly load: ActiveLoad; begin(atNs?: number): void }> {
+    const { driver, closed } = this;
+    if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
+    if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
+    const load = await createScheduledLoad(driver, driver.lanes, drive.maxOutstanding);
+    return { load, begin: (atNs) => load.start(drive.arrivals, atNs) };
+  }
+}

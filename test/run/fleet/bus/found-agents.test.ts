@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RunError, UserError } from "../../../../src/plan/problem.ts";
+import { claimSubject, FIND_SUBJECT } from "../../../../src/run/fleet/bus/agent-messages.ts";
+import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
+import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { withServer } from "../../kserve-server.ts";
+import { count, forMs, holdAt, LIMIT, nats, planFor, run, start, withAgents } from "./with-agents.ts";
+
+/** Which agents take part in a run. */
+
+test("too few agents are one error that says who refused and why", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const none = run(planFor(server.url, { agentCount: 2, waitMs: 300 }));
+    await assert.rejects(none, (error) => {
+      assert.ok(error instanceof RunError);
+      assert.equal(error.message, "2 agents are needed, and 0 came within 0.3 s");
+      return true;
+    });
+    // One of another version, as such a one would reply.
+    const bus = await openNatsBus({ url: nats.url }, "old");
+    const info = { id: "old", name: "elsewhere/1", version: "0.0.1", isBusy: false };
+    bus.subscribe(FIND_SUBJECT, (_, reply) => bus.publish(reply, info));
+    bus.subscribe(claimSubject("old"), (claim, reply) => {
+      const { version } = claim as { version: string };
+      bus.publish(reply, { isTaken: false, reason: `it is Rampart 0.0.1, and the run is of Rampart ${version}` });
+    });
+    await assert.rejects(
+      run(planFor(server.url, { agentCount: 1, waitMs: 500 })),
+      /elsewhere\/1: it is Rampart 0\.0\.1, and the run is of Rampart \d/,
+    );
+    await bus.close();
+    // One that takes part in another run.
+    await withAgents(1, async (heard) => {
+      const running = start(planFor(server.url, {}, { load: holdAt(1), measurement: forMs(60_000) }));
+      await server.until(() => server.successCount > 0);
+      await assert.rejects(
+        run(planFor(server.url, { waitMs: 500 })),
+        new RegExp(`${heard[0]?.name}: it takes part in another run`),
+      );
+      running.interrupt();
+      await running.result;
+    });
+    assert.equal(server.requests.length > 0, true);
+  });
+});
+
+test("an agent that is found first waits for those that come much later", LIMIT, async () => {
+  await withAgents(1, async (heard) => {
+    await withServer({}, async (server) => {
+      const plan = planFor(server.url, { agentCount: 2, waitMs: 20_000 }, { measurement: count(20) });
+      const result = run(plan);
+      // Longer than the silence after which an agent gives its conductor up.
+      await sleepMs(5000);
+      await withAgents(1, async () => {
+        const { error, completedCount, hosts = [] } = await result;
+        assert.deepEqual([error, completedCount, server.successCount, hosts.length], [undefined, 20, 20, 2]);
+      });
+    });
+    assert.deepEqual(heard[0]?.ended, [undefined]);
+  });
+});
+
+test("what agents cannot do is refused by name", LIMIT, async () => {
+  const plan = planFor("localhost:1", {}, { target: { sharedMemory: "system" } });
+  await assert.rejects(run(plan), (error) => {
+    assert.ok(error instanceof UserError);
+    assert.deepEqual(
+      error.problems.map(({ message, hint }) => [message, hint]),
+      [["several workers cannot share the regions of shared memory", "Send without agents."]],
+    );
+    return true;
+  });
+});
