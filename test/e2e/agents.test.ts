@@ -101,13 +101,15 @@ test(
           lost.afterSec > 0 && lost.afterSec < killedSec + 0.5,
           `${lost.afterSec} s, killed after ${killedSec} s`,
         );
-        assert.deepEqual([levels[0].requests, lost.inNoLevel > 0], [700, true]);
-        assert.equal(requests.completed, levels[0].requests + lost.inNoLevel);
+        assert.deepEqual([levels[0].requests, lost.inNoLevelCount > 0], [700, true]);
+        assert.equal(requests.completed, levels[0].requests + lost.inNoLevelCount);
         const note = notes.find((one: { readonly code: string }) => one.code === "agent-lost");
         assert.deepEqual([note.severity, note.levels.length], ["wrong", 1]);
         assert.match(
           note.text,
-          new RegExp(` and 50 % of the load is missing .* ${lost.inNoLevel} requests that it reported are in no row`),
+          new RegExp(
+            ` and 50 % of the load is missing .* ${lost.inNoLevelCount} requests that it reported are in no row`,
+          ),
         );
       }),
     );
