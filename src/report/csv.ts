@@ -1,3 +1,4 @@
+import { nsToUs } from "../plan/units.ts";
 import { formatCsvRow } from "./markup.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
 import { createModelFile } from "./model-report.ts";
@@ -63,7 +64,8 @@ function toCsvColumns({ key, quantity }: Column, cells: readonly Cell[]): CsvCol
 function formatNumber(value: number | string | undefined, quantity: CellQuantity): string {
   if (value === undefined) return "";
   if (typeof value === "string") return escapeFormula(value);
-  return String(quantity === "time" ? Number((value / 1000).toPrecision(15)) : value);
+  // The last digit is what arithmetic left.
+  return String(Number((quantity === "time" ? nsToUs(value) : value).toPrecision(15)));
 }
 
 /** Spreadsheets run texts that begin like a formula, and a text may be from a server. */

@@ -14,7 +14,7 @@ import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
 import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
-import type { ReasonJson } from "./schema/report-schema.ts";
+import { REASON_ORDER, type ReasonJson } from "./schema/report-schema.ts";
 
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
 
@@ -38,7 +38,6 @@ interface Finding {
   readonly texts?: readonly string[];
 }
 
-const ORDER: readonly ReasonJson["state"][] = ["fail", "partial", "unresolved"];
 const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
   fail: "failed",
   partial: "partial",
@@ -65,7 +64,7 @@ export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVe
     ...findJudged(judged, "unresolved"),
     ...(repeated.precision?.isReached === false ? [IMPRECISE] : []),
   ];
-  const sorted = ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const sorted = REASON_ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
   const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
     texts.map((text) => ({ state, code, text })),
   );

@@ -54,7 +54,7 @@ after(() => {
 interface SweepJson {
   readonly verdict: { readonly name: string; readonly headline: string };
   readonly points: readonly {
-    readonly values: Readonly<Record<string, string>>;
+    readonly values: Readonly<Record<string, number | string>>;
     readonly report: {
       readonly verdict: { readonly name: string };
       readonly levels: readonly {
@@ -80,10 +80,10 @@ describe("a sweep", () => {
         report.verdict.name,
       ]),
       [
-        ["5", "1", 1, "passed"],
-        ["5", "4", 4, "passed"],
-        ["300", "1", 1, "failed"],
-        ["300", "4", 4, "failed"],
+        [5, 1, 1, "passed"],
+        [5, 4, 4, "passed"],
+        [300, 1, 1, "failed"],
+        [300, 4, 4, "failed"],
       ],
     );
     assert.deepEqual([sweep.verdict.name, sweep.verdict.headline], ["failed", "2 of 4 points passed"]);

@@ -14,6 +14,7 @@ import { createReportSchema, type ReportJson } from "../../src/report/schema/rep
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
+import { modelOf } from "./model/make-model.ts";
 import { checkCsv, readCsv } from "./read-csv.ts";
 import { readXml, type XmlElement } from "./read-xml.ts";
 
@@ -92,6 +93,23 @@ test("CSV has every number of the model, and a text of a server is neither a for
   const { model: hostile } = reportOf({ failures: [{ kind: "http", count: 3, example, status: 500 }] });
   const [row] = readCsv(formatCsv(hostile)).find(([first]) => first?.["section"] === "failures") ?? [];
   assert.deepEqual([row?.["count"], row?.["example"]], ["3", `'=cmd|"/c calc"!A1, and more`]);
+});
+
+test("the CSV of a search names its limits, and has no digits that arithmetic left", () => {
+  const p99 = { key: "latency", statistic: 99 } as const;
+  const limits = [p99, p99, { key: "errorRate" } as const].map((metric) => {
+    return { metric, comparison: "below", limit: 1e9 } as const;
+  });
+  const verdicts = limits.map((limit) => {
+    return { limit, state: "kept", estimate: { value: 0.5, low: 0.1 + 0.2, high: 0.9 } } as const;
+  });
+  const level = { ...makeLevel({}), limits: { state: "kept", verdicts } } as const;
+  const model = modelOf({ limits }, [level], { findMax: { highest: 1, next: 2, isResolved: true } });
+  const [row = {}] = readCsv(formatCsv(model)).find(([first]) => first?.["section"] === "points") ?? [];
+  const names = Object.keys(row).filter((name) => name.startsWith("limit") && !/ (?:low|high)/.test(name));
+  assert.deepEqual(names, ["limit.latency.p99 (us)", "limit.latency.p99 (2) (us)", "limit.errorRate"]);
+  assert.equal(row["limit.errorRate low"], "0.3");
+  assert.match(formatJunit(model), /requests \d+, keeps the limits/);
 });
 
 test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {

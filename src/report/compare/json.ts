@@ -23,9 +23,10 @@ import { judgeComparison } from "./verdict.ts";
 
 /** Converts comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
 export function toComparisonJson(sides: readonly ComparedSides[], isStrict: boolean): ComparisonJson {
+  const verdict = judgeComparison(sides, isStrict);
   return {
     version: COMPARISON_VERSION,
-    verdict: judgeComparison(sides, isStrict),
+    verdict: { ...verdict, reasons: [...verdict.reasons] },
     notes: notesOfSides(sides),
     comparisons: sides.map(
       ({ comparison, limits }): ComparedJson => ({

@@ -3,12 +3,15 @@ import { countOf, plural } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import { countJudged } from "../model/values.ts";
+import { REASON_ORDER, type ReasonJson } from "../schema/report-schema.ts";
 import type { MetricComparison } from "./comparison.ts";
 import {
   describeNeeds,
   formatChange,
   hasVerdicts,
+  measuredOfLimit,
   namedMetrics,
+  nameVerdict,
   shownMetrics,
   summarizeVerdicts,
 } from "./comparison-text.ts";
@@ -20,6 +23,8 @@ interface ComparisonVerdict {
   readonly name: VerdictName;
   /** What became of the limits, what is worse, and how many metrics changed; without a full stop. */
   readonly headline: string;
+  /** The limits that are broken or unresolved; of a strict comparison without limits, the metrics. The worst first. */
+  readonly reasons: readonly ReasonJson[];
   readonly exitCode: number;
 }
 
@@ -47,19 +52,39 @@ export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetr
  * @param isStrict whether an unresolved limit fails the command, and without limits a metric that is worse or unresolved
  */
 export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ComparisonVerdict {
+  const reasons = reasonsOf(sides, isStrict);
   const strict = isStrict ? sides.flatMap(judgeStrictly) : [];
-  if (strict.length > 0) return judgeMetrics(strict, describeChanges(sides));
+  if (strict.length > 0) return { ...judgeMetrics(strict, describeChanges(sides)), reasons };
   const limits = sides.flatMap((side) => side.limits);
   const has = (state: ChangeLimitState): boolean => limits.some((one) => one.state === state);
   const headline = [describeLimits(limits), describeChanges(sides)].filter((text) => text !== "").join("; ");
-  if (has("broken")) return { name: "failed", headline, exitCode: EXIT.assertionFailed };
+  if (has("broken")) return { name: "failed", headline, reasons, exitCode: EXIT.assertionFailed };
   const isOpen = has("undecidable") || (isStrict && has("unresolved"));
   if (isOpen || has("unresolved"))
-    return { name: "unresolved", headline, exitCode: isOpen ? EXIT.unstable : EXIT.passed };
-  return { name: limits.length === 0 ? "measured" : "passed", headline, exitCode: EXIT.passed };
+    return { name: "unresolved", headline, reasons, exitCode: isOpen ? EXIT.unstable : EXIT.passed };
+  return { name: limits.length === 0 ? "measured" : "passed", headline, reasons, exitCode: EXIT.passed };
 }
 
-function judgeMetrics(metrics: readonly StrictMetric[], headline: string): ComparisonVerdict {
+/** Returns why a comparison did not pass: each limit, or each metric of a strict comparison without limits. */
+function reasonsOf(sides: readonly ComparedSides[], isStrict: boolean): ReasonJson[] {
+  const all = sides.flatMap((side): ReasonJson[] => {
+    const of = sides.length > 1 ? `${side.comparison.next.name}: ` : "";
+    const ofLimits = side.limits.flatMap((verdict): ReasonJson[] => {
+      if (verdict.state === "kept") return [];
+      const state = verdict.state === "broken" ? "fail" : "unresolved";
+      return [{ state, code: "limit", text: `${of}${verdict.limit.text}: ${measuredOfLimit(verdict)}` }];
+    });
+    const ofMetrics = (isStrict ? judgeStrictly(side) : []).flatMap(({ level, metric, state }): ReasonJson[] => {
+      const { metric: named, verdict, change } = metric;
+      const text = `${of}${named.label} at ${level}: ${nameVerdict(verdict)}, ${formatChange(change)}`;
+      return state === "pass" ? [] : [{ state, code: "metric", text }];
+    });
+    return [...ofLimits, ...ofMetrics];
+  });
+  return REASON_ORDER.flatMap((state) => all.filter((reason) => reason.state === state));
+}
+
+function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<ComparisonVerdict, "reasons"> {
   if (metrics.some(({ state }) => state === "fail"))
     return { name: "failed", headline, exitCode: EXIT.assertionFailed };
   if (metrics.some(({ state }) => state === "unresolved")) {

@@ -40,7 +40,7 @@ export function formatLiveLines(state: RunSnapshot, columns = MAX_COLUMNS): Live
   ];
 }
 
-/** Makes the table of the last seconds. Chunks of a stream are not tokens: the first one may only name a role. */
+/** Makes the table of the last seconds. Chunks of a stream are not tokens. */
 function recentTable({ recent, levels, place, failedCount }: RunSnapshot): ModelTable {
   const { requestsPerSec, chunksPerSec, latencyNs, firstResponseNs } = recent;
   const isStreamed = chunksPerSec !== undefined;

@@ -36,7 +36,10 @@ export interface RecentRates {
   readonly chunksPerSec: number | undefined;
   /** At `RECENT_RATIOS`; undefined if no request completed. */
   readonly latencyNs: readonly number[] | undefined;
-  /** The same until the first response; undefined if responses are not streamed. */
+  /**
+   * The same until the first response; undefined if responses are not streamed. Also where tokens are measured: the first response of a chat may
+   * only name a role, long before the first token.
+   */
   readonly firstResponseNs: readonly number[] | undefined;
 }
 

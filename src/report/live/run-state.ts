@@ -10,6 +10,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { msToNs, nsToSec } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
@@ -51,6 +52,7 @@ export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
+  private readonly hasTokens: boolean;
   private readonly health: HealthMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
@@ -70,6 +72,7 @@ export class RunState implements Report {
     this.plan = plan;
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
+    this.hasTokens = tokensPlanOf(plan) !== undefined;
     this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming);
   }
@@ -225,7 +228,7 @@ export class RunState implements Report {
       requestsPerSec: perSec(counts.requestCount + counts.failedCount + counts.cancelledCount, atNs - sinceNs),
       chunksPerSec: this.isStreaming ? perSec(responseCount - first.responseCount, atNs - first.atNs) : undefined,
       latencyNs: latency.quantiles(RECENT_RATIOS),
-      firstResponseNs: firstResponse.quantiles(RECENT_RATIOS),
+      firstResponseNs: this.hasTokens ? undefined : firstResponse.quantiles(RECENT_RATIOS),
     };
   }
 

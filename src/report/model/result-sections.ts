@@ -1,4 +1,4 @@
-import { metricText } from "../../measure/metrics/metric-text.ts";
+import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { countOf, formatPct } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { describeMs } from "../../registry/run-time.ts";
@@ -130,11 +130,15 @@ function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
 export function pointsSection(view: ReportView): Section | undefined {
   const points = view.levels.filter(({ json: { limits } }) => limits !== undefined);
   if (points.length === 0) return undefined;
-  const limits = (view.plan.limits ?? []).map(({ metric }, index) =>
-    column<LevelRow>(`limit.${index}`, metricText(metric), quantityOfMetric(metric), index + 1, ({ json }) =>
+  const metrics = (view.plan.limits ?? []).map(({ metric }) => metric);
+  const keys = metrics.map((metric) => `limit.${metricKey(metric)}`);
+  const limits = metrics.map((metric, index) => {
+    // A metric may have several limits.
+    const key = keys.indexOf(keys[index] ?? "") === index ? (keys[index] ?? "") : `${keys[index]} (${index + 1})`;
+    return column<LevelRow>(key, metricText(metric), quantityOfMetric(metric), index + 1, ({ json }) =>
       limitCell(json, index),
-    ),
-  );
+    );
+  });
   const specs: ColumnSpec<LevelRow>[] = [
     ...levelNames(view),
     ...limits,

@@ -105,21 +105,25 @@ export function runSchema(parts: Parts) {
 /** How runs or a comparison can end. */
 export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
 
+/** What became of what was judged, the worst first. */
+export const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
+
+/** Why something did not pass. */
+export function reasonsSchema({ object }: Parts) {
+  const reason = object({
+    state: v.picklist(REASON_ORDER),
+    code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
+    text: v.string(),
+  });
+  return described(v.array(reason), "Why it did not pass, the worst first.");
+}
+
 /** How the runs ended. */
 function verdictSchema({ object }: Parts) {
   return object({
     name: v.picklist(VERDICT_NAMES),
     headline: described(v.string(), "One sentence that says why, without a full stop."),
-    reasons: described(
-      v.array(
-        object({
-          state: v.picklist(["fail", "partial", "unresolved"]),
-          code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
-          text: v.string(),
-        }),
-      ),
-      "Why they did not pass, the worst first.",
-    ),
+    reasons: reasonsSchema({ object }),
     exitCode: v.exactOptional(
       described(count(), "Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf."),
     ),
@@ -173,7 +177,9 @@ function runEntries(parts: Parts) {
               clockDriftMs: v.number(),
               lateMs: v.number(),
             },
-            lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
+            lost: optional(
+              object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string(), inNoLevel: optional(count()) }),
+            ),
           }),
         ),
         "Agents that sent: how far their clocks were ahead, how well that was known, how far they moved, and how late a message came at most.",

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { count, described } from "./parts.ts";
-import { createReportSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { createReportSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
 
 /**
  * Rampart's JSON of a sweep, and of targets with loads of their own. A later version of Rampart may add fields; `version` changes when a field is
@@ -8,14 +8,17 @@ import { createReportSchema, VERDICT_NAMES } from "./report-schema.ts";
  */
 
 /** Its version. */
-export const SWEEP_VERSION = 1;
+export const SWEEP_VERSION = 2;
 
 /** A sweep as data. */
 export type SweepJson = v.InferOutput<ReturnType<typeof createSweepSchema>>;
 
 /** Creates the schema. @param object builds objects; default: unknown fields are accepted */
 export function createSweepSchema(object: typeof v.object = v.object) {
-  const values = described(v.record(v.string(), v.string()), "The values of the point, by the name of what is varied.");
+  const values = described(
+    v.record(v.string(), v.union([v.number(), v.string()])),
+    "The values of the point, by the name of what is varied. Those that are numbers at all points are numbers.",
+  );
   return object({
     version: v.literal(SWEEP_VERSION),
     kind: described(
@@ -26,6 +29,7 @@ export function createSweepSchema(object: typeof v.object = v.object) {
     verdict: object({
       name: described(v.picklist(VERDICT_NAMES), "The worst of all points."),
       headline: described(v.string(), "One sentence that says why, without a full stop."),
+      reasons: reasonsSchema({ object }),
     }),
     pointCount: described(count(), "Number of points that were asked for."),
     points: described(

@@ -10,8 +10,8 @@ import { type LevelRow, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
 import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
-import type { ReportJson, VerdictJson } from "../schema/report-schema.ts";
-import { VERDICT_NAMES } from "../schema/report-schema.ts";
+import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schema.ts";
+import { REASON_ORDER, VERDICT_NAMES } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
 /** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
@@ -117,7 +117,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   };
 }
 
-function axesOf(points: readonly SweptPoint[]): SweepAxis[] {
+function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[] {
   const names = [...new Set(points.flatMap(({ values }) => values.map(([name]) => name)))];
   return names.map((name) => {
     const all = points.flatMap(({ values: own }) => own.filter(([one]) => one === name).map(([, value]) => value));
@@ -185,16 +185,32 @@ function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
   }));
 }
 
+/** Returns why points did not pass, the worst first, each with its point. */
+function reasonsOf({ points, missing }: Sweep): ReasonJson[] {
+  const all = [
+    ...points.flatMap(({ values, json }) =>
+      json.verdict.reasons.map((reason) => ({ ...reason, text: `${formatPoint(values)}: ${reason.text}` })),
+    ),
+    ...missing.map(({ values, reason }): ReasonJson => {
+      return { state: "partial", code: "not-measured", text: `${formatPoint(values)}: ${reason}` };
+    }),
+  ];
+  return REASON_ORDER.flatMap((state) => all.filter((reason) => reason.state === state));
+}
+
 /** Converts a sweep to JSON: each point has its values and the JSON of its report. */
 export function toSweepJson(sweep: Sweep): SweepJson {
   const { points, missing, asked, noun } = sweep;
+  const numbers = new Set(axesOf([...points, ...missing]).flatMap(({ name, isNumber }) => (isNumber ? [name] : [])));
+  const toValues = (values: PointValues) =>
+    Object.fromEntries(values.map(([name, value]) => [name, numbers.has(name) ? Number(value) : value]));
   return {
     version: SWEEP_VERSION,
     kind: noun ?? "sweep",
     name: points[0]?.json.name ?? "sweep",
-    verdict: judgeSweep(sweep),
+    verdict: { ...judgeSweep(sweep), reasons: reasonsOf(sweep) },
     pointCount: asked,
-    points: points.map(({ values, json }) => ({ values: Object.fromEntries(values), report: json })),
-    missing: missing.map(({ values, reason }) => ({ values: Object.fromEntries(values), reason })),
+    points: points.map(({ values, json }) => ({ values: toValues(values), report: json })),
+    missing: missing.map(({ values, reason }) => ({ values: toValues(values), reason })),
   };
 }

@@ -2,21 +2,11 @@ import type { VerdictState } from "../../measure/verdict-state.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import { paint } from "../../plan/terminal-text.ts";
 import { countOf } from "../../plan/units.ts";
-import { FILE_DROP_ORDER } from "../model/level-columns.ts";
-import type {
-  Cell,
-  Check,
-  Column,
-  ModelTable,
-  Note,
-  ReportModel,
-  Section,
-  VerdictName,
-} from "../model/report-model.ts";
+import type { Check, Note, ReportModel, Section, VerdictName } from "../model/report-model.ts";
 import { explainMark } from "../model/tables.ts";
-import { formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
+import { MARK } from "../model/values.ts";
 import type { TextSink } from "../report.ts";
-import { formatTextTable, reachText, valueText, wrapText } from "./text-table.ts";
+import { detailedBlocks, type Room, tableLines, wrapText } from "./text-table.ts";
 
 /** The report on a terminal: the verdict, what was asked for, what was checked, and the few notes that matter; details when asked. */
 
@@ -128,12 +118,6 @@ function verdictLines(
   ];
 }
 
-/** Room for words and for tables. */
-interface Room {
-  readonly maxColumns: number;
-  readonly tableColumns: number;
-}
-
 /** Formats a section. Details also have the intervals, and more columns where these have room. */
 function sectionLines({ title, tables, lines = [], isSummary }: Section, room: Room, isVerbose: boolean): string[] {
   const indent = title === "" ? "" : INDENT;
@@ -151,55 +135,6 @@ function sectionLines({ title, tables, lines = [], isSummary }: Section, room: R
     ? []
     : [...heading, ...body.map((line) => (line === "" ? "" : `${heading.length === 0 ? "" : indent}${line}`))];
 }
-
-/** Formats a table, with its title. */
-function tableLines(table: ModelTable, maxColumns: number, mostDropOrder?: number) {
-  const below = table.showsIntervals === true ? { formatBelow: reachText } : {};
-  const most = mostDropOrder === undefined ? {} : { mostDropOrder };
-  const { lines, dropped } = formatTextTable(table, { maxColumns, format: valueText, ...below, ...most });
-  return { lines: [...(table.title === "" ? [] : [table.title]), ...lines], dropped };
-}
-
-/** Formats a table with all columns that have room, then the names of the others, then the intervals of those rows that have some. */
-function detailedBlocks(table: ModelTable, { maxColumns, tableColumns }: Room, indent: number): string[][] {
-  const { lines, dropped } = tableLines(table, tableColumns - indent, FILE_DROP_ORDER - 1);
-  const left = dropped.filter(({ dropOrder }) => dropOrder < FILE_DROP_ORDER).map(({ title }) => title);
-  const rest = left.length === 0 ? "" : `a wider terminal and files also have: ${left.join(", ")}`;
-  const block = [...lines, ...(rest === "" ? [] : wrapText(rest, maxColumns - indent))];
-  const intervals = table.showsIntervals === true ? [] : intervalLines(table, tableColumns - indent);
-  return intervals.length === 0 ? [block] : [block, ["95 % confidence", ...intervals]];
-}
-
-/** Formats the intervals of a table: the columns and rows that have some. */
-function intervalLines(table: ModelTable, maxColumns: number): readonly string[] {
-  const units = unitsOf(table);
-  const isName = ({ key }: Column): boolean => NAME_KEYS.has(key);
-  const textAt = (row: readonly Cell[], at: number): string => {
-    const column = table.columns[at];
-    return column === undefined || isName(column) ? "" : formatInterval(row[at] ?? {}, column.quantity, units[at]);
-  };
-  const rows = table.rows.filter((row) => table.columns.some((_, at) => textAt(row, at) !== ""));
-  const kept = table.columns.flatMap((column, at) =>
-    isName(column) || rows.some((row) => textAt(row, at) !== "") ? [at] : [],
-  );
-  if (rows.length === 0) return [];
-  const columns = kept.map((at) => {
-    const column = table.columns[at] as Column;
-    return isName(column) ? { ...column, dropOrder: 0 } : { ...column, dropOrder: Math.max(1, column.dropOrder) };
-  });
-  const cells = rows.map((row) =>
-    kept.map((at): Cell => (isName(table.columns[at] as Column) ? (row[at] ?? {}) : { value: textAt(row, at) })),
-  );
-  const format = (cell: Cell, column: Column, unit: TimeUnit | undefined): string =>
-    typeof cell.value === "string" ? cell.value : valueText(cell, column, unit);
-  return formatTextTable(
-    { title: "", columns, rows: cells },
-    { maxColumns, format, mostDropOrder: FILE_DROP_ORDER - 1 },
-  ).lines;
-}
-
-/** Columns that name a row. */
-const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
 
 /** The words of results for people. */
 export const CHECK_WORDS: Readonly<Record<VerdictState, string>> = {

@@ -1,4 +1,4 @@
-import { DETAIL_DROP_ORDER } from "../model/level-columns.ts";
+import { DETAIL_DROP_ORDER, FILE_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
@@ -139,6 +139,64 @@ function layOut(columns: readonly TextColumn[], gap: number): string[] {
   const lines = rows.filter((line) => line !== "");
   return head === "" ? lines : [head, ...lines];
 }
+
+/** Room for words and for tables. */
+export interface Room {
+  readonly maxColumns: number;
+  readonly tableColumns: number;
+}
+
+/** Formats a table, with its title. */
+export function tableLines(table: ModelTable, maxColumns: number, mostDropOrder?: number) {
+  const below = table.showsIntervals === true ? { formatBelow: reachText } : {};
+  const most = mostDropOrder === undefined ? {} : { mostDropOrder };
+  const { lines, dropped } = formatTextTable(table, { maxColumns, format: valueText, ...below, ...most });
+  return { lines: [...(table.title === "" ? [] : [table.title]), ...lines], dropped };
+}
+
+/** Formats a table with all columns that have room, then the names of the others, then the intervals of those rows that have some. */
+export function detailedBlocks(table: ModelTable, { maxColumns, tableColumns }: Room, indent: number): string[][] {
+  const { lines, dropped } = tableLines(table, tableColumns - indent, FILE_DROP_ORDER - 1);
+  const left = dropped.filter(({ dropOrder }) => dropOrder < FILE_DROP_ORDER).map(({ title }) => title);
+  const rest = left.length === 0 ? "" : `a wider terminal and files also have: ${left.join(", ")}`;
+  const block = [...lines, ...(rest === "" ? [] : wrapText(rest, maxColumns - indent))];
+  const intervals = table.showsIntervals === true ? [] : intervalLines(table, dropped, tableColumns - indent);
+  return intervals.length === 0 ? [block] : [block, ["95 % confidence", ...intervals]];
+}
+
+/** Formats the intervals of a table: the columns and rows that have some. @param dropped columns that the table does not show */
+function intervalLines(table: ModelTable, dropped: readonly Column[], maxColumns: number): readonly string[] {
+  const hidden = new Set(dropped.map(({ key }) => key));
+  const units = unitsOf(table);
+  const isName = ({ key }: Column): boolean => NAME_KEYS.has(key);
+  const textAt = (row: readonly Cell[], at: number): string => {
+    const column = table.columns[at];
+    return column === undefined || isName(column) || hidden.has(column.key)
+      ? ""
+      : formatInterval(row[at] ?? {}, column.quantity, units[at]);
+  };
+  const rows = table.rows.filter((row) => table.columns.some((_, at) => textAt(row, at) !== ""));
+  const kept = table.columns.flatMap((column, at) =>
+    isName(column) || rows.some((row) => textAt(row, at) !== "") ? [at] : [],
+  );
+  if (rows.length === 0) return [];
+  const columns = kept.map((at) => {
+    const column = table.columns[at] as Column;
+    return isName(column) ? { ...column, dropOrder: 0 } : { ...column, dropOrder: Math.max(1, column.dropOrder) };
+  });
+  const cells = rows.map((row) =>
+    kept.map((at): Cell => (isName(table.columns[at] as Column) ? (row[at] ?? {}) : { value: textAt(row, at) })),
+  );
+  const format = (cell: Cell, column: Column, unit: TimeUnit | undefined): string =>
+    typeof cell.value === "string" ? cell.value : valueText(cell, column, unit);
+  return formatTextTable(
+    { title: "", columns, rows: cells },
+    { maxColumns, format, mostDropOrder: FILE_DROP_ORDER - 1 },
+  ).lines;
+}
+
+/** Columns that name a row. */
+const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
 
 /** A unit after its number, with which it stays on one line. */
 const UNIT = /(?<=\d\*?) (?=(?:%|us|ms|s|min|\w+\/s|bytes|kB|MB|GB)(?:[\s.,;:)]|$))/g;

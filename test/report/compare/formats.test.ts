@@ -104,6 +104,11 @@ test("the verdict and the exit code say the same, with limits in all states", ()
     const all = [{ ...sides, limits }];
     const verdict = judgeComparison(all, isStrict);
     assert.deepEqual([verdict.name, verdict.exitCode], [name, exitCode]);
+    const reasons = limits.flatMap(({ state }) =>
+      state === "kept" ? [] : [state === "broken" ? "fail" : "unresolved"],
+    );
+    assert.deepEqual(verdict.reasons.map(({ state }) => state).toSorted(), reasons.toSorted());
+    for (const { text } of verdict.reasons) assert.match(text, /^avg > \+5%: /);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
     assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);

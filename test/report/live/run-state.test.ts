@@ -35,6 +35,21 @@ test("levels add up to the run, and histograms hold the completed requests, when
   ]);
 });
 
+test("where tokens are measured, the time to the first chunk is not shown, which is none to the first token", () => {
+  const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+  for (const [measurement, isShown] of [
+    [{}, true],
+    [{ tokens }, false],
+  ] as const) {
+    const run = startFakeRun(makePlan({ target: { isStreaming: true }, measurement }));
+    run.state.onLevelStart("concurrency", 1, false);
+    run.end(5);
+    run.pass(1);
+    const { recent } = run.state.snapshot() ?? assert.fail();
+    assert.deepEqual([recent.firstResponseNs !== undefined, recent.latencyNs !== undefined], [isShown, true]);
+  }
+});
+
 test("a level that comes again counts on, also in a repeated run", () => {
   const plan = makePlan();
   const run = startFakeRun(plan);

@@ -60,7 +60,7 @@ const COUNTS = new Set([
   ],
 ]);
 /** What a user chose, in units of the user's own. */
-const OF_USER = new Set(["parameters", "extracted", "derived", "gpuHourPrice"]);
+const OF_USER = new Set(["parameters", "extracted", "derived", "gpuHourPrice", "values"]);
 /** Requests in flight, and numbers of windows. */
 const COUNTED =
   /\.(?:inFlight(?:\.littlesLaw)?\.(?:atStart|atEnd|min|max|mean|expectedMean)|levels\.windows\.(?:first|last))$/;
@@ -153,7 +153,7 @@ test("rampart schema sweep prints the schema of a sweep", async () => {
   const io = captureIo();
   assert.equal(await runSchemaCommand(["sweep"], "rampart schema", io.io), 0);
   assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(sweepJsonSchema())));
-  assert.match(io.out, /"\$id": "urn:rampart:sweep:1"/);
+  assert.match(io.out, /"\$id": "urn:rampart:sweep:2"/);
 });
 
 test("rampart schema report prints the schema with its version", async () => {

@@ -272,7 +272,12 @@ test("the JSON of a sweep has the fields of its published schema and no other", 
   const strict = createSweepSchema(v.strictObject as never);
   const checked = v.safeParse(strict, json);
   assert.ok(checked.success, checked.success ? "" : JSON.stringify(v.flatten(checked.issues), null, 1));
-  assert.deepEqual(checked.output.missing, [{ values: { users: "8" }, reason: "the server is gone" }]);
-  assert.equal(v.is(createSweepSchema(), { ...(json as object), version: 2 }), false);
+  assert.deepEqual(checked.output.missing, [{ values: { users: 8 }, reason: "the server is gone" }]);
+  assert.deepEqual(checked.output.points[0]?.values, { isl: 64, users: 4 });
+  assert.deepEqual(checked.output.verdict.reasons.at(-1), {
+    ...{ state: "partial", code: "not-measured" },
+    text: "users 8: the server is gone",
+  });
+  assert.equal(v.is(createSweepSchema(), { ...(json as object), version: 99 }), false);
   assert.equal(v.is(createSweepSchema(), { ...(json as object), surprise: 1 }), true);
 });

@@ -87,7 +87,7 @@ function show(state) {
   put("inFlight", whole(state.inFlight));
   for (const name of ["p50", "p90", "p99", "p999"]) put(name, ms(state[name + "Ms"]));
   put("firstP50", ms(state.firstP50Ms));
-  byId("firstTile").hidden = !state.isStreaming;
+  byId("firstTile").hidden = state.firstP50Ms === null;
   put("client", Math.round(state.cpuRatio * 100) + " % of a core");
   const w = state.windows;
   put("windows", w === null ? "none yet" : w.count + (w.atMost === null ? "" : " (at most " + w.atMost + ")"));
@@ -179,7 +179,6 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
     scenario: plan.name,
     place: formatPlace(state.place),
     isFinished: state.isFinished,
-    isStreaming: plan.target.isStreaming,
     elapsedSec: state.elapsedSec,
     doneRatio: progress?.doneRatio ?? null,
     leftSec: progress?.leftSec ?? null,
