@@ -37,9 +37,9 @@ export class ServerTurns implements Choice {
   private readonly count: number;
   private next: number;
   private stride = 1;
-  /** Number of requests until the turns would come back to the same servers. */
-  private cycle = Number.POSITIVE_INFINITY;
-  private left = Number.POSITIVE_INFINITY;
+  /** Number of requests until the turns would come back to the same servers; 0: they may. */
+  private cycle = 0;
+  private left = 0;
 
   /** @param first number of the first server; above the count it wraps around. Default: 0 */
   constructor(count: number, first = 0) {
@@ -53,14 +53,14 @@ export class ServerTurns implements Choice {
     this.stride = stride % count;
     let cycle = 1;
     while ((cycle * stride) % count > 0) cycle++;
-    this.cycle = isScheduled || cycle === count ? Number.POSITIVE_INFINITY : cycle;
+    this.cycle = isScheduled || cycle === count ? 0 : cycle;
     this.left = this.cycle;
   }
 
   pick(): number {
     const index = this.next;
     let next = index + this.stride;
-    if (--this.left === 0) {
+    if (this.cycle > 0 && --this.left === 0) {
       this.left = this.cycle;
       next++;
     }

@@ -101,13 +101,15 @@ test(
           lost.afterSec > 0 && lost.afterSec < killedSec + 0.5,
           `${lost.afterSec} s, killed after ${killedSec} s`,
         );
-        assert.deepEqual([levels[0].requests, lost.inNoLevel > 0], [700, true]);
-        assert.equal(requests.completed, levels[0].requests + lost.inNoLevel);
+        assert.deepEqual([levels[0].requests, lost.inNoLevelCount > 0], [700, true]);
+        assert.equal(requests.completed, levels[0].requests + lost.inNoLevelCount);
         const note = notes.find((one: { readonly code: string }) => one.code === "agent-lost");
         assert.deepEqual([note.severity, note.levels.length], ["wrong", 1]);
         assert.match(
           note.text,
-          new RegExp(` and 50 % of the load is missing .* ${lost.inNoLevel} requests that it reported are in no row`),
+          new RegExp(
+            ` and 50 % of the load is missing .* ${lost.inNoLevelCount} requests that it reported are in no row`,
+          ),
         );
       }),
     );
@@ -119,29 +121,33 @@ test("the function of generate is called once, by the conductor, whoever sends w
     withServer({}, async (server) => {
       const file = join(folder, "made.ts");
       const text = `import { threadId } from "node:worker_threads";
-import { defineScenario, hold, input, triton } from "rampart";
+import { defineScenario, hold, input, mix, triton } from "rampart";
 const make = async function* () {
   for (let n = 0; n < 10; n++) yield { tensors: { INPUT0: Array(16).fill(n), INPUT1: Array(16).fill(threadId) } };
 };
+const target = triton("${server.url}", { model: "simple" });
 export default defineScenario({
   name: "made",
-  target: triton("${server.url}", { model: "simple" }),
   load: hold(4, { requests: 40 }),
-  inputs: input.generate(make),
+  TARGET
 });
 `;
-      writeFileSync(file, text);
-      for (const options of [
-        ["--bus", nats.url, "--agents", "2"],
-        ["--workers", "2"],
-      ]) {
+      const alone = text.replace("TARGET", "target, inputs: input.generate(make),");
+      const member = "{ name: NAME, target, inputs: input.generate(make) }";
+      const members = ["a", "b"].map((name) => member.replace("NAME", JSON.stringify(name)));
+      const mixed = text.replace("TARGET", `target: mix([${members}]),`);
+      for (const [scenario, options] of [
+        [alone, ["--bus", nats.url, "--agents", "2"]],
+        [mixed, ["--workers", "2"]],
+      ] as const) {
+        writeFileSync(file, scenario);
         const before = server.infers.length;
         const { code, stderr } = await runRampart(["run", file, ...options], { cwd: folder });
         assert.equal(code, 0, stderr);
         const sent = server.infers.slice(before).map(({ binary }) => Buffer.from(binary));
         // Senders are threads with other numbers.
         assert.deepEqual([...new Set(sent.map((bytes) => bytes.readInt32LE(64)))], [0]);
-        // Each of the ten four times, divided among the senders.
+        // Each of the ten four times, divided among the senders; in a mix twice for each member.
         assert.deepEqual(
           sent.map((bytes) => bytes.readInt32LE(0)).sort((a, b) => a - b),
           Array.from({ length: 40 }, (_, at) => Math.floor(at / 4)),

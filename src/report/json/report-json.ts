@@ -149,7 +149,7 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
         : {
             lost: {
               ...{ afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason },
-              inNoLevel: lost.uncountedCount,
+              inNoLevelCount: lost.uncountedCount,
             },
           }),
     })),

@@ -178,7 +178,12 @@ function runEntries(parts: Parts) {
               lateMs: v.number(),
             },
             lost: optional(
-              object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string(), inNoLevel: optional(count()) }),
+              object({
+                afterSec: v.number(),
+                loadRatio: v.number(),
+                reason: v.string(),
+                inNoLevelCount: optional(count()),
+              }),
             ),
           }),
         ),

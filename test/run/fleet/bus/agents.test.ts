@@ -12,7 +12,21 @@ import { sleepMs } from "../../../../src/runtime/clock.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
 import { withServer } from "../../kserve-server.ts";
-import { after5Ms, count, forMs, holdAt, LIMIT, planFor, run, start, until, withAgents } from "./with-agents.ts";
+import {
+  after5Ms,
+  count,
+  forMs,
+  holdAt,
+  LIMIT,
+  planFor,
+  run,
+  start,
+  until,
+  useNats,
+  withAgents,
+} from "./with-agents.ts";
+
+useNats();
 
 /** Whole runs whose load is sent by agents on a real NATS server, against a server that counts. */
 

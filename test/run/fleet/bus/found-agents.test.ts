@@ -5,7 +5,9 @@ import { claimSubject, FIND_SUBJECT } from "../../../../src/run/fleet/bus/agent-
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { withServer } from "../../kserve-server.ts";
-import { count, forMs, holdAt, LIMIT, nats, planFor, run, start, withAgents } from "./with-agents.ts";
+import { count, forMs, holdAt, LIMIT, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
+
+useNats();
 
 /** Which agents take part in a run. */
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withServer } from "../../kserve-server.ts";
-import { after5Ms, count, forMs, holdAt, LIMIT, planFor, start, withAgents } from "./with-agents.ts";
+import { after5Ms, count, forMs, holdAt, LIMIT, planFor, start, useNats, withAgents } from "./with-agents.ts";
+
+useNats();
 
 /** What a run has that lost an agent and had levels before, or may lose one. */
 

@@ -13,10 +13,14 @@ import { type Nats, startNats } from "../../../servers/nats.ts";
 export const LIMIT = { timeout: 120_000 };
 
 export let nats: Nats;
-before(async () => {
-  nats = await startNats();
-});
-after(() => nats?.stop());
+
+/** Runs the server as long as the tests of the file that calls this: Bun loads this module once for all files. */
+export function useNats(): void {
+  before(async () => {
+    nats = await startNats();
+  });
+  after(() => nats?.stop());
+}
 
 /** What an agent said. */
 export interface Heard {
