@@ -151,6 +151,8 @@ test("a schedule is kept by a host whose clock is wrong, and the report says by 
   const errorNs = Math.max(...(report.hosts ?? []).map(({ clockErrorMs }) => clockErrorMs)) * 1e6;
   for (const [index, startNs] of startsNs.entries())
     assert.ok(startNs >= index * 5e6 - 2 * errorNs, `${index}: ${startNs}`);
+  // Nor by the clock that is wrong.
+  assert.ok((startsNs.at(-1) as number) < (SHIFT_SEC / 2) * 1e9, `${startsNs.at(-1)}`);
   const lineNs = (FAR.outMs + FAR.jitterMs) * 1e6;
   assert.ok(arrivedNs >= 399 * 5e6 - 2 * errorNs - lineNs, `${arrivedNs}`);
 });
