@@ -56,6 +56,7 @@ export class FleetSender implements LoadSender {
   private readonly clock: Clock;
   private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
+  private readonly data = new DataCount();
 
   /** @param senders one or more, in the order of their shares */
   constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
@@ -144,15 +145,18 @@ export class FleetSender implements LoadSender {
     await this.prepare(step, "start");
     // The schedules of all senders have it in common.
     const startNs = this.clock.nowNs() + START_AHEAD_NS;
-    return this.all((sender) => sender.start(step, quota, startNs));
+    const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
+    return this.all((sender) => sender.start(step, quota, startNs, firstNumber));
   }
 
   change(quota: number): void {
     const startNs = this.clock.nowNs() + CHANGE_AHEAD_NS;
-    for (const sender of this.senders) sender.change(quota, startNs);
+    const firstNumber = this.data.begin(quota);
+    for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
   }
 
   setQuota(quota: number): void {
+    this.data.add(quota);
     for (const sender of this.senders) sender.setQuota(quota);
   }
 
@@ -161,11 +165,14 @@ export class FleetSender implements LoadSender {
       this.lost.beginWindow(undefined);
       this.withTokens((tokens) => tokens.warmUp());
     }
+    if (rewinds === true) this.data.rewind(this.progress().sentCount);
     for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
   }
 
-  stop(): Promise<void> {
-    return this.all((sender) => sender.stop());
+  async stop(): Promise<void> {
+    await this.all((sender) => sender.stop());
+    // With its reply, each has reported what it had sent.
+    this.data.set(this.progress().sentCount);
   }
 
   cancel(message: string, which?: "all" | "unsent"): void {
@@ -251,5 +258,39 @@ export class FleetSender implements LoadSender {
     return new Promise((resolve, reject) => {
       joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
     });
+  }
+}
+
+/**
+ * The number of requests that several senders have sent of the data together, from which the next load continues: at each load another number of
+ * senders may own some of it, and their parts of a number of requests differ by one.
+ */
+class DataCount {
+  /** Infinite while it is unknown: the load has no number of requests. */
+  private count = 0;
+  /** Number of requests that were sent before the data began again. */
+  private rewoundCount = 0;
+
+  /** Begins a load of this number of requests. Returns the number of those before it; undefined: unknown. */
+  begin(quota: number): number | undefined {
+    const before = this.count;
+    this.count += quota;
+    return Number.isFinite(before) ? before : undefined;
+  }
+
+  /** Adds requests to those of the load. */
+  add(quota: number): void {
+    this.count += quota;
+  }
+
+  /** The data begins again. @param sentCount number of requests since the senders were opened */
+  rewind(sentCount: number): void {
+    this.count = 0;
+    this.rewoundCount = sentCount;
+  }
+
+  /** Nothing is sent any more. @param sentCount number of requests since the senders were opened */
+  set(sentCount: number): void {
+    this.count = sentCount - this.rewoundCount;
   }
 }

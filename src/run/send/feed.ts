@@ -82,6 +82,8 @@ export class RequestFeed {
   protected share = WHOLE;
   /** Number of requests while lanes share the data; negative when each lane goes through it separately. */
   private sharedTurns: number;
+  /** Number of requests of all senders before these. */
+  private firstShared = 0;
   private readonly isInOrder: boolean;
   private readonly senders: Share;
 
@@ -122,10 +124,17 @@ export class RequestFeed {
     for (const [key, request] of encoded) if (key < MAX_ID_DIGITS * MAX_STAMP_BYTES) this.encoded.set(key, request);
   }
 
-  /** Owns a part of the load from now on. @param activeLanes number of active lanes of all senders. Default: as many of each */
-  ownPart(share: Share, activeLanes?: number): void {
+  /**
+   * Owns a part of the load from now on.
+   * @param activeLanes number of active lanes of all senders. Default: as many of each
+   * @param firstNumber number of requests that all senders have sent of the data, which lanes share. Default: this one continues with its part
+   */
+  ownPart(share: Share, activeLanes?: number, firstNumber?: number): void {
     this.share = share;
     this.allActiveLanes = activeLanes;
+    if (firstNumber === undefined || this.sharedTurns < 0) return;
+    this.firstShared = firstNumber;
+    this.sharedTurns = 0;
   }
 
   setActiveLanes(count: number): void {
@@ -147,6 +156,7 @@ export class RequestFeed {
   rewind(): void {
     this.turns.length = 0;
     this.sharedTurns = Math.min(this.sharedTurns, 0);
+    this.firstShared = 0;
   }
 
   /**
@@ -243,7 +253,10 @@ export class RequestFeed {
   private nextStep(lane: number): number {
     const count = (this.dataset.streams[0] ?? []).length;
     if (!this.dataset.isFromJson || count <= 1) return 0;
-    if (this.sharedTurns >= 0) return (numberOf(this.sharedTurns++, this.share) * this.service.batchSize) % count;
+    if (this.sharedTurns >= 0) {
+      const number = this.firstShared + numberOf(this.sharedTurns++, this.share);
+      return (number * this.service.batchSize) % count;
+    }
     const turn = this.turns[lane] ?? 0;
     this.turns[lane] = turn + 1;
     return ((numberOf(lane, this.share) + turn * this.activeLanes) * this.service.batchSize) % count;

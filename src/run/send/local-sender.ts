@@ -95,15 +95,15 @@ class Ownership {
     return ownDrive(driveOf(this.parts, step), this.whole, this.parts.driver);
   }
 
-  /** Sets the load that runs from now on. */
-  use(owned: OwnedDrive): void {
+  /** Sets the load that runs from now on. @param firstNumber see {@link LoadSender.start} */
+  use(owned: OwnedDrive, firstNumber?: number): void {
     this.running = owned;
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
     const { feed, laneCount, client } = this.parts.driver;
     client.ownPart?.({ first: share.index, stride: share.count, isScheduled: isScheduled(whole) });
     const concurrency = closedConcurrencyOf(whole);
-    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
+    feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count), firstNumber);
   }
 
   /** Whether it owns nothing of the load that runs. */
@@ -185,9 +185,9 @@ export class LocalSender implements LoadSender {
     return this.loads.admits(drive, leastInFlightOf(whole));
   }
 
-  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number): Promise<void> {
+  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void> {
     const owned = this.owned.of(step);
-    this.owned.use(owned);
+    this.owned.use(owned, firstNumber);
     if (typeof quota !== "number") this.endAtMinimums(quota);
     const most = this.owned.shareOf(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
     return this.loads.start(owned.drive, most, atNs);
@@ -208,10 +208,10 @@ export class LocalSender implements LoadSender {
     };
   }
 
-  change(quota: number, atNs?: number): void {
+  change(quota: number, atNs?: number, firstNumber?: number): void {
     const { next, nextOwned } = this;
     this.next = undefined;
-    if (nextOwned !== undefined) this.owned.use(nextOwned);
+    if (nextOwned !== undefined) this.owned.use(nextOwned, firstNumber);
     this.driver.onAllSent = undefined;
     next?.(this.owned.shareOf(quota), atNs);
   }

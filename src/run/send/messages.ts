@@ -132,10 +132,11 @@ export interface LoadSender {
   /**
    * Starts a level, or changes to another one without a pause.
    * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule, which several senders have in common. Default: now
+   * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
    */
-  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number): Promise<void>;
-  /** Changes to the level that was prepared, at once: requests in flight end under it. */
-  change(quota: number, atNs?: number): void;
+  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
+  /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
+  change(quota: number, atNs?: number, firstNumber?: number): void;
   /** Sends this number of requests more; 0: none but the ends of open sequences. */
   setQuota(quota: number): void;
   /**

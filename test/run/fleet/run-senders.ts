@@ -1,6 +1,7 @@
+import type { Dataset } from "../../../src/inputs/dataset.ts";
 import type { Share } from "../../../src/load/share.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { loadModeOf, prepareLoad } from "../../../src/registry/load-modes.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { Conductor } from "../../../src/run/conduct/conductor.ts";
 import { FleetSender } from "../../../src/run/fleet/fleet-sender.ts";
@@ -10,6 +11,7 @@ import { RemoteSender, type SenderEvent } from "../../../src/run/fleet/remote-se
 import { listenFor, ServedSender } from "../../../src/run/fleet/serve-sender.ts";
 import { hostLimitsOf } from "../../../src/run/host-limits.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
+import { laneOptionsOf } from "../../../src/run/lanes.ts";
 import { createTargetFeed } from "../../../src/run/mix/create-feed.ts";
 import { openSender, timestampsOf } from "../../../src/run/open-sending.ts";
 import { ALONE } from "../../../src/run/peers/peers.ts";
@@ -17,6 +19,7 @@ import { Canceller } from "../../../src/run/send/canceller.ts";
 import type { DriverOptions } from "../../../src/run/send/driver-work.ts";
 import type { LoadSender, SenderListener } from "../../../src/run/send/messages.ts";
 import { nowNs, systemClock } from "../../../src/runtime/clock.ts";
+import type { Service } from "../../../src/service/service.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { FakeClient, makeDataset, makeDriver, makeService } from "../send/fake-client.ts";
@@ -52,10 +55,10 @@ export interface SendersOptions {
   readonly remoteCount: number;
   /** Whether each seventh request of a sender fails. Default: yes. */
   readonly failsSome?: boolean;
-  /** Number of steps of the data. Default: 3. */
-  readonly stepCount?: number;
-  /** Whether requests belong to sequences. Default: no. */
-  readonly isSequence?: boolean;
+  /** The data. Default: a stream of 3 steps. */
+  readonly dataset?: Dataset;
+  /** What the service has besides. */
+  readonly traits?: Partial<Service>;
   /** Most senders: after each level one more sends. Default: always the same number. */
   readonly growsTo?: number;
 }
@@ -71,20 +74,22 @@ export interface SentRun {
 
 /** Runs a plan. */
 export async function runSenders(plan: Plan, options: SendersOptions): Promise<SentRun> {
-  const { remoteCount, failsSome = true, stepCount = 3, isSequence = false, growsTo } = options;
+  const { remoteCount, failsSome = true, dataset = makeDataset(3), traits, growsTo } = options;
   const load = prepareLoad(plan.load);
-  const service = { ...makeService(), isSequence };
+  const service = { ...makeService(), ...traits };
   const session = {
-    ...{ service, dataset: makeDataset(stepCount), warnings: [], shared: undefined },
+    ...{ service, dataset, warnings: [], shared: undefined },
     counters: async () => undefined,
   };
-  const parts = { plan, observer: {}, load, session };
+  const turnCount =
+    loadModeOf(plan.load).dataOrder === "in-sessions"
+      ? dataset.streams.reduce((sum, turns) => sum + turns.length, 0)
+      : undefined;
+  const parts = { plan, observer: {}, load, session, turnCount };
   const messages = new Set<string>();
   const clients: FakeClient[] = [];
   const open = async (share: Share, listener: SenderListener): Promise<LoadSender> => {
-    const lanes = {
-      ...{ laneCount: Math.ceil(64 / share.count), isSync: true, keepsOrder: false, sequenceCount: 4, isSerial: false },
-    };
+    const lanes = laneOptionsOf(plan, load.search, service, share);
     const canceller = plan.cancellation && new Canceller(plan.cancellation, systemClock, share);
     const feed = await createTargetFeed(session, { plan, search: load.search, lanes, senders: share });
     const createClient: DriverOptions["createClient"] = ({ onDone }) => {
@@ -126,7 +131,6 @@ export async function runSenders(plan: Plan, options: SendersOptions): Promise<S
       ? undefined
       : new GrowingFleet({ open: openThreads, mostCount: growsTo, isLimit: () => true }, await openThreads(first));
   const senders = await openAll(growing === undefined ? first : 0);
-  const { driver } = makeDriver();
   const result = await new Conductor({
     ...parts,
     signal: new RunSignal(),
@@ -136,7 +140,12 @@ export async function runSenders(plan: Plan, options: SendersOptions): Promise<S
       const [only, ...others] = senders.map((create) => create(listener));
       return others.length === 0 ? (only as LoadSender) : new FleetSender([only as LoadSender, ...others]);
     },
-    ...{ clock: systemClock, laneCount: driver.laneCount, timestampsMs: timestampsOf(parts), hasTokens: false },
+    ...{
+      clock: systemClock,
+      laneCount: laneOptionsOf(plan, load.search, service).laneCount,
+      timestampsMs: timestampsOf(parts),
+      hasTokens: false,
+    },
     ...{ hostLimits: hostLimitsOf(plan, load.search), poller: undefined, peers: ALONE },
     ...{ startNs: nowNs(), check: () => Promise.resolve() },
   }).execute();

@@ -16,6 +16,7 @@ import { makeSessionFeed } from "../send/make-sessions.ts";
 /** What the requests of several senders contain together is what those of one contain. */
 
 const WHOLE: Share = { index: 0, count: 1 };
+const SENDERS = [1, 2, 3, 4, 5, 6, 7];
 const senders = fc.integer({ min: 1, max: 7 });
 const sharesOf = (count: number): Share[] => Array.from({ length: count }, (_, index) => ({ index, count }));
 const sorted = (values: readonly string[]): string[] => [...values].sort();
@@ -58,7 +59,7 @@ for (const isInOrder of [false, true])
   });
 
 test("the lanes of a schedule send each entry of the data once, in the order of the arrivals", () => {
-  for (const count of [1, 2, 3, 4, 7]) {
+  for (const count of SENDERS) {
     const steps = sharesOf(count).flatMap((share) => {
       const lanes = Math.ceil(4 / count);
       const feed = new RequestFeed(makeService(), makeDataset(56), { usesIds: false, senders: share });
@@ -85,7 +86,7 @@ test("sequences: each begins with an id, a stream and a length of its own, as wi
     random: createRandom(4),
   });
   for (const idCount of [null, 50])
-    for (const count of [1, 2, 3, 7]) {
+    for (const count of SENDERS) {
       const begun = (share: Share): string[] => {
         const sequences = new Sequences({ ...options(idCount), senders: share });
         return Array.from({ length: countOf(42, share) }, () => {
@@ -113,7 +114,7 @@ test("a mix: the members take turns by weight, with the steps of their data in o
     return mixed;
   };
   const alone = drawn(make(WHOLE), 1, 84);
-  for (const count of [2, 3, 7]) {
+  for (const count of SENDERS) {
     const parts = sharesOf(count).map((share) => drawn(make(share), 1, countOf(84, share)));
     assert.deepEqual(
       alone.map((_, at) => parts[at % count]?.[Math.floor(at / count)]),
@@ -123,7 +124,7 @@ test("a mix: the members take turns by weight, with the steps of their data in o
 });
 
 test("a mix keeps its weights from level to level, also when fewer senders own some", () => {
-  for (const count of [2, 4]) {
+  for (const count of SENDERS) {
     const feeds = sharesOf(count).map(() => {
       const members = [1, 1].map((weight) => ({
         feed: new RequestFeed(makeService(), makeDataset(7), { usesIds: false, isInOrder: true }),
@@ -161,7 +162,7 @@ test("cancellation: the same requests are cancelled", () => {
   };
   const alone = cancelled(WHOLE);
   assert.ok(alone.includes(true) && alone.includes(false));
-  for (const count of [2, 3, 7]) {
+  for (const count of SENDERS) {
     const parts = sharesOf(count).map(cancelled);
     assert.deepEqual(
       alone.map((_, at) => parts[at % count]?.[Math.floor(at / count)]),
@@ -173,7 +174,7 @@ test("cancellation: the same requests are cancelled", () => {
 const picks = (turns: ServerTurns, count: number): number[] => Array.from({ length: count }, () => turns.pick());
 
 test("several servers: the requests of a schedule go to those of one sender", () => {
-  for (let count = 1; count <= 7; count++)
+  for (const count of SENDERS)
     for (let serverCount = 2; serverCount <= 5; serverCount++)
       for (const requestCount of [1, 3, 40]) {
         const alone = picks(new ServerTurns(serverCount), requestCount);
@@ -190,7 +191,7 @@ test("several servers: the requests of a schedule go to those of one sender", ()
 });
 
 test("several servers: in a closed loop each round goes to all of them, and each sender sends to all", () => {
-  for (let count = 1; count <= 7; count++)
+  for (const count of SENDERS)
     for (let serverCount = 2; serverCount <= 5; serverCount++) {
       const total = serverCount * serverCount * count;
       const parts = sharesOf(count).map((share) => {
@@ -211,7 +212,7 @@ test("several servers: in a closed loop each round goes to all of them, and each
 
 test("sessions: each is held by one sender, with all its turns", () => {
   const turns = [2, 1, 3, 1, 2];
-  for (const count of [1, 2, 3]) {
+  for (const count of SENDERS) {
     const parts = sharesOf(count).map((share) => {
       const feed = makeSessionFeed(...turns);
       feed.ownPart(share);

@@ -4,7 +4,7 @@ import type { Conversation } from "../../../src/service/service.ts";
 import { makeService } from "./fake-client.ts";
 
 /** Sessions of so many turns; a turn's byte is its number, counted through all sessions. */
-function makeSessions(...turnCounts: number[]): Dataset {
+export function makeSessions(...turnCounts: number[]): Dataset {
   let value = 0;
   const streams = turnCounts.map((count, session) =>
     Array.from(
@@ -22,7 +22,7 @@ function makeSessions(...turnCounts: number[]): Dataset {
 }
 
 /** A conversation that appends the last response to its request; the response "?" is unreadable. */
-function openConversation(): Conversation {
+export function openConversation(): Conversation {
   let heard: number[] = [];
   return {
     nextRequest: ({ bytes }) => ({ bytes: Uint8Array.of(...bytes, ...heard) }),
