@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -7,14 +7,14 @@ import { smokeTest, smokeTestCommand } from "./smoke-test.ts";
 
 /**
  * `npm run compile:deno [-- --check]`: builds dist/rampart-deno with `deno compile`. That needs Deno's base executable `denort`, which Deno
- * downloads or DENORT_BIN names. With --check, only checks types, the bundle and its module graph.
+ * downloads or DENORT_BIN names. With --check, only checks types, the bundle and its module graph. --bundle FOLDER takes one that is made already.
  */
 
 const root = join(import.meta.dirname, "..");
 const binaries = join(root, "node_modules", ".bin");
 const deno = join(binaries, "deno");
 const outfile = join(root, "dist", "rampart-deno");
-const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false }, bundle: { type: "string" } } });
 
 cd(root);
 $.quiet = true;
@@ -24,7 +24,8 @@ try {
   await $`${deno} check src/main.ts src/worker.ts src/index.ts ${await listScenarios()}`;
   echo("deno check passed");
   // One flat folder without node_modules, so that `deno compile` embeds 2 MB instead of all packages.
-  await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
+  if (values.bundle === undefined) await $`${join(binaries, "bun")} compile/bundle.ts --outdir ${bundle}`;
+  else cpSync(values.bundle, bundle, { recursive: true });
   await smokeTestCommand([deno, "run", "-A", "--no-config", join(bundle, "main.js")]);
   echo("the bundle runs from an empty folder");
   if (values.check) await checkGraph();

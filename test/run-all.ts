@@ -150,7 +150,8 @@ function add(name: string, cases: readonly TestCase[]): void {
 async function runChecks(): Promise<void> {
   add("checks", [await runCheck("types", [join(binaries, "tsc"), "-p", "tsconfig.json", "--singleThreaded"])]);
   add("checks", [await runCheck("lint and format", [join(binaries, "biome"), "check", "."])]);
-  const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check"];
+  const made = isWanted("node") ? ["--bundle", bundle] : [];
+  const deno = [join(binaries, "node"), "compile/compile-deno.ts", "--check", ...made];
   add("checks", [await runCheck("deno check, bundle and module graph", deno)]);
   add("checks", [await runCheck("the source runs on Node", [...RUN.node, SOURCE, ...SMALL_RUN])]);
 }

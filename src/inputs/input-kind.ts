@@ -37,9 +37,14 @@ export interface InputKind<P extends InputsPlan> {
    */
   perfAnalyzer?(plan: P): PerfAnalyzerInputs;
   /**
+   * Packs its data for other threads and hosts, which then need not make it: it comes from a function that is called once. Absent: each of them
+   * makes or reads the same data.
+   */
+  hold?(data: Dataset): HeldEntries;
+  /**
    * Makes or reads the data. Throws `UserError` with everything that does not fit the model.
    * @param order one of its orders: `at-times` each step must say when it is due, `in-sessions` whose turn it is
-   * @param held the entries of the plan's only file, which is then not read; for kinds that have a file. Default: the file is read
+   * @param held the entries of the plan's only file, which is then not read, or what {@link hold} returned. Default: the file is read
    */
   load(plan: P, model: ModelInfo, order: DataOrder, held?: HeldEntries): Dataset | Promise<Dataset>;
 }

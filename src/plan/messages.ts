@@ -63,6 +63,8 @@ export const MESSAGES = {
   "more-ports":
     "Give more of <client.sourceAddresses>, widen the range of ports (sysctl net.ipv4.ip_local_port_range), or lower the load.",
   "allow-more-memory": "Lower the load, or raise <client.maxOutstanding> if this host has the memory.",
+  "agents-more-memory":
+    "Lower the load, use agents on more hosts, or raise <client.maxOutstanding> if their hosts have the memory.",
   "end-or-no-ids": "Give the concurrency an end, or leave out <sequences.idCount>.",
   "more-ids":
     "<atOnce> sequences are in flight at once: widen <sequences.idCount> to that many ids, or lower the load.",

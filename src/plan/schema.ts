@@ -18,6 +18,21 @@ type Frozen<T> = T extends (...args: never[]) => unknown
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
+/** How to correct what a check refuses: a sentence, or what makes it of the value. */
+export type CheckHint<T> = string | ((given: T) => string);
+
+/** Returns a test for `v.check` that knows how to correct what it refuses. */
+export function hinted<T>(test: (given: T) => boolean, hint: CheckHint<T>): (given: T) => boolean {
+  return Object.assign((given: T) => test(given), { hint });
+}
+
+/** Returns the hint of the test that refused a value; undefined when it has none. */
+export function hintOfCheck({ requirement }: v.BaseIssue<unknown>, given: unknown): string | undefined {
+  if (typeof requirement !== "function") return undefined;
+  const { hint } = requirement as { readonly hint?: CheckHint<unknown> };
+  return typeof hint === "function" ? hint(given) : hint;
+}
+
 /**
  * Returns a schema that is chosen by the input. The types of what can be chosen are not known here, so that `T` is only as true as the
  * schemas that `choose` returns.

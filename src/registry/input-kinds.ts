@@ -67,6 +67,11 @@ export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntrie
   return mode.takeData?.(load, data) ?? data;
 }
 
+/** Returns a plan's data for other senders, where it is made once; undefined where each of them loads it. */
+export function holdInputs({ inputs }: Plan, data: Dataset): HeldEntries | undefined {
+  return inputKindOf(inputs).hold?.(data);
+}
+
 /** What is known of a model before the server is queried. */
 const UNKNOWN_MODEL: ModelInfo = { name: "", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
 

@@ -206,10 +206,22 @@ export interface SendingHost {
   readonly clockOffsetNs: number;
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;
-  /** What is known of one that was lost during the run: from when it sent nothing any more, in nanoseconds since the start, and why. */
-  readonly lost?: { readonly afterNs: number; readonly loadRatio: number; readonly reason: string };
+  /** What is missing of one that was lost during the run. */
+  readonly lost?: LostShare;
   /** Longest time by which a message came after the moment at which all hosts should have acted on it, in nanoseconds. */
   readonly lateNs: number;
+}
+
+/** What a run lacks because a host was lost. */
+export interface LostShare {
+  /** When it was last heard, in nanoseconds since the start. */
+  readonly afterNs: number;
+  /** Windows that end after this time lack its share, or a part of it. On the clock of windows. */
+  readonly fromNs: number;
+  /** Number of requests that it had reported as ended, and that no window has. */
+  readonly uncountedCount: number;
+  readonly loadRatio: number;
+  readonly reason: string;
 }
 
 /** The first failure of a lane. */

@@ -20,7 +20,7 @@ import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 /** What decides how many requests may be in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
 
-/** What a run may use of its host. */
+/** What a run may use of its host, or of the hosts of its agents. */
 export interface HostLimits {
   /** Maximum number of outstanding requests. */
   readonly maxOutstanding: number;
@@ -34,6 +34,10 @@ export interface HostLimits {
   readonly resources: HostResources;
   /** Number of addresses that connections come from; 0: the system chooses, which is one for each server. */
   readonly sourceCount: number;
+  /** Number of agents that share the host. Default: 1. */
+  readonly sharedBy?: number | undefined;
+  /** The agents that send, all of them together; the rest is that of the one that allows least. Absent: this process sends. */
+  readonly agents?: { readonly count: number; readonly leastName: string } | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -54,13 +58,22 @@ const FEW_REQUESTS = 64;
 const FEW_LANES = 64;
 const WATCH_MS = 250;
 
-/** Returns the limits of a run, of all its threads together. @param resources what the host has. Default: read now */
-export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHostResources()): HostLimits {
+/**
+ * Returns the limits of a run, of all its threads together.
+ * @param resources what the host has. Default: read now
+ * @param sharedBy number of agents that share the host's memory and ports. Default: 1
+ */
+export function hostLimitsOf(
+  plan: Plan,
+  search: LevelSearch,
+  resources = readHostResources(),
+  sharedBy = 1,
+): HostLimits {
   const { client, load } = plan;
   const { workers = 1, sourceAddresses = [] } = client;
   const usesWholeHost = plan.behaviour?.usesWholeHost === true;
   const { bytes, files, ports } = needsOf(plan, search);
-  const free = resources.memoryBytes;
+  const free = resources.memoryBytes / sharedBy;
   const budget = usesWholeHost ? free * DANGER_RATIO : Math.min(free * REQUESTS_RATIO, REQUESTS_BYTES);
   // A load that limits itself asks for this number.
   const asked = client.maxOutstanding ?? loadModeOf(load).maxOutstanding?.(load);
@@ -72,7 +85,7 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
   const causes: readonly [LimitCause, number][] = [
     ["asked", client.maxOutstanding ?? Number.POSITIVE_INFINITY],
     ["files", Math.max(FEW_REQUESTS, Math.floor(spareFiles / files))],
-    ["ports", Math.floor((resources.localPorts * Math.max(1, sourceCount)) / ports)],
+    ["ports", Math.floor((resources.localPorts * Math.max(1, sourceCount)) / sharedBy / ports)],
     ["memory", Math.max(FEW_REQUESTS, memory)],
   ];
   const [cause, maxOutstanding] = causes.reduce((least, other) => (other[1] < least[1] ? other : least));
@@ -84,7 +97,39 @@ export function hostLimitsOf(plan: Plan, search: LevelSearch, resources = readHo
     memoryBytes: free * DANGER_RATIO,
     resources,
     sourceCount,
+    sharedBy,
   };
+}
+
+/** An agent's threads, and what it may use. */
+export interface AgentLimits {
+  readonly name: string;
+  readonly limits: HostLimits;
+}
+
+/**
+ * Returns the limits of agents of which each thread sends the same share.
+ * @param agents one or more @param threads number of each agent's threads
+ */
+export function limitsOfAgents(
+  { client }: Pick<Plan, "client">,
+  agents: readonly [AgentLimits, ...AgentLimits[]],
+  threads: number,
+): HostLimits {
+  const least = agents.reduce((a, b) => (b.limits.maxOutstanding < a.limits.maxOutstanding ? b : a));
+  const most = agents.length * threads * partOfThread(least.limits, threads);
+  const asked = client.maxOutstanding ?? Number.POSITIVE_INFINITY;
+  return {
+    ...least.limits,
+    ...(asked <= most ? { cause: "asked" } : {}),
+    maxOutstanding: Math.min(asked, most),
+    agents: { count: agents.length, leastName: least.name },
+  };
+}
+
+/** Returns the maximum number of outstanding requests of each of an agent's threads. */
+export function partOfThread({ maxOutstanding }: HostLimits, threads: number): number {
+  return Math.max(1, Math.floor(maxOutstanding / threads));
 }
 
 /** What one more request in flight needs; 0 files or ports: none of its own. */
@@ -144,7 +189,7 @@ export function warnOfLevels(limits: HostLimits, { unit, levels, search }: Level
   // The error of the first level comes at once.
   if (largest <= maxOutstanding || first > maxOutstanding) return [];
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
-  const head = `the run will end before ${countOf(largest, "request")} in flight, at the client's limit of ${formatCount(maxOutstanding)}: `;
+  const head = `the run will end before ${countOf(largest, "request")} in flight, at ${whoseLimit(limits)} limit of ${formatCount(maxOutstanding)}: `;
   return [[head, why, ". ", hint]];
 }
 
@@ -154,23 +199,50 @@ export function limitReached(limits: HostLimits, wanted?: number): RunError {
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
   const message =
     wanted === undefined
-      ? `the client reached its limit of ${most}: `
-      : `the load needs ${countOf(wanted, "request")} in flight, above the client's limit of ${formatCount(limits.maxOutstanding)}: `;
+      ? `${limits.agents === undefined ? "the client reached its" : "the agents reached their"} limit of ${most}: `
+      : `the load needs ${countOf(wanted, "request")} in flight, above ${whoseLimit(limits)} limit of ${formatCount(limits.maxOutstanding)}: `;
   return new RunError("host-limit", [message, why], hint);
 }
 
+function whoseLimit({ agents }: HostLimits): string {
+  if (agents === undefined) return "the client's";
+  return agents.count === 1 ? "the agent's" : `the ${formatCount(agents.count)} agents'`;
+}
+
+/** Names what sends, and its host. */
+function nameSender({ agents }: HostLimits): { readonly process: string; readonly host: string } {
+  if (agents === undefined) return { process: "this process", host: "this host" };
+  return { process: `the agent ${agents.leastName}`, host: `the host of the agent ${agents.leastName}` };
+}
+
+/** Says who else uses what a host has. */
+function describeSharing({ sharedBy = 1 }: HostLimits): string {
+  return sharedBy === 1 ? "" : `, for ${formatCount(sharedBy)} agents`;
+}
+
+const raiseFiles = ({ agents }: HostLimits): string =>
+  agents === undefined
+    ? "Raise that limit (ulimit -n), or lower the load."
+    : "Raise that limit where the agent starts (ulimit -n), use agents on more hosts, or lower the load.";
+
 const EXPLANATIONS: Readonly<Record<LimitCause, (limits: HostLimits) => readonly [why: Text, hint: Text]>> = {
   asked: () => [{ say: "too-many-outstanding" }, { say: "allow-outstanding" }],
-  memory: ({ canRaise, requestBytes, resources }) => [
-    `more could need over ${formatMib(requestBytes)} of memory; ${formatMib(resources.memoryBytes)} are free`,
-    canRaise ? { say: "allow-more-memory" } : "Lower the load.",
+  memory: (limits) => {
+    const { canRaise, requestBytes, resources, agents } = limits;
+    const need = `more could need over ${formatMib(requestBytes)} of memory`;
+    const free = `${formatMib(resources.memoryBytes)} are free`;
+    if (agents === undefined) return [`${need}; ${free}`, canRaise ? { say: "allow-more-memory" } : "Lower the load."];
+    return [
+      `${need} at the agent ${agents.leastName}; ${free}${describeSharing(limits)}`,
+      { say: "agents-more-memory" },
+    ];
+  },
+  files: (limits) => [
+    `${nameSender(limits).process} may open ${formatCount(limits.resources.fileLimit)} files`,
+    raiseFiles(limits),
   ],
-  files: ({ resources }) => [
-    `this process may open ${formatCount(resources.fileLimit)} files`,
-    "Raise that limit (ulimit -n), or lower the load.",
-  ],
-  ports: ({ resources, sourceCount }) => [
-    `this host has ${formatCount(resources.localPorts)} ports for connections to one address${describeSources(sourceCount)}`,
+  ports: (limits) => [
+    `${nameSender(limits).host} has ${formatCount(limits.resources.localPorts)} ports for connections to one address${describeSources(limits.sourceCount)}${describeSharing(limits)}`,
     { say: "more-ports" },
   ],
 };
@@ -181,9 +253,10 @@ function describeSources(count: number): string {
 }
 
 /** Ends a run whose requests fail because this host has no free file descriptor. */
-export function hostExhausted({ resources }: HostLimits): RunError {
-  const message = `this host, not the server, ran out of file descriptors: this process may open ${formatCount(resources.fileLimit)} files`;
-  return new RunError("host-limit", message, "Raise that limit (ulimit -n), or lower the load.");
+export function hostExhausted(limits: HostLimits): RunError {
+  const { process: who, host } = nameSender(limits);
+  const message = `${host}, not the server, ran out of file descriptors: ${who} may open ${formatCount(limits.resources.fileLimit)} files`;
+  return new RunError("host-limit", message, raiseFiles(limits));
 }
 
 /**

@@ -75,6 +75,8 @@ export interface ConductorParts extends RunParts {
   readonly hasTokens: boolean;
   /** What the run may use of its host. */
   readonly hostLimits: HostLimits;
+  /** What the senders may use of their hosts. Default: `hostLimits`. */
+  readonly senderLimits?: HostLimits | undefined;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: GaugePoller | undefined;
   readonly peers: Peers;

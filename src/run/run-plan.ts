@@ -3,6 +3,7 @@ import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
 import { findConflicts } from "../registry/conflicts.ts";
+import { holdInputs } from "../registry/input-kinds.ts";
 import { prepareLoad } from "../registry/load-modes.ts";
 import type { RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
@@ -18,6 +19,7 @@ import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-reques
 import { withFollowers } from "./followers.ts";
 import { checkSources, type HostLimits, hostLimitsOf } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
+import type { MadeInputs, Session } from "./open/session.ts";
 import { measuresTokens, openSending, type Sending, type SendingOptions, timestampsOf } from "./open-sending.ts";
 import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
@@ -92,7 +94,10 @@ export async function openRun(
     if (sendsElsewhere) {
       const wantsRecords =
         observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
-      const options = { signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter };
+      const options = {
+        ...{ signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter },
+        made: madeInputs(plan, session),
+      };
       fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
     }
     const startNs = nowNs();
@@ -148,6 +153,12 @@ async function openAgents(
   options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
 ): Promise<Agents | undefined> {
   return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
+}
+
+/** Returns the data of each target that comes from a function, which is called once; undefined where there is none. */
+function madeInputs(plan: Plan, { members, dataset }: Session): MadeInputs | undefined {
+  const made = members?.map((one) => holdInputs(one.plan, one.session.dataset)) ?? [holdInputs(plan, dataset)];
+  return made.some((held) => held !== undefined) ? made : undefined;
 }
 
 /** Opens the senders that are elsewhere. */
@@ -214,7 +225,7 @@ async function followRun(
   const { plan } = parts;
   const { tokens, sessions, laneCount, feed, createSender } = sending;
   const conducting = {
-    ...{ signal, clock: systemClock, laneCount, hostLimits },
+    ...{ signal, clock: systemClock, laneCount, hostLimits, senderLimits: fleet?.limits },
     hasTokens: tokens !== undefined || (fleet !== undefined && measuresTokens(plan)),
     turnCount: sessions?.turnCount,
     timestampsMs: timestampsOf(parts),

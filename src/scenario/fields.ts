@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
-import type { Schema } from "../plan/schema.ts";
+import { hinted, type Schema } from "../plan/schema.ts";
 import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { explainExpression } from "../service/response-reader.ts";
 
@@ -21,7 +21,10 @@ export function durationSchema(): Schema<Duration> {
 export function spanSchema(): Schema<Duration> {
   return v.pipe(
     durationSchema(),
-    v.check((duration) => (parseDurationNs(duration) as number) > 0, "must be longer than 0"),
+    v.check(
+      hinted((duration) => (parseDurationNs(duration) as number) > 0, 'Write a longer time, such as "1 s".'),
+      "must be longer than 0",
+    ),
   );
 }
 
@@ -88,7 +91,10 @@ export const PERCENT_RULE = 'must be a percentage with its sign, such as "1 %"';
 export function shareSchema(): Schema<Percent | 0> {
   return v.pipe(
     v.custom<Percent | 0>((input) => input === 0 || isPercent(input), PERCENT_RULE),
-    v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
+    v.check(
+      hinted((share) => toRatio(share) <= 1, 'Write "100 %" or less.'),
+      "must be 100 % or less",
+    ),
   );
 }
 
@@ -96,7 +102,10 @@ export function shareSchema(): Schema<Percent | 0> {
 export function percentSchema(): Schema<Percent> {
   return v.pipe(
     v.custom<Percent>(isPercent, PERCENT_RULE),
-    v.check((percent) => toRatio(percent) > 0, "must be above 0 %"),
+    v.check(
+      hinted((percent) => toRatio(percent) > 0, 'Write a larger share, such as "1 %".'),
+      "must be above 0 %",
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import { DEFAULT_ISL } from "../plan/defaults.ts";
 import { defined } from "../plan/defined.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
-import type { OutputOf, Schema } from "../plan/schema.ts";
+import { hinted, type OutputOf, type Schema } from "../plan/schema.ts";
 import type { Percent } from "../plan/units.ts";
 import { msToSec } from "../plan/units.ts";
 import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
@@ -23,8 +23,10 @@ import { inputBuilder } from "./input-builder.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
-/** The message for shares of lengths with another sum. */
-export const SHARES_RULE = "must have shares that add up to 100 %";
+/** Adds up shares, in percent. */
+function sumOf(parts: readonly { readonly share: Percent | 0 }[]): number {
+  return parts.reduce((total, { share }) => total + toPct(share), 0);
+}
 
 /** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
@@ -154,10 +156,13 @@ function promptsSchema() {
   const lengths = v.pipe(
     v.array(strictOptions({ isl: inputLength, osl: length, share }), "must be a list of { isl, osl, share }"),
     v.nonEmpty("must have a kind of request"),
-    v.check((parts) => {
-      const sum = parts.reduce((total, part) => total + toPct(part.share), 0);
-      return Math.abs(sum - 100) <= 0.5;
-    }, SHARES_RULE),
+    v.check(
+      hinted(
+        (parts) => Math.abs(sumOf(parts) - 100) <= 0.5,
+        (parts) => `Change the shares, which add up to ${Number(sumOf(parts).toPrecision(4))} %.`,
+      ),
+      "must have shares that add up to 100 %",
+    ),
   );
   return strictOptions({
     isl: v.optional(inputLength),

@@ -209,6 +209,17 @@ export const MOST_STATUS = 999;
 /** Creates clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
 
+/** Which requests of a load a client sends, when others send the rest: the numbers `first`, `first + stride`, and so on. */
+export interface OwnedTurns {
+  readonly first: number;
+  readonly stride: number;
+  /**
+   * Whether the requests have their times, so that those of all clients together take turns. In other loads each client takes turns among all
+   * servers: one that always sent to the same ones would not wait for the others.
+   */
+  readonly isScheduled: boolean;
+}
+
 /** A client of the measured path. It has slots; each carries one request at a time. */
 export interface LoadClient {
   /** The calls by slot; grows with `reserve`. */
@@ -220,6 +231,8 @@ export interface LoadClient {
    * @param stamp bytes to write at the request's stamp place
    */
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void;
+  /** Begins the turns of several servers anew, for the requests that follow. Absent: there is one server. */
+  ownPart?(turns: OwnedTurns): void;
   /** Writes the bytes collected by `send` to the sockets. Call once after a group of sends. */
   flush(): void;
   /**

@@ -4,6 +4,7 @@ import {
   type CreateClient,
   type LoadClient,
   MOST_STATUS,
+  type OwnedTurns,
   type ReceivedCounts,
   type ServerLoad,
 } from "./client.ts";
@@ -23,6 +24,8 @@ export interface Choice {
   readonly field: "server" | "member";
   /** Returns the index of the next request's destination. Called once per request. */
   pick(request: WireRequest): number;
+  /** Begins the turns anew, for the requests that follow. Absent: they do not depend on the others. */
+  ownPart?(turns: OwnedTurns): void;
 }
 
 /** Each request goes to the member of the mix that it names. */
@@ -33,6 +36,10 @@ export class ServerTurns implements Choice {
   readonly field = "server";
   private readonly count: number;
   private next: number;
+  private stride = 1;
+  /** Number of requests until the turns would come back to the same servers. */
+  private cycle = Number.POSITIVE_INFINITY;
+  private left = Number.POSITIVE_INFINITY;
 
   /** @param first number of the first server; above the count it wraps around. Default: 0 */
   constructor(count: number, first = 0) {
@@ -40,9 +47,24 @@ export class ServerTurns implements Choice {
     this.next = first % count;
   }
 
+  ownPart({ first, stride, isScheduled }: OwnedTurns): void {
+    const { count } = this;
+    this.next = first % count;
+    this.stride = stride % count;
+    let cycle = 1;
+    while ((cycle * stride) % count > 0) cycle++;
+    this.cycle = isScheduled || cycle === count ? Number.POSITIVE_INFINITY : cycle;
+    this.left = this.cycle;
+  }
+
   pick(): number {
     const index = this.next;
-    this.next = (index + 1) % this.count;
+    let next = index + this.stride;
+    if (--this.left === 0) {
+      this.left = this.cycle;
+      next++;
+    }
+    this.next = next % this.count;
     return index;
   }
 }
@@ -111,6 +133,10 @@ export class FanOutClient implements LoadClient {
     const call = client.calls[slot] as Call;
     call[choice.field] = index;
     this.calls[slot] = call;
+  }
+
+  ownPart(turns: OwnedTurns): void {
+    this.choice.ownPart?.(turns);
   }
 
   flush(): void {

@@ -346,9 +346,9 @@ export class Interview {
   private async checkUnused(): Promise<void> {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
     if (unused.length === 0) return;
-    const message = "has no meaning with the other answers";
+    const message = "has no effect with the other answers";
     if (this.mode === "ask") {
-      for (const id of unused) warn(`--${id} ${message}, and is not used`);
+      for (const id of unused) warn(`--${id} ${message}`);
       return;
     }
     throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));

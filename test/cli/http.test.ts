@@ -167,7 +167,12 @@ describe("rampart http exits with", () => {
       69,
       /requests failed, more than the 50 % allowed/,
     ],
-    ["64 for the limit of a change", ["--fail-if", "p99 > +5%"], 64, /--fail-if: limits a change, and a run has none/],
+    [
+      "64 for the limit of a change",
+      ["--fail-if", "p99 > +5%"],
+      64,
+      /--fail-if: limits a change between runs, and this is one run/,
+    ],
     ["64 for two addresses", ["--url", "localhost:1"], 64, /--url: the argument is an address too/],
     [
       "69 when nothing succeeds",

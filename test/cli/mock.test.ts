@@ -130,36 +130,20 @@ describe("rampart mock", () => {
   });
 
   test("reports all problems with its flags together", async () => {
-    const flags = [
-      "--http-port",
-      "65536",
-      "--grpc-port",
-      "x",
-      "--latency",
-      "5",
-      "--error-rate",
-      "200%",
-      "--ttft",
-      "soon",
-      "--itl",
-      "uniform:1ms:2ms",
-      "--osl",
-      "0",
-    ];
-    const { code, out, err } = await runRampart(["mock", ...flags, "--response-bytes", "0.5"]);
+    const wrong = {
+      "--http-port": "65536",
+      "--grpc-port": "x",
+      "--latency": "5",
+      "--error-rate": "200%",
+      "--ttft": "soon",
+      "--itl": "uniform:1ms:2ms",
+      "--osl": "0",
+      "--response-bytes": "0.5",
+    };
+    const { code, out, err } = await runRampart(["mock", ...Object.entries(wrong).flat()]);
     assert.equal(code, 64);
     assert.equal(out, "");
-    for (const flag of [
-      "--http-port",
-      "--grpc-port",
-      "--latency",
-      "--error-rate",
-      "--response-bytes",
-      "--ttft",
-      "--itl",
-      "--osl",
-    ])
-      assert.match(err, new RegExp(`^rampart: ${flag}: .*\\(got `, "m"));
+    for (const flag of Object.keys(wrong)) assert.match(err, new RegExp(`^rampart: ${flag}: .*\\(got `, "m"));
   });
 
   test("reports every unknown flag", async () => {

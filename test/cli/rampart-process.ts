@@ -45,7 +45,7 @@ export function rampartCommand(): string[] {
   return given === undefined || given === "" ? scriptCommand(join(ROOT, "src", "main.ts")) : given.split(" ");
 }
 
-/** Starts a process; one that does not end by itself is killed after 40 s. */
+/** Starts a process; one that does not end by itself is killed after {@link TIMEOUT_MS}. */
 export function startProcess(command: readonly string[], options: ProcessOptions = {}): RunningProcess {
   const [program = "", ...args] = command;
   const child = spawn(program, args, {

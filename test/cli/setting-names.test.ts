@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { inGenaiPerf } from "../../src/cli/genai-perf/setting-names.ts";
+import { sharedOptions } from "../../src/cli/options/shared-options.ts";
 import { inPerfAnalyzer } from "../../src/cli/perf-analyzer/setting-names.ts";
 import { inScenario } from "../../src/cli/setting-names.ts";
 import { MESSAGES, type MessageCode, type Said, type SettingPath, type Text, word } from "../../src/plan/messages.ts";
@@ -117,12 +118,11 @@ const UNNAMED: readonly (readonly [typeof inScenario, readonly string[]])[] = [
 
 /** Every setting that the source below `cli/` names, by the places where it does. */
 function namedBelow(): SettingPath[] {
-  const found = new Set(
-    ["csv", "html", "json", "junit", "markdown", "perfAnalyzerCsv", "profileExport", "records"].map(
-      (key) => `outputs.files.${key}`,
-    ),
+  const files = sharedOptions("run").flatMap(({ setting = "" }) =>
+    setting.startsWith("outputs.files.") ? setting : [],
   );
-  found.add("client.kind");
+  const found = new Set<string>([...files, "outputs.files.perfAnalyzerCsv", "client.kind"]);
+  assert.ok(files.length > 5);
   for (const sentence of Object.values(MESSAGES)) for (const path of settingsIn(sentence)) found.add(path);
   for (const file of readdirSync("src", { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts") || file.startsWith("cli")) continue;

@@ -38,7 +38,7 @@ function writeScenario(url: string, load: string, more = ""): string {
   const row = { INPUT0: Array(16).fill(3), INPUT1: Array(16).fill(4) };
   writeFileSync(join(folder, "data.json"), JSON.stringify({ data: [row] }));
   writeFileSync(join(folder, "limit.ts"), "export const MOST_FAILED: number = 0;\n");
-  const text = `import { defineScenario, errorRate, hold, input, triton } from "rampart";
+  const text = `import { defineScenario, errorRate, hold, input, rate, steps, triton } from "rampart";
 import { MOST_FAILED } from "./limit.ts";
 export default defineScenario({
   name: "agents",
@@ -71,6 +71,119 @@ test("agents without any file send the scenario's load, each its share, run afte
       }
       const codes = await Promise.all(agents.map((agent) => agent.end("SIGINT")));
       assert.deepEqual(codes, [0, 0]);
+    }),
+  );
+});
+
+test(
+  "what is missing when an agent is killed and may be: the level, the time, the requests in no row",
+  LIMIT,
+  async () => {
+    await withAgents(2, ([, killed]) =>
+      withServer({}, async (server) => {
+        const file = writeScenario(server.url, "rate(200, { requests: 1400 })");
+        const report = join(folder, "lost.json");
+        const startMs = performance.now();
+        const running = runRampart(
+          ["run", file, "--bus", nats.url, "--agents", "2", "--allow-lost", "1", "--json", report],
+          { cwd: folder },
+        );
+        await server.until(() => server.successCount > 200);
+        const name = killed?.name;
+        await killed?.end("SIGKILL");
+        const killedSec = (performance.now() - startMs) / 1000;
+        const { code, stdout, stderr } = await running;
+        assert.equal(code, 0, `${stdout}\n${stderr}`);
+        const { requests, levels, hosts, notes } = JSON.parse(readFileSync(report, "utf8"));
+        const { lost } = hosts.find((host: { readonly name: string }) => host.name === name);
+        // It says when it was last heard, not when that was noticed.
+        assert.ok(
+          lost.afterSec > 0 && lost.afterSec < killedSec + 0.5,
+          `${lost.afterSec} s, killed after ${killedSec} s`,
+        );
+        assert.deepEqual([levels[0].requests, lost.inNoLevel > 0], [700, true]);
+        assert.equal(requests.completed, levels[0].requests + lost.inNoLevel);
+        const note = notes.find((one: { readonly code: string }) => one.code === "agent-lost");
+        assert.deepEqual([note.severity, note.levels.length], ["wrong", 1]);
+        assert.match(
+          note.text,
+          new RegExp(` and 50 % of the load is missing .* ${lost.inNoLevel} requests that it reported are in no row`),
+        );
+      }),
+    );
+  },
+);
+
+test("the function of generate is called once, by the conductor, whoever sends what it makes", LIMIT, async () => {
+  await withAgents(2, () =>
+    withServer({}, async (server) => {
+      const file = join(folder, "made.ts");
+      const text = `import { threadId } from "node:worker_threads";
+import { defineScenario, hold, input, triton } from "rampart";
+const make = async function* () {
+  for (let n = 0; n < 10; n++) yield { tensors: { INPUT0: Array(16).fill(n), INPUT1: Array(16).fill(threadId) } };
+};
+export default defineScenario({
+  name: "made",
+  target: triton("${server.url}", { model: "simple" }),
+  load: hold(4, { requests: 40 }),
+  inputs: input.generate(make),
+});
+`;
+      writeFileSync(file, text);
+      for (const options of [
+        ["--bus", nats.url, "--agents", "2"],
+        ["--workers", "2"],
+      ]) {
+        const before = server.infers.length;
+        const { code, stderr } = await runRampart(["run", file, ...options], { cwd: folder });
+        assert.equal(code, 0, stderr);
+        const sent = server.infers.slice(before).map(({ binary }) => Buffer.from(binary));
+        // Senders are threads with other numbers.
+        assert.deepEqual([...new Set(sent.map((bytes) => bytes.readInt32LE(64)))], [0]);
+        // Each of the ten four times, divided among the senders.
+        assert.deepEqual(
+          sent.map((bytes) => bytes.readInt32LE(0)).sort((a, b) => a - b),
+          Array.from({ length: 40 }, (_, at) => Math.floor(at / 4)),
+        );
+      }
+    }),
+  );
+});
+
+/** The limits of Linux. */
+const LINUX = { ...LIMIT, skip: process.platform === "linux" ? false : "ulimit is that of Linux" };
+
+test("the limits of a load are those of the agents, by name, whatever the conductor's", LINUX, async () => {
+  const few = ["sh", "-c", 'ulimit -n 300 && exec "$@"', "sh"];
+  const setup = { folder, busUrl: nats.url };
+  await withAgentProcesses({ ...setup, count: 1, enter: few }, ([least]) =>
+    withAgents(1, () =>
+      withServer({}, async (server) => {
+        const warned = await run(writeScenario(server.url, "steps([2, 2000], { requests: 50 })"), 2);
+        assert.equal(warned.code, 66, warned.stderr);
+        const why = new RegExp(
+          `the 2 agents' limit of (\\d+): the agent ${least?.name} may open 300 files\\. Raise that limit where the agent starts`,
+          "g",
+        );
+        const text = `${warned.stdout}\n${warned.stderr}`;
+        const [first] = text.matchAll(why);
+        const limit = Number(first?.[1]);
+        // Of 300 files some are for other things than connections; each agent has half of the load.
+        assert.ok(limit > 400 && limit < 600 && limit % 2 === 0, text);
+        assert.match(text, /the run will end before 2,000 requests in flight/);
+        assert.match(text, /the load needs 2,000 requests in flight, above the 2 agents' limit/);
+      }),
+    ),
+  );
+  // Its own files are not those of its agents.
+  await withAgents(2, () =>
+    withServer({}, async (server) => {
+      const { code, stdout, stderr } = await run(writeScenario(server.url, "steps([2, 600], { requests: 600 })"), 2, {
+        enter: few,
+      });
+      assert.equal(code, 0, `${stdout}\n${stderr}`);
+      assert.doesNotMatch(stderr, /limit/);
     }),
   );
 });

@@ -101,6 +101,21 @@ describe("a chain of requests", () => {
       assert.match(stdout, /^PASSED +chain: a chain of 3 steps, http:\/\/127\.0\.0\.1:\d+/m);
     });
 
+  test("sends the cookies of its responses, and none that a step gives itself", LIMIT, async () => {
+    const own = `{ name: "look", path: "/look", headers: { Authorization: "Bearer {{token}}", Cookie: "sid={{sid}}" } }`;
+    const steps = `{ ${LOGIN.replace("extract: {", 'extract: { sid: { cookie: "sid" },')} },
+  { name: "call", path: "/call/{{token}}", ${TOKEN} }, ${own}`;
+    const { code, stdout } = await runWithReport(["run", writeScenario({ steps })]);
+    assert.equal(code, 0, stdout);
+    checkOrder();
+    const sent = (what: string): string[] =>
+      server.log.flatMap((one) => (one.what === what ? [(one.request.headers.cookie ?? "").replace(/\d+/, "N")] : []));
+    assert.deepEqual(
+      [...new Set(sent("login")), ...new Set(sent("call")), ...new Set(sent("look"))],
+      ["", "theme=dark; sid=sN", "sid=sN"],
+    );
+  });
+
   for (const args of [[], ["--workers", "2"]])
     test(`is counted as often as it began, where the time ends the load ${args.join(" ")}`, LIMIT, async () => {
       const steps = STEPS.replace('name: "call",', 'name: "call", thinkTime: "100 ms",');

@@ -11,6 +11,7 @@ import {
   hostExhausted,
   hostLimitsOf,
   limitReached,
+  limitsOfAgents,
   warnOfLevels,
   watchMemory,
 } from "../../src/run/host-limits.ts";
@@ -146,6 +147,45 @@ test("an error about ports says what more source addresses would give", () => {
     "the load needs 2,000 requests in flight, above the client's limit of 1,800: this host has 900 ports for connections to one address from each of 2 source addresses",
   );
   assert.match(word(error.hint), /^Give more of client\.sourceAddresses, widen the range of ports/);
+});
+
+test("agents have the limit of the one that allows least, each of its threads the same part", () => {
+  const plan = makePlan(HTTP);
+  const agent = (name: string, resources: Partial<HostResources>) => ({ name, limits: limitsOf(HTTP, resources) });
+  const few = agent("b/2", { fileLimit: 343 });
+  const many = agent("a/1", { fileLimit: 4096, openFiles: 64 });
+  const limits = limitsOfAgents(plan, [many, few], 2);
+  // Of 301 files that are left, 150 for each thread.
+  assert.deepEqual([limits.maxOutstanding, limits.cause], [600, "files"]);
+  const error = limitReached(limits, 5000);
+  assert.equal(
+    error.message,
+    "the load needs 5,000 requests in flight, above the 2 agents' limit of 600: the agent b/2 may open 343 files",
+  );
+  assert.match(word(error.hint), /where the agent starts \(ulimit -n\)/);
+  assert.match(limitReached(limits).message, /^the agents reached their limit of 600 requests in flight: /);
+  assert.match(
+    hostExhausted(limits).message,
+    /^the host of the agent b\/2, not the server, .* b\/2 may open 343 files$/,
+  );
+  const memory = limitReached(limitsOfAgents(plan, [agent("c/3", {})], 1));
+  assert.match(memory.message, /^the agents reached .* over 512 MiB of memory at the agent c\/3; 65,536 MiB are free$/);
+  assert.match(word(memory.hint), /raise client\.maxOutstanding if their hosts/);
+  // What the user allows is for all of them.
+  const asked = { ...HTTP, client: { maxOutstanding: 100 } };
+  const { maxOutstanding, cause } = limitsOfAgents(makePlan(asked), [few, few], 1);
+  assert.deepEqual([maxOutstanding, cause], [100, "asked"]);
+});
+
+test("agents on one host share its memory and its ports, and each has its own files", () => {
+  const plan = makePlan(HTTP);
+  const { search } = prepareLoad(plan.load);
+  const of = (resources: Partial<HostResources>) => hostLimitsOf(plan, search, { ...ROOMY, ...resources }, 3);
+  assert.equal(of({ localPorts: 900 }).maxOutstanding, 300);
+  assert.equal(of({ memoryBytes: 3 * GIB }).maxOutstanding, inMib(256, CONNECTED));
+  assert.equal(of({ fileLimit: 342 }).maxOutstanding, 300);
+  const all = limitsOfAgents(plan, [{ name: "a/1", limits: of({ localPorts: 900 }) }], 1);
+  assert.match(limitReached(all).message, /: the host of the agent a\/1 has 900 ports .* one address, for 3 agents$/);
 });
 
 test("levels above the limit are announced before the run, unless the first one is", () => {

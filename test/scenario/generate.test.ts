@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { embedded, embeddedLlm, hold, http, input, openai, torchserve, trace } from "../../src/index.ts";
+import { withoutCalls } from "../../src/plan/functions.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { loadInputs } from "../../src/registry/input-kinds.ts";
+import { holdInputs, loadInputs } from "../../src/registry/input-kinds.ts";
+import { pack, unpack } from "../../src/run/fleet/bus/pack.ts";
 import type { Scenario } from "../../src/scenario/define.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
@@ -63,6 +65,33 @@ describe("generate", () => {
     assert.equal(first.length, 2);
     assert.deepEqual(await bodies(1), first);
     assert.notDeepEqual(await bodies(2), first);
+  });
+
+  test("is called once for all senders, which get what it made as plain data", async () => {
+    const elements = [[1, 2], { content: [3, 4], shape: [2] }, new Int32Array([5, 6])];
+    const made = [
+      {
+        target: embedded(),
+        inputs: input.generate(({ index }) => ({ tensors: { IN: elements[index] as Int32Array } })),
+      },
+      {
+        target: http("localhost:1"),
+        inputs: input.generate(({ index }) => ({ body: { index }, tags: { parity: index % 2 } })),
+      },
+    ];
+    for (const fields of made) {
+      const plan = planOf(fields);
+      const data = await loadInputs(plan, MODEL);
+      const held = holdInputs(plan, data);
+      assert.ok(held !== undefined);
+      // As it comes to a sender: its plan has the name of the function only.
+      const { isFromJson, hasTags, streams } = await loadInputs(
+        withoutCalls(plan),
+        MODEL,
+        unpack(pack(held)) as typeof held,
+      );
+      assert.deepEqual([isFromJson, hasTags, streams], [data.isFromJson, data.hasTags, data.streams]);
+    }
   });
 
   test("writes a prompt as the endpoint of a language model takes it", async () => {

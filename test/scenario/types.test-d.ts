@@ -857,6 +857,9 @@ export const searches = [
     load: findMax({ range: rateRamp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
     assert: [p99("scheduledLatency").below("1 ms")],
   }),
+  defineScenario({ ...grpc, load: findMax({ where: p99("latency").below("1 ms") }) }),
+  // @ts-expect-error without a range it searches concurrencies
+  findMax({ where: p99("scheduledLatency").below("1 ms") }),
   // @ts-expect-error concurrencies have no schedule
   findMax({ range: ramp(1, 8), where: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error a search needs limits

@@ -68,7 +68,7 @@ export async function startTokenServer(): Promise<TokenServer> {
     const isRight =
       known !== undefined &&
       known.uses < tokens.mostUses &&
-      (cookie === undefined || cookie === `sid=s${known.number}`) &&
+      (cookie === undefined || cookie.split("; ").includes(`sid=s${known.number}`)) &&
       (what !== "jobs" || inPath === `${known.number}?wait=1`) &&
       (what !== "call" || decodeURIComponent(inPath) === token) &&
       (inBody.token === undefined || inBody.token === token) &&

@@ -133,7 +133,7 @@ function withStatistic(name: string): string {
 function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const [, name = "", value = ""] = /^\s*([^=<>]+?)\s*=\s*(.+?)\s*$/.exec(text) ?? [];
   if (name === "") {
-    problems.push(problem("invalid-value", "--slo", "has no metric and limit", SLO_HINT, text));
+    problems.push(problem("invalid-value", "--slo", "must be METRIC=LIMIT", SLO_HINT, text));
     return undefined;
   }
   const known = withStatistic(name);

@@ -160,7 +160,7 @@ function readPairs(
   return flags.texts(flag).flatMap((text): [string, string][] => {
     const equals = text.indexOf("=");
     if (equals > 0) return [[text.slice(0, equals), text.slice(equals + 1)]];
-    problems.push(problem("invalid-value", `--${flag}`, "has no name and value", `Write --${flag} ${example}.`, text));
+    problems.push(problem("invalid-value", `--${flag}`, "must be NAME=VALUE", `Write --${flag} ${example}.`, text));
     return [];
   });
 }

@@ -49,7 +49,13 @@ export function toAssertion(
   if ("code" in limit) return limit;
   const metric = parseMetric(limit.metric.name);
   if (limit.of !== "value" || metric === undefined)
-    return problem("invalid-value", PATH, "limits a change, and a run has none", "Give a value, such as 25ms.", text);
+    return problem(
+      "invalid-value",
+      PATH,
+      "limits a change between runs, and this is one run",
+      "Give a value, such as 25ms.",
+      text,
+    );
   return { metric, comparison: opposite[limit.comparison], limit: limit.amount };
 }
 

@@ -5,8 +5,10 @@ import { showValue } from "../../plan/show-value.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
+import { joinBytes } from "../../service/tensor.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
-import { type DataStep, type Dataset, NO_TENSORS } from "../dataset.ts";
+import { type DataStep, type Dataset, NO_TENSORS, type StepTensor } from "../dataset.ts";
+import { type HeldEntries, packEntries, unpackEntries } from "../held-entries.ts";
 import { EntryReader } from "../json-entry.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
 import { readTags, TAGS_HINT } from "../tagged-input.ts";
@@ -58,6 +60,48 @@ export async function loadGeneratedPayloads(source: PayloadSource): Promise<Data
     steps.push(step);
   }
   return toDataset(steps);
+}
+
+/** Packs data that a function made, so that other senders need not call it. */
+export function holdMade({ streams }: Dataset): HeldEntries {
+  return packEntries(
+    streams.flat().map(({ payload, inputs, tags }) => {
+      const tagged = tags === undefined ? {} : { tags };
+      if (payload !== undefined) return { payload, fields: tagged };
+      const tensors = [...inputs.keys()].flatMap((name) => {
+        const { bytes, shape } = inputs.get(name) ?? {};
+        return bytes === undefined ? [] : [{ name, bytes, shape }];
+      });
+      const packed = tensors.map(({ name, bytes, shape }): MadeTensor => ({ name, byteCount: bytes.length, shape }));
+      return { payload: joinBytes(tensors.map(({ bytes }) => bytes)), fields: { tensors: packed, ...tagged } };
+    }),
+  );
+}
+
+/** A tensor among the bytes of a packed input. */
+interface MadeTensor {
+  readonly name: string;
+  readonly byteCount: number;
+  readonly shape: readonly number[] | undefined;
+}
+
+/** Takes the data from {@link holdMade}. */
+export function takeMade(held: HeldEntries): Dataset {
+  return toDataset(
+    unpackEntries(held).map(({ payload, fields }, index): DataStep => {
+      const { tags, tensors } = fields as { readonly tags?: Tags; readonly tensors?: readonly MadeTensor[] };
+      const facts = { place: placeOf(index), ...(tags === undefined ? {} : { tags }) };
+      if (tensors === undefined) return toPayloadStep(payload, facts);
+      let end = 0;
+      const inputs = tensors.map(({ name, byteCount, shape }): [string, StepTensor] => {
+        end += byteCount;
+        // Elements are aligned in a copy.
+        const bytes = payload.slice(end - byteCount, end);
+        return [name, shape === undefined ? { bytes } : { bytes, shape }];
+      });
+      return { inputs: new Map(inputs), expected: NO_TENSORS, ...facts };
+    }),
+  );
 }
 
 /** Yields what the function makes, `count` at most. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
 import type { PlanOf } from "../../plan/schema.ts";
-import { loadGeneratedPayloads, loadGeneratedTensors } from "../generate/load-generated.ts";
+import { holdMade, loadGeneratedPayloads, loadGeneratedTensors, takeMade } from "../generate/load-generated.ts";
 import type { InputKind } from "../input-kind.ts";
 
 type MadeKind = "made-tensors" | "made-payloads";
@@ -34,7 +34,8 @@ export const madeTensorInputs: InputKind<MadeInputsPlan<"made-tensors">> = {
   makes: "tensors",
   canHaveTags: () => true,
   isInOrder: () => true,
-  load: async (plan, model) => loadGeneratedTensors(plan, model),
+  hold: holdMade,
+  load: async (plan, model, _order, held) => (held === undefined ? loadGeneratedTensors(plan, model) : takeMade(held)),
 };
 
 export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
@@ -42,5 +43,6 @@ export const madePayloadInputs: InputKind<MadeInputsPlan<"made-payloads">> = {
   makes: "payloads",
   canHaveTags: () => true,
   isInOrder: () => true,
-  load: async (plan) => loadGeneratedPayloads(plan),
+  hold: holdMade,
+  load: async (plan, _model, _order, held) => (held === undefined ? loadGeneratedPayloads(plan) : takeMade(held)),
 };

@@ -146,7 +146,12 @@ function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJ
       ...{ clockDriftMs: nsToMs(host.clockDriftNs), lateMs: nsToMs(host.lateNs) },
       ...(lost === undefined
         ? {}
-        : { lost: { afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason } }),
+        : {
+            lost: {
+              ...{ afterSec: nsToSec(lost.afterNs), loadRatio: lost.loadRatio, reason: lost.reason },
+              inNoLevel: lost.uncountedCount,
+            },
+          }),
     })),
     failures: result.failures.map(({ kind, count, example, status, isWarmup, responses }) =>
       defined({ kind, count, example, status, isWarmup, responses: responses && [...responses] }),

@@ -2,7 +2,7 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { RunResult } from "../../result/run-result.ts";
+import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -31,16 +31,18 @@ export interface NoteOptions {
 
 /** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
 export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
-  const levels = runs.flatMap(({ prepared, levels: own }, run) =>
-    own
+  const levels = runs.flatMap((result, run) =>
+    result.levels
       .filter(({ window }) => window.requestCount + window.failedCount > 0)
-      .map((level) => ({ prepared, run, level, name: nameLevel(plan, level) })),
+      .map((level) => ({ result, run, level, name: nameLevel(plan, level) })),
   );
   const open = openVerdicts(plan, runs);
-  const placed = levels.flatMap(({ prepared, run, level, name }) =>
-    findInLevel(plan, prepared, level, open, levels.length === 1).map(({ texts, ...rest }): Placed => {
-      return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
-    }),
+  const placed = levels.flatMap(({ result, run, level, name }) =>
+    [...findInLevel(plan, result.prepared, level, open, levels.length === 1), ...findLost(result, level)].map(
+      ({ texts, ...rest }): Placed => {
+        return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
+      },
+    ),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const names = new Set(levels.map(({ name }) => name));
@@ -65,8 +67,12 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
       "caution",
       runs.flatMap((run) => warnOfResends(run) ?? []),
     ),
-    // Its part of the load was not sent, whatever the level says.
-    ...wholeNotes("agent-lost", "wrong", runs.flatMap(describeLost)),
+    // Where no level lacks it, it was lost between levels.
+    ...runs
+      .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
+      .flatMap((result) =>
+        wholeNotes(AGENT_LOST, "wrong", describeLost(result).length === 0 ? [] : [toSentences(describeLost(result))]),
+      ),
   ];
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
@@ -76,18 +82,41 @@ function wholeNotes(code: string, severity: Severity, texts: readonly string[]):
   return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }
 
-function describeLost({ hosts = [] }: RunResult): string[] {
-  const all = hosts
+/** Its part of the load was not sent, whatever the level says. */
+const AGENT_LOST = "agent-lost";
+
+/** Returns the agents that were lost, in this order. */
+function lostOf({ hosts = [] }: RunResult): (LostShare & { readonly name: string })[] {
+  return hosts
     .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
     .toSorted((a, b) => a.afterNs - b.afterNs);
+}
+
+/** Finds that a level lacks what an agent would have sent, or had sent. */
+function findLost(result: RunResult, { window }: LevelResult): Finding[] {
+  if (!lostOf(result).some(({ fromNs }) => fromNs < window.endNs)) return [];
+  return [{ code: AGENT_LOST, severity: "wrong", texts: describeLost(result) }];
+}
+
+function describeLost(result: RunResult): string[] {
+  const all = lostOf(result);
   const [first, ...others] = all;
   if (first === undefined) return [];
-  const part = `${formatPct(all.reduce((sum, { loadRatio }) => sum + loadRatio, 0))} of the load is missing`;
+  const total = (pick: (lost: LostShare) => number): number => all.reduce((sum, lost) => sum + pick(lost), 0);
+  const part = `${formatPct(total(({ loadRatio }) => loadRatio))} of the load is missing`;
   const after = formatDurationNs(first.afterNs);
-  if (others.length === 0)
-    return [`the agent ${first.name} was lost after ${after}, from when ${part}: ${first.reason}`];
-  const count = formatCount(all.length);
-  return [`${count} agents were lost and ${part}, the first, ${first.name}, after ${after}: ${first.reason}`];
+  const head =
+    others.length === 0
+      ? `the agent ${first.name} was last heard of after ${after}, and ${part} from then on: ${first.reason}`
+      : `${formatCount(all.length)} agents were lost and ${part}, the first, ${first.name}, last heard of after ${after}: ${first.reason}`;
+  const uncounted = total(({ uncountedCount }) => uncountedCount);
+  if (uncounted === 0) return [head];
+  const who = others.length === 0 ? "it" : "they";
+  const requests = uncounted === 1 ? "request" : "requests";
+  return [
+    head,
+    `${formatCount(uncounted)} ${requests} that ${who} reported ${uncounted === 1 ? "is" : "are"} in no row`,
+  ];
 }
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */

@@ -177,7 +177,9 @@ function runEntries(parts: Parts) {
               clockDriftMs: v.number(),
               lateMs: v.number(),
             },
-            lost: optional(object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string() })),
+            lost: optional(
+              object({ afterSec: v.number(), loadRatio: v.number(), reason: v.string(), inNoLevel: optional(count()) }),
+            ),
           }),
         ),
         "Agents that sent: how far their clocks were ahead, how well that was known, how far they moved, and how late a message came at most.",

@@ -44,7 +44,7 @@ export class Conductor implements LevelHost {
   startNs: number;
 
   constructor(parts: ConductorParts) {
-    const { plan, observer, signal, load, session, hostLimits } = parts;
+    const { plan, observer, signal, load, session, hostLimits, senderLimits = hostLimits } = parts;
     this.parts = parts;
     this.startNs = parts.startNs;
     this.prepared = {
@@ -52,7 +52,7 @@ export class Conductor implements LevelHost {
       service: session.service,
       dataset: session.dataset,
       levelUnit: load.search.unit,
-      warnings: [...session.warnings, ...warnOfLevels(hostLimits, load.search)],
+      warnings: [...session.warnings, ...warnOfLevels(senderLimits, load.search)],
       callMode: callModeOf(plan, session.service),
       laneCount: parts.laneCount,
       requestCount: this.requestCount(),
@@ -65,9 +65,9 @@ export class Conductor implements LevelHost {
       extracted: (values, atNs, group) => this.abort?.addExtracted(values, atNs, group),
       failed: (failure, lane, sentNs) => {
         this.policy.add(failure, lane, sentNs);
-        if (failure.isHostExhausted === true) signal.fail(hostExhausted(hostLimits));
+        if (failure.isHostExhausted === true) signal.fail(hostExhausted(senderLimits));
       },
-      limited: (wanted) => signal.fail(limitReached(hostLimits, wanted)),
+      limited: (wanted) => signal.fail(limitReached(senderLimits, wanted)),
       traced: (event) => observer.onTrace?.(event),
       broken: (error) => signal.fail(toRunError(error)),
     });

@@ -1,5 +1,4 @@
 import { joinGaps } from "../../measure/completion-gaps.ts";
-import { joinParallel } from "../../measure/merge.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -21,16 +20,17 @@ import type {
   Unsent,
 } from "../send/messages.ts";
 import {
+  joinBegun,
   joinCounts,
+  joinCuts,
   joinLevelTokens,
-  joinQueries,
   joinStates,
   joinTotals,
   known,
-  stateOfEnded,
   sumsOf,
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
+import { type LostPart, LostSenders } from "./lost-senders.ts";
 
 /** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
 const START_AHEAD_NS = msToNs(20);
@@ -52,8 +52,7 @@ export interface FleetSenderOptions {
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
-  /** Where those stood that were dropped. */
-  private readonly dropped: SenderState[] = [];
+  private readonly lost: LostSenders;
   private readonly clock: Clock;
   private readonly hosts: FleetSenderOptions["hosts"];
   private readonly joined: JoinedRequests | undefined;
@@ -62,6 +61,7 @@ export class FleetSender implements LoadSender {
   constructor(senders: readonly LoadSender[], { clock = systemClock, hosts, joined }: FleetSenderOptions = {}) {
     this.senders = senders;
     this.clock = clock;
+    this.lost = new LostSenders(clock.nowNs());
     this.hosts = hosts;
     this.joined = joined;
     joined?.connect(() => {
@@ -69,11 +69,19 @@ export class FleetSender implements LoadSender {
     });
   }
 
-  /** Leaves a sender out from now on, without waiting for it; what it had reported as ended still counts. @returns the number of those left */
-  drop(sender: LoadSender): number {
-    this.dropped.push(stateOfEnded(sender.progress()));
+  /** Leaves a sender out from now on, without waiting for it. @param heardNs when it was last heard @returns what is missing, and the number of senders left */
+  drop(sender: LoadSender, heardNs: number): LostPart & { readonly leftCount: number } {
     this.senders = this.senders.filter((one) => one !== sender);
-    return this.senders.length;
+    return { ...this.lost.add(sender, heardNs), leftCount: this.senders.length };
+  }
+
+  /** Sends a message that begins a window, perhaps after another one. */
+  private beginWindows<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
+    return this.divide(async (sender, index) => {
+      const reply = await ask(sender, index);
+      this.lost.senderBegan(sender);
+      return reply;
+    });
   }
 
   private each<T>(ask: (sender: LoadSender, index: number) => T): T[] {
@@ -117,6 +125,7 @@ export class FleetSender implements LoadSender {
   }
 
   beginRun(run: RunStart): void {
+    this.lost.beginRun(run.startNs);
     const { plan } = this.joined ?? {};
     const options = run.tokens;
     if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, run.startNs, options));
@@ -148,7 +157,10 @@ export class FleetSender implements LoadSender {
   }
 
   setWarmup(isWarmup: boolean, rewinds?: boolean): void {
-    if (isWarmup) this.withTokens((tokens) => tokens.warmUp());
+    if (isWarmup) {
+      this.lost.beginWindow(undefined);
+      this.withTokens((tokens) => tokens.warmUp());
+    }
     for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
   }
 
@@ -173,18 +185,18 @@ export class FleetSender implements LoadSender {
   }
 
   progress(): SenderState {
-    return joinStates([...this.each((sender) => sender.progress()), ...this.dropped]);
+    return joinStates([...this.each((sender) => sender.progress()), ...this.lost.states]);
   }
 
   counts(): ProgressCounts {
     return joinCounts(
       this.each((sender) => sender.counts()),
-      this.dropped,
+      this.lost.states,
     );
   }
 
   async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.dropped]);
+    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
   async takeUnsent(atNs?: number): Promise<Unsent> {
@@ -208,27 +220,18 @@ export class FleetSender implements LoadSender {
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
     if (options.keepsTokens !== true) this.withTokens((tokens) => tokens.reset());
-    const parts = await this.divide((sender) => sender.beginWindow(startNs, options));
-    return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map((part) => part.startNs)) };
+    const begun = joinBegun(await this.beginWindows((sender) => sender.beginWindow(startNs, options)));
+    this.lost.beginWindow(options.isLead === true ? undefined : begun.startNs);
+    return begun;
   }
 
   async cut(endNs: number, last: LastWindow = {}): Promise<CutWindow> {
     const { afterEndNs: _, ...others } = last;
     // The time in flight after the end is that of all requests together.
-    const parts = await this.divide((sender, index) => sender.cut(endNs, index === 0 ? last : others));
-    const byMember = known(parts.map(({ completedByMember }) => completedByMember));
-    const queries = known(parts.map((part) => part.queries));
-    const window = joinParallel(parts.map((part) => part.window));
-    this.withTokens((tokens) => tokens.cut(window));
-    return {
-      window,
-      nextNumber: parts[0]?.nextNumber ?? 0,
-      timelines: parts.flatMap(({ timelines }) => timelines),
-      queries: queries.length === 0 ? undefined : joinQueries(queries),
-      ...(byMember.length === 0
-        ? {}
-        : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
-    };
+    const joined = joinCuts(await this.beginWindows((sender, index) => sender.cut(endNs, index === 0 ? last : others)));
+    this.lost.beginWindow(joined.window.endNs);
+    this.withTokens((tokens) => tokens.cut(joined.window));
+    return joined;
   }
 
   async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {

@@ -4,6 +4,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import type { LevelWorkers } from "../../result/run-result.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
+import type { HostLimits } from "../host-limits.ts";
 import type { SenderGrowth } from "../run-parts.ts";
 import type { ClosedSender, LoadSender, SenderListener, SenderState, SenderTotals } from "../send/messages.ts";
 import { joinCounts, joinStates, joinTotals, stateOfEnded } from "./join-parts.ts";
@@ -59,6 +60,11 @@ export class GrowingFleet implements SenderGrowth {
   /** Number of threads now. */
   get count(): number {
     return this.threads.count;
+  }
+
+  /** The limits of the agents that send. Undefined: this process sends. */
+  get limits(): HostLimits | undefined {
+    return this.threads.limits;
   }
 
   /** How many threads send the next level, and why. */

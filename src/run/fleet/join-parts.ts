@@ -1,9 +1,11 @@
+import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { SessionTally } from "../../result/run-result.ts";
+import type { LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
+import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
@@ -93,6 +95,55 @@ function addSessions(a: SessionTally, b: SessionTally): SessionTally {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
     ...(unreadReason === undefined ? {} : { unreadReason }),
   };
+}
+
+/** Joins the windows that senders have begun at the same time. */
+export function joinBegun(parts: readonly BegunWindow[]): BegunWindow {
+  return { number: parts[0]?.number ?? 0, startNs: Math.min(...parts.map(({ startNs }) => startNs)) };
+}
+
+/** Joins the windows that senders have ended at the same time. */
+export function joinCuts(parts: readonly CutWindow[]): CutWindow {
+  const byMember = known(parts.map(({ completedByMember }) => completedByMember));
+  const queries = known(parts.map((part) => part.queries));
+  return {
+    window: joinParallel(parts.map(({ window }) => window)),
+    nextNumber: parts[0]?.nextNumber ?? 0,
+    timelines: parts.flatMap(({ timelines }) => timelines),
+    queries: queries.length === 0 ? undefined : joinQueries(queries),
+    ...(byMember.length === 0
+      ? {}
+      : { completedByMember: byMember.reduce((a, b) => a.map((count, member) => count + (b[member] ?? 0))) }),
+  };
+}
+
+/** Joins what senders are on the same host, by its id; in the order of the first ones. */
+export function joinHosts(
+  senders: readonly { readonly id: string; readonly part: SendingHost }[],
+): readonly SendingHost[] {
+  const hosts = new Map<string, SendingHost>();
+  for (const { id, part } of senders) {
+    const others = hosts.get(id);
+    hosts.set(id, others === undefined ? part : joinHost(others, part));
+  }
+  return [...hosts.values()];
+}
+
+function joinHost(a: SendingHost, b: SendingHost): SendingHost {
+  return {
+    name: a.name,
+    ...sumsOf([a, b], ["workerCount", "sentCount", "completedCount", "failedCount"]),
+    // Both are of one clock.
+    clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
+    clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
+    clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
+    lateNs: Math.max(a.lateNs, b.lateNs),
+    ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
+  };
+}
+
+function joinLost(a: LostShare, b: LostShare): LostShare {
+  return { ...a, ...sumsOf([a, b], ["uncountedCount", "loadRatio"]), fromNs: Math.min(a.fromNs, b.fromNs) };
 }
 
 /** Joins the queries of MLPerf. */

@@ -4,14 +4,18 @@ import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
 import { formatPct, nsToMs } from "../../plan/units.ts";
-import type { SendingHost } from "../../result/run-result.ts";
+import type { LostShare, SendingHost } from "../../result/run-result.ts";
 import { nowNs, sleepUnless, timeOriginMs } from "../../runtime/clock.ts";
 import type { FunctionsSource } from "../../scenario/thread-functions.ts";
+import { type AgentLimits, type HostLimits, hostExhausted, limitsOfAgents } from "../host-limits.ts";
 import type { RunSignal } from "../interrupt.ts";
+import type { MadeInputs } from "../open/session.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import { type ClockReading, driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
+import { joinHosts } from "./join-parts.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
+import type { LostPart } from "./lost-senders.ts";
 import type { RequestsWanted } from "./packed-requests.ts";
 import { RemoteSender, type SenderChannel, type SentCounts } from "./remote-sender.ts";
 import { openThreadSeat, type Seat, type SeatListener } from "./seat.ts";
@@ -23,6 +27,8 @@ const END_MS = 2000;
 /** Senders that send a plan's load together. */
 export interface Fleet {
   readonly count: number;
+  /** The limits of the agents that send. Absent: this process sends. */
+  readonly limits?: HostLimits | undefined;
   /**
    * Returns the sender that all of them are.
    * @param listener hears of what ends in any of them
@@ -35,8 +41,8 @@ export interface Fleet {
 /** Where the senders of other hosts run. */
 export interface SeatsElsewhere {
   readonly count: number;
-  /** Number of them on each host. */
-  readonly perHost: number;
+  /** Number of them of each agent. */
+  readonly threads: number;
   /** Number of hosts that may be lost during the run. */
   readonly allowLost: number;
   /** Opens one of them. @param index 0 to `count` - 1 */
@@ -49,7 +55,7 @@ export interface FleetOptions {
   readonly count: number;
   readonly elsewhere?: SeatsElsewhere | undefined;
   readonly signal: RunSignal;
-  /** Maximum number of outstanding requests of all of them together. */
+  /** Maximum number of outstanding requests of all threads of this process; agents have limits of their own. */
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
@@ -59,20 +65,23 @@ export interface FleetOptions {
   readonly measuresTokens?: boolean | undefined;
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
+  /** Data that was made once. Absent: each sender loads the data. */
+  readonly made?: MadeInputs | undefined;
 }
 
 /** Opens the plan's target at several senders. @throws RunError or UserError when one of them cannot; none is left then */
 export async function openFleet(plan: Plan, options: FleetOptions): Promise<Fleet> {
   const { signal, elsewhere } = options;
-  const maxOutstanding = ownLimit(plan, options);
+  const maxOutstanding =
+    elsewhere === undefined ? options.maxOutstanding : (plan.client.maxOutstanding ?? Number.POSITIVE_INFINITY);
   // Each sender may have one request in flight.
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
   const seats: SeatSender[] = Array.from(
     { length: count },
-    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (seat) => drop(seat) }),
+    (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (...args) => drop(...args) }),
   );
   // Until the load begins, none may be lost.
-  let drop: SeatOptions["drop"] = () => "kept";
+  let drop: SeatOptions["drop"] = () => undefined;
   void signal.interrupted.then(() => {
     for (const seat of seats) seat.post({ kind: "interrupt" });
   });
@@ -81,7 +90,8 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   };
   const readings = elsewhere === undefined ? undefined : await Promise.all(seats.map((seat) => seat.readClock()));
   const delayNs = readings === undefined ? 0 : messageDelayNs(readings);
-  const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs)));
+  const agentsOnHost = agentsByHost(seats);
+  const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs, agentsOnHost)));
   const failed = opened.find((one) => one.status === "rejected");
   if (failed !== undefined) {
     await close();
@@ -89,15 +99,20 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   }
   return {
     count,
+    limits: elsewhere && limitsOf(plan, seats, elsewhere.threads),
     createSender: (listener, joined) => {
       const senders = seats.map((seat, index) => seat.createSender(listener, joined?.listenerOf(index)));
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
-      const fleet = new FleetSender(senders, { joined, hosts: () => describeHosts(seats) });
+      const fleet = new FleetSender(senders, {
+        joined,
+        hosts: async () => joinHosts(await Promise.all(seats.map((seat) => seat.describe()))),
+      });
       const lost = new Set<string>();
-      drop = ({ hostId, sender }) => {
+      drop = ({ hostId, sender }, heardNs) => {
         lost.add(hostId);
-        if (sender === undefined) return "kept";
-        return fleet.drop(sender) === 0 || lost.size > elsewhere.allowLost ? "ends-run" : "run-continues";
+        if (sender === undefined) return undefined;
+        const { leftCount, ...missing } = fleet.drop(sender, heardNs);
+        return { missing, endsRun: leftCount === 0 || lost.size > elsewhere.allowLost };
       };
       return fleet;
     },
@@ -107,40 +122,27 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
 
 /** What a seat needs. */
 interface SeatOptions extends FleetOptions {
-  /** Leaves this one out, which is lost, if the load has begun: the others report what was measured. */
-  drop(seat: SeatSender): "run-continues" | "ends-run" | "kept";
+  /** Leaves this one out, which is lost: the others report what was measured. Returns undefined when the load has not begun. */
+  drop(seat: SeatSender, heardNs: number): { readonly missing: LostPart; readonly endsRun: boolean } | undefined;
 }
 
-/** Describes the hosts, in the order of their first seats. */
-async function describeHosts(seats: readonly SeatSender[]): Promise<SendingHost[]> {
-  const parts = new Map<string, SendingHost>();
-  for (const { id, part } of await Promise.all(seats.map((seat) => seat.describe()))) {
-    const others = parts.get(id);
-    parts.set(id, others === undefined ? part : joinHost(others, part));
-  }
-  return [...parts.values()];
+/** Returns the limits of all agents together; undefined where none has said its own. */
+function limitsOf(plan: Plan, seats: readonly SeatSender[], threads: number): HostLimits | undefined {
+  const agents = new Map(
+    seats.flatMap((seat) => (seat.agentLimits === undefined ? [] : [[seat.hostId, seat.agentLimits]])),
+  );
+  const [first, ...others] = agents.values();
+  return first && limitsOfAgents(plan, [first, ...others], threads);
 }
 
-function joinHost(a: SendingHost, b: SendingHost): SendingHost {
-  return {
-    name: a.name,
-    workerCount: a.workerCount + b.workerCount,
-    sentCount: a.sentCount + b.sentCount,
-    completedCount: a.completedCount + b.completedCount,
-    failedCount: a.failedCount + b.failedCount,
-    // Both are of one clock.
-    clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
-    clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
-    clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
-    lateNs: Math.max(a.lateNs, b.lateNs),
-    ...(a.lost === undefined ? {} : { lost: { ...a.lost, loadRatio: a.lost.loadRatio + (b.lost?.loadRatio ?? 0) } }),
-  };
+/** Returns the ids of the agents on each host, by its name: an agent's name is that of its host and its process id. */
+function agentsByHost(seats: readonly SeatSender[]): ReadonlyMap<string, readonly string[]> {
+  const nameById = new Map(seats.map(({ hostId, name }) => [hostId, name]));
+  return Map.groupBy(nameById.keys(), (id) => hostOf(nameById.get(id) ?? ""));
 }
 
-/** The limits of each other host hold there, see {@link SenderThreadData}. */
-function ownLimit({ client }: Plan, { maxOutstanding, elsewhere }: FleetOptions): number {
-  if (elsewhere === undefined) return maxOutstanding;
-  return client.maxOutstanding ?? (maxOutstanding * elsewhere.count) / elsewhere.perHost;
+function hostOf(agentName: string): string {
+  return agentName.replace(/\/\d+$/, "");
 }
 
 /** The conductor's side of a seat. */
@@ -159,10 +161,9 @@ class SeatSender {
   private reading: ClockReading | undefined;
   private lateNs = 0;
   private counts: SentCounts | undefined;
+  private limits: HostLimits | undefined;
   private remote: RemoteSender | undefined;
-  /** Start of the load. */
-  private startNs = 0;
-  private lost: SendingHost["lost"];
+  private lost: LostShare | undefined;
 
   constructor(share: Share, options: SeatOptions) {
     this.share = share;
@@ -171,7 +172,7 @@ class SeatSender {
     this.gone.promise.catch(() => {});
     const listener: SeatListener = {
       event: (event) => this.receive(event),
-      gone: (reason, isCode) => this.fail(reason, isCode),
+      gone: (reason, isCode, heardNs = nowNs()) => this.fail(reason, isCode, heardNs),
     };
     const { elsewhere } = options;
     this.seat = elsewhere === undefined ? openThreadSeat(listener) : elsewhere.open(share.index, listener);
@@ -194,8 +195,7 @@ class SeatSender {
     const first = this.reading ?? last;
     // Its latest counts are those of its last reply.
     const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
-    const { name = "" } = this.seat.host ?? {};
-    const id = this.hostId;
+    const { hostId: id, name } = this;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
     const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
     const clockOffsetNs = first === undefined ? 0 : offsetNs(first);
@@ -203,22 +203,38 @@ class SeatSender {
     return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
   }
 
-  /** Opens the plan's target there. @param delayNs time by which its clock is behind, in which a message reaches every seat */
-  open(plan: Plan, delayNs: number): Promise<unknown> {
+  /**
+   * Opens the plan's target there.
+   * @param delayNs time by which its clock is behind, in which a message reaches every seat @param agentsOnHost ids of agents by host
+   */
+  open(plan: Plan, delayNs: number, agentsOnHost: ReadonlyMap<string, readonly string[]>): Promise<unknown> {
     const { share, reading } = this;
-    const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, elsewhere } = this.options;
+    const { maxOutstanding, wantsRecords, requests, measuresTokens, functions, made, elsewhere } = this.options;
     const originMs = reading === undefined ? timeOriginMs() : originMsOf(reading) + nsToMs(delayNs);
     this.post({
       kind: "open",
       data: {
-        ...{ plan, share, functions, requests, measuresTokens, sendsRecords: wantsRecords },
-        perHost: elsewhere?.perHost,
+        ...{ plan, share, functions, made, requests, measuresTokens, sendsRecords: wantsRecords },
+        agent: elsewhere && {
+          threads: elsewhere.threads,
+          agentsOnHost: agentsOnHost.get(hostOf(this.name))?.length ?? 1,
+        },
         maxOutstanding: countOf(maxOutstanding, share),
         secrets: registeredSecrets(),
         originMs,
       },
     });
     return this.opening.promise;
+  }
+
+  get name(): string {
+    return this.seat.host?.name ?? "";
+  }
+
+  /** What the agent may use. Undefined until it is open, and for a thread of this process. */
+  get agentLimits(): AgentLimits | undefined {
+    const { name, limits } = this;
+    return limits && { name, limits };
   }
 
   get hostId(): string {
@@ -230,7 +246,6 @@ class SeatSender {
   }
 
   createSender(listener: SenderListener, requests: RequestListener | undefined): LoadSender {
-    this.startNs = nowNs();
     const isDelayed = this.reading !== undefined;
     const send: SenderChannel["send"] = (messages, atNs) =>
       this.post({ kind: "handle", messages, ...(isDelayed ? { atNs } : {}) });
@@ -238,13 +253,24 @@ class SeatSender {
     return this.remote.sender;
   }
 
-  /** Lanes count among those of all senders. */
+  /** Lanes count among those of all senders, and the limit of a host is that of this agent. */
   private withLanes(listener: SenderListener): SenderListener {
     return {
       ...listener,
-      failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void =>
-        listener.failed(failure, numberOf(lane, this.share), sentNs),
+      failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void => {
+        const { name, limits } = this;
+        if (failure.isHostExhausted === true && limits !== undefined)
+          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }));
+        listener.failed(failure, numberOf(lane, this.share), sentNs);
+      },
+      broken: (error) => listener.broken(this.named(error)),
     };
+  }
+
+  /** Names the agent whose host has reached a limit. */
+  private named(error: unknown): unknown {
+    if (this.seat.host === undefined || !(error instanceof RunError) || error.code !== "host-limit") return error;
+    return error.reword([`${this.seat.name}: `, error.text]);
   }
 
   post(task: SeatTask): void {
@@ -269,6 +295,7 @@ class SeatSender {
         return;
       case "opened":
         this.counts = event;
+        this.limits = event.limits;
         this.opening.resolve(event);
         return;
       case "not-opened":
@@ -289,18 +316,18 @@ class SeatSender {
       return new RunError("internal", `${seat.name} failed: ${reason}`, hint);
     }
     if (seat.host === undefined) return new RunError("internal", `${seat.name} failed: ${reason}`, "Report this.");
-    const part = (options.elsewhere?.perHost ?? 1) / share.count;
+    const part = (options.elsewhere?.threads ?? 1) / share.count;
     const message = `${seat.name} is lost, and with it ${formatPct(part)} of the load: ${reason}`;
     return new RunError("unreachable", message, "Look at its host, and start it again. The other agents are free.");
   }
 
-  private fail(reason: string, isCode: boolean): void {
+  private fail(reason: string, isCode: boolean, heardNs: number): void {
     const error = this.explain(reason, isCode);
-    const dropped = isCode ? "kept" : this.options.drop(this);
-    if (dropped !== "kept") this.lost = { afterNs: nowNs() - this.startNs, loadRatio: 1 / this.share.count, reason };
+    const dropped = isCode ? undefined : this.options.drop(this, heardNs);
+    if (dropped !== undefined) this.lost = { ...dropped.missing, loadRatio: 1 / this.share.count, reason };
     this.opening.reject(error);
     this.gone.reject(error);
     this.ended.resolve();
-    this.remote?.fail(error, dropped !== "run-continues");
+    this.remote?.fail(error, dropped?.endsRun !== false);
   }
 }

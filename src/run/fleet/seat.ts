@@ -6,8 +6,8 @@ import type { SeatTask, ThreadEvent, ThreadReady } from "./sender-thread.ts";
 /** What a seat reports to its conductor. */
 export interface SeatListener {
   event(event: ThreadEvent): void;
-  /** Nothing more comes. @param isCode whether code of the user may have ended it */
-  gone(reason: string, isCode: boolean): void;
+  /** Nothing more comes. @param isCode whether code of the user may have ended it @param heardNs when it was last heard. Default: now */
+  gone(reason: string, isCode: boolean, heardNs?: number): void;
 }
 
 /** Where a sender runs: a thread of this process, or of an agent on another host. */

@@ -1,15 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
-import type { PhasedLoad } from "../../load/load-mode.ts";
 import type { Share } from "../../load/share.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { registerSecret } from "../../plan/secrets.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
 import type { RunObserver } from "../../result/observer.ts";
-import { DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
+import { type Cancel, DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
-import { hostLimitsOf } from "../host-limits.ts";
+import { type HostLimits, hostLimitsOf, partOfThread, watchMemory } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
+import type { MadeInputs } from "../open/session.ts";
 import { openSending, type Sending } from "../open-sending.ts";
 import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
 import type { MessageName, SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
@@ -21,8 +21,8 @@ export interface SenderThreadData {
   readonly share: Share;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
-  /** Number of senders on this host, if it is not the conductor's: they share what it allows. */
-  readonly perHost?: number | undefined;
+  /** Threads of the agent that this one is of: they share what its host allows. Absent: it is the conductor's. */
+  readonly agent?: { readonly threads: number; readonly agentsOnHost: number } | undefined;
   readonly sendsRecords: boolean;
   /** What the conductor wants of single requests. Absent: nothing. */
   readonly requests?: RequestsWanted | undefined;
@@ -31,6 +31,8 @@ export interface SenderThreadData {
   readonly secrets: readonly string[];
   /** Where the functions of the plan are. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
+  /** Data that the conductor made once. Absent: the thread loads the data. */
+  readonly made?: MadeInputs | undefined;
   /** Time origin of the conductor's clock, on the clock of {@link wallMs} here. */
   readonly originMs: number;
 }
@@ -55,15 +57,11 @@ export interface ThreadReady {
 export type ThreadEvent =
   /** @property lateNs longest time by which messages came after they should have been handled */
   | { readonly kind: "time"; readonly id: number; readonly wallMs: number; readonly lateNs: number }
-  | ({ readonly kind: "opened" } & SentCounts)
+  /** @property limits those of the agent */
+  | ({ readonly kind: "opened"; readonly limits?: HostLimits | undefined } & SentCounts)
   | { readonly kind: "not-opened"; readonly error: SentError }
   | { readonly kind: "ended" }
   | SenderEvent;
-
-function mostOutstanding({ plan, maxOutstanding, perHost }: SenderThreadData, { search }: PhasedLoad): number {
-  if (perHost === undefined) return maxOutstanding;
-  return Math.min(maxOutstanding, Math.max(1, Math.floor(hostLimitsOf(plan, search).maxOutstanding / perHost)));
-}
 
 /** Serves a conductor elsewhere in this thread. @param loadApi loads the module that a scenario imports as `"rampart"` */
 export function serveSenderThread(port: MessagePort, loadApi: () => Promise<object>): void {
@@ -86,6 +84,7 @@ class SenderThread {
   private due: Extract<SeatTask, { kind: "handle" }>[] = [];
   private readonly timer = new DueTimer(() => this.handleDue());
   private lateNs = 0;
+  private unwatch: Cancel | undefined;
 
   constructor(port: MessagePort, loadApi: () => Promise<object>) {
     this.port = port;
@@ -130,13 +129,15 @@ class SenderThread {
       const plan =
         functions === undefined ? data.plan : await loadFunctions(data.plan, functions, await this.loadApi());
       const load = prepareLoad(plan.load);
-      const maxOutstanding = mostOutstanding(data, load);
+      const { agent } = data;
+      const limits = agent && hostLimitsOf(plan, load.search, undefined, agent.agentsOnHost);
+      const most = limits === undefined ? Number.POSITIVE_INFINITY : partOfThread(limits, agent?.threads ?? 1);
       this.sending = await openSending(plan, {
         observer,
         load,
         signal,
-        maxOutstanding,
-        senders: share,
+        maxOutstanding: Math.min(data.maxOutstanding, most),
+        ...{ senders: share, made: data.made },
         measuresTokens,
       });
       const send = this.send.bind(this);
@@ -145,7 +146,8 @@ class SenderThread {
       if (packer !== undefined) packer.onFull = () => void sender.drain("judged").catch(listener.broken);
       onTrace = listener.traced;
       this.served = new ServedSender(sender, send, share.count);
-      this.send({ kind: "opened", progress: sender.progress(), counts: sender.counts() });
+      if (limits !== undefined) this.unwatch = watchMemory(limits, listener.broken);
+      this.send({ kind: "opened", limits, progress: sender.progress(), counts: sender.counts() });
     } catch (error) {
       this.send({ kind: "not-opened", error: ERROR_FORM.send(error) });
     }
@@ -172,6 +174,7 @@ class SenderThread {
   }
 
   private async end(): Promise<void> {
+    this.unwatch?.();
     this.timer.clear();
     this.due = [];
     this.served?.end();

@@ -28,12 +28,12 @@ interface OpenMember {
  */
 export async function openMixedTarget(
   plan: Plan,
-  { observer, search, signal, senders }: TargetOptions,
+  { observer, search, signal, senders, made }: TargetOptions,
 ): Promise<Target<MixSession>> {
   const plans = memberPlansOf(plan);
   const names = plans.map(({ name }) => name);
   const opening = await Promise.allSettled(
-    plans.map((member) => openTarget(member, { observer, search, signal, senders })),
+    plans.map((member, index) => openTarget(member, { observer, search, signal, senders, held: made?.[index] })),
   );
   const members = opening.flatMap((opened, index): OpenMember[] =>
     opened.status === "fulfilled"

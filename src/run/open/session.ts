@@ -135,6 +135,9 @@ export interface MixSession extends SessionBase {
   readonly responses: readonly ResponseNeeds[];
 }
 
+/** Entries by member of a mix, or of the only target. Undefined: they are not made once. */
+export type MadeInputs = readonly (HeldEntries | undefined)[];
+
 /** What opening a target needs besides its plan. */
 export interface TargetOptions {
   readonly observer: RunObserver;
@@ -143,6 +146,8 @@ export interface TargetOptions {
   readonly signal: RunSignal;
   /** The entries of the plan's input file. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
+  /** The entries of each member of a mix, or of the only target, that were made once. Default: they are made or read here. */
+  readonly made?: MadeInputs | undefined;
   /** Which sender of how many opens it. Default: the only one. */
   readonly senders?: Share | undefined;
 }
@@ -150,7 +155,7 @@ export interface TargetOptions {
 /** Opens the plan's target; starts the embedded one first. */
 export async function openTarget(
   plan: Plan,
-  { observer, search, signal, held, senders }: TargetOptions,
+  { observer, search, signal, made, held = made?.[0], senders }: TargetOptions,
 ): Promise<Target<TargetSession>> {
   const started = await startTarget(plan.target);
   const target: ServerTargetPlan = started === undefined ? (plan.target as ServerTargetPlan) : started.target;

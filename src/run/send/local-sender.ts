@@ -100,7 +100,8 @@ class Ownership {
     this.running = owned;
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
-    const { feed, laneCount } = this.parts.driver;
+    const { feed, laneCount, client } = this.parts.driver;
+    client.ownPart?.({ first: share.index, stride: share.count, isScheduled: isScheduled(whole) });
     const concurrency = closedConcurrencyOf(whole);
     feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count));
   }

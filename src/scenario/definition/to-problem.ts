@@ -2,13 +2,13 @@ import type * as v from "valibot";
 import { meantMetric } from "../../measure/metrics/metric-names.ts";
 import { durationHint, nearestName, percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import { hintOfCheck } from "../../plan/schema.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { type Percent, parseDurationNs } from "../../plan/units.ts";
+import { formatCount, parseDurationNs } from "../../plan/units.ts";
 import { ASSERTION_RULE, METRIC_RULE } from "../assertion-schema.ts";
-import { DURATION_RULE, PERCENT_RULE, toPct } from "../fields.ts";
+import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
 import { loadArgumentPath, loadCallOf } from "../loads/table.ts";
-import { SHARES_RULE } from "../prompts.ts";
 import { CODE_HINT, exampleOf, renamedOption } from "../renamed.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
@@ -127,7 +127,7 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
     : undefined;
   if (typeof given === "string" && number !== undefined) return `Write ${number}, without quotes.`;
   if (message.startsWith(ASSERTION_RULE)) return assertionHint(given);
-  const call = callHint(issue, given) ?? valueHint(message, given);
+  const call = callHint(issue, given) ?? valueHint(issue, given);
   if (call !== undefined) return call;
   if (typeof given !== "string" || expected === null) return NO_HINT;
   if (given === "none") return "Leave it out.";
@@ -168,38 +168,24 @@ function callHint({ message, path }: v.BaseIssue<unknown>, given: unknown): stri
 }
 
 /** Returns how to correct a value of the right type that breaks a rule; undefined where its rule has no hint. */
-function valueHint(message: string, given: unknown): string | undefined {
-  const [, least] = /^must be ([\d,]+) or more$/.exec(message) ?? [];
-  if (least !== undefined) return `Write ${least} or a larger number.`;
-  const [, most] = /^must be ([\d,]+) (?:at most|or less)$/.exec(message) ?? [];
-  if (most !== undefined) return `Write ${most} or a smaller number.`;
+function valueHint(issue: v.BaseIssue<unknown>, given: unknown): string | undefined {
+  const { type, requirement, message } = issue;
   const [, meant] = /: did you mean (\S+)\?$/.exec(message) ?? [];
   if (meant !== undefined) return `Write ${meant}.`;
-  if (message === "must be a whole number" && typeof given === "number") {
+  const limit = typeof requirement === "number" ? formatCount(requirement) : undefined;
+  if (limit !== undefined && type === "min_value") return `Write ${limit} or a larger number.`;
+  if (limit !== undefined && type === "max_value") return `Write ${limit} or a smaller number.`;
+  if (limit !== undefined && type === "gt_value") return "Write a larger number, such as 1.";
+  if (type === "lt_value" && message.includes("percentile")) return "Use max(…), the largest value.";
+  if (type === "integer" && typeof given === "number") {
     const below = Math.floor(given);
     return below < 1 ? "Write 1 or a larger number." : `Write ${below} or ${below + 1}.`;
   }
-  if (message.startsWith('must be a duration such as "3 s", or {'))
-    return typeof given === "object"
-      ? 'Write { mean: "3 s", stddev: "1 s" }.'
-      : durationHint(given, "The units are us, ms, s, min and h.");
-  if (message === SHARES_RULE && Array.isArray(given)) {
-    const sum = given.reduce((total: number, { share }: { readonly share: Percent | 0 }) => total + toPct(share), 0);
-    return `Change the shares, which add up to ${Number(sum.toPrecision(4))} %.`;
-  }
-  return RULE_HINTS[message];
+  if (!message.startsWith('must be a duration such as "3 s", or {')) return hintOfCheck(issue, given);
+  return typeof given === "object"
+    ? 'Write { mean: "3 s", stddev: "1 s" }.'
+    : durationHint(given, "The units are us, ms, s, min and h.");
 }
-
-/** Hints by the rule that a value breaks. */
-const RULE_HINTS: Readonly<Record<string, string | undefined>> = {
-  "must be above 0": "Write a larger number, such as 1.",
-  "must be longer than 0": 'Write a longer time, such as "1 s".',
-  "must be above 0 %": 'Write a larger share, such as "1 %".',
-  "must be 100 % or less": 'Write "100 %" or less.',
-  "must have a percentile below 100": "Use max(…), the largest value.",
-  "must have two targets or more": "Add a target, or use the only one without mix.",
-  "must have a load": exampleOf(["load"]),
-};
 
 function isThenable(given: unknown): boolean {
   return typeof given === "object" && given !== null && "then" in given;

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
+import { hinted } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
 import type { ChainStepPlan } from "../../service/http/chain-plan.ts";
 import { fillPath, placesIn, textsIn } from "../../service/http/chain-texts.ts";
@@ -70,7 +71,10 @@ function stepSchema() {
     thinkTime: v.optional(
       v.pipe(
         spreadSchema(),
-        v.check((time) => toThinkPlan(time).meanMs > 0, "must be longer than 0"),
+        v.check(
+          hinted((time) => toThinkPlan(time).meanMs > 0, 'Write a longer time, such as "1 s".'),
+          "must be longer than 0",
+        ),
       ),
     ),
   });

@@ -4,10 +4,11 @@ import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
+import { hinted, kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
+import { exampleOf } from "../renamed.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
@@ -107,7 +108,13 @@ function anySchema(input: unknown): v.GenericSchema {
 
 /** Returns the schema of a scenario's load: one, or a list. */
 export function loadsSchema(): Schema<AnyLoads> {
-  const list = v.pipe(v.array(lazySchema(anySchema)), v.minLength(1, "must have a load"));
+  const list = v.pipe(
+    v.array(lazySchema(anySchema)),
+    v.check(
+      hinted((loads) => loads.length > 0, exampleOf(["load"]) ?? ""),
+      "must have a load",
+    ),
+  );
   return lazySchema((input) => (Array.isArray(input) ? list : anySchema(input)));
 }
 

@@ -44,7 +44,7 @@ export function readStreamEnd(
 
 /** Explains why a stream without its end mark is a failure when others of the same server had it. */
 export function explainCutStream({ mark, eventCount }: StreamEnd): string {
-  const events = countOf(eventCount, "event");
+  const events = eventCount === 1 ? "one event" : countOf(eventCount, "event");
   return `the stream ended after ${events} without its end mark (${mark}), which other streams had`;
 }
 

@@ -384,7 +384,7 @@ describe("both", () => {
       assert.equal(code, 64, text);
       for (const line of [
         /^rampart: --nope: is not a flag/m,
-        /^rampart: --slo: has no metric and limit \(got ttft\)/m,
+        /^rampart: --slo: must be METRIC=LIMIT \(got ttft\)/m,
         /^rampart: --slo: there is no metric foo/m,
         /^rampart: --slo: p99 latency is limited by a time, with its unit \(got p99=25\)/m,
         /^rampart: --users: is not a number, START:END or a list of users \(got x\)/m,

@@ -6,6 +6,7 @@ import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "../../../src/c
 import { ALL_OPTIONS, DEFAULTS, flagsOf, SUBCOMMANDS } from "../../../src/cli/genai-perf/options/subcommands.ts";
 import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { formatUsage } from "../../../src/cli/genai-perf/usage.ts";
+import { valueAt } from "../../../src/cli/options/place.ts";
 import { ORIGINAL_FLAGS } from "./original-flags.ts";
 import { golden, readGood } from "./read.ts";
 
@@ -94,6 +95,7 @@ test("every own option has a flag, a value and a key below rampart", () => {
 });
 
 const METHOD = "endpoint.grpc_method";
+const CALL = ["--input-file", "package.json", "--grpc-method", "a.B/Other"] as const;
 
 /** A value that a flag takes and that is not its default. */
 function sampleOf(flag: GenaiFlag): string[] {
@@ -137,7 +139,7 @@ test("every flag that stores a value is known under each of its names, and lands
       ...(SESSIONS.test(own) ? ["--session-concurrency", "1", "--num-sessions", "2"] : []),
       ...(own.startsWith("input.prefix_prompt.") ? ["--num-prefix-prompts", "2"] : []),
       ...(own === "perf_analyzer.stability_percentage" ? ["-p", "500"] : []),
-      ...(own === METHOD ? ["--input-file", "package.json", "--grpc-method", "a.B/Other"] : []),
+      ...(own === METHOD ? CALL : []),
       ...(IMAGES.test(own) ? ["--image-width-mean", "9", "--image-height-mean", "9"] : []),
       ...(AUDIO.test(own) ? ["--audio-length-mean", "9"] : []),
       ...(flag.names[0] === "--endpoint-type" ? [] : ["--endpoint-type", typeFor(own)]),
@@ -156,4 +158,28 @@ test("every flag that stores a value is known under each of its names, and lands
       if (flag.land !== undefined) assert.notDeepEqual(planOf(...needed, name, ...values), without, name);
     }
   }
+});
+
+test("a value does not land where the plan of its command has no place for it", () => {
+  const images = ["--image-width-mean", "9", "--image-height-mean", "9", "--endpoint-type", "multimodal"];
+  for (const [place, ...args] of [
+    ["requests.prompts.prefix", "--prefix-prompt-length", "7"],
+    ["requests.prompts.sessions", "--session-turns-mean", "3"],
+    ["requests.prompts.images.format", ...images],
+    ["measurement.mode.stabilityPct", "-s", "50"],
+    ["measurement.mode.graceMs", "--request-count", "5"],
+    ["requests.body.asksUsage", "--no-server-usage", "--endpoint-type", "dynamic_grpc", ...CALL],
+    ["cancellation", "--request-cancellation-rate", "0"],
+    ["load.ramp", "--request-rate", "5", "--request-rate-ramp-duration", "0"],
+    ["load.smoothness", "--request-rate", "5", "--request-rate-distribution", "poisson"],
+    ["load.part", "--fixed-schedule", "--fixed-schedule-speed", "1", "--input-file", "payload:package.json"],
+    ["measurement.warmupMs", "--warmup-duration", "0"],
+  ] as const)
+    assert.equal(valueAt(planOf(...args), place), undefined, args.join(" "));
+  const { images: drawn } = toProfilePlan(
+    readGood("profile", "-m", "tiny", ...images, "--image-format", "png").asked,
+    "",
+    [],
+  ).requests.prompts;
+  assert.equal(drawn?.format, "png");
 });

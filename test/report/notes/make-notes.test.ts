@@ -377,22 +377,38 @@ test("an agent that was lost makes what it would have sent missing, which is wro
     ...{ name: "loader-2/7", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
     ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
   };
-  const lost = { afterNs: 12.04e9, loadRatio: 0.5, reason: "nothing was heard of it for 4 s" };
+  const window = makeWindow({ latenciesNs: [1e6, 1e6] });
+  const levels = [1, 2].map((level) => makeLevel({ level, window: { ...window, endNs: level * 10e9 } }));
+  const of = { loadRatio: 0.5, uncountedCount: 0, reason: "nothing was heard of it for 4 s" };
+  const lost = { ...of, afterNs: 12.04e9, fromNs: 10e9 };
   assert.deepEqual(
-    notesOf([makeLevel({})], ASSERTED, { hosts: [host] }).filter(({ code }) => code === "agent-lost"),
+    notesOf(levels, ASSERTED, { hosts: [host] }).filter(({ code }) => code === "agent-lost"),
     [],
   );
-  const [note] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }] });
-  assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
+  const noteOf = (...hosts: RunResult["hosts"] & object) => {
+    const [note, ...more] = notesOf(levels, ASSERTED, { hosts });
+    assert.deepEqual([note?.code, note?.severity], ["agent-lost", "wrong"]);
+    assert.ok(more.every(({ code }) => code !== "agent-lost"));
+    return note;
+  };
+  const note = noteOf({ ...host, lost });
+  assert.deepEqual(note?.levels, ["concurrency 2"]);
   assert.match(
     note?.text ?? "",
-    /^The agent loader-2\/7 was lost after 12(\.0\d?)? s, from when 50 % of the load is missing: nothing was heard/,
+    /^At concurrency 2: the agent loader-2\/7 was last heard of after 12(\.0\d?)? s, and 50 % of the load is missing from then on: nothing was heard of it for 4 s\.$/,
   );
-  const other = { ...host, name: "loader-9/7", lost: { ...lost, afterNs: 3e9, loadRatio: 0.25 } };
-  const [both, ...more] = notesOf([makeLevel({})], ASSERTED, { hosts: [{ ...host, lost }, other] });
+  // In the first level, which lacks what it had reported.
+  const other = { ...host, name: "loader-9/7", lost: { ...lost, afterNs: 3e9, fromNs: 0, uncountedCount: 1443 } };
+  const early = noteOf(other);
+  assert.deepEqual(early?.levels, ["concurrency 1", "concurrency 2"]);
   assert.match(
-    both?.text ?? "",
-    /^2 agents were lost and 75 % of the load is missing, the first, loader-9\/7, after 3(\.0\d?)? s: nothing was heard/,
+    early?.text ?? "",
+    /^The agent loader-9\/7 was last heard of after 3(\.0\d?)? s, .*\. 1,443 requests that it reported are in no row\.$/,
   );
-  assert.ok(more.every(({ code }) => code !== "agent-lost"));
+  assert.match(
+    noteOf({ ...host, lost }, { ...other, lost: { ...other.lost, loadRatio: 0.25 } })?.text ?? "",
+    /^2 agents were lost and 75 % of the load is missing, the first, loader-9\/7, last heard of after 3(\.0\d?)? s: nothing was heard.* they reported/,
+  );
+  // After all levels.
+  assert.deepEqual(noteOf({ ...host, lost: { ...lost, fromNs: 20e9 } })?.levels, []);
 });

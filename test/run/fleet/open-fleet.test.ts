@@ -135,3 +135,27 @@ test("what several threads cannot do is refused by name, all at once", LIMIT, as
     return true;
   });
 });
+
+test(
+  "several servers get the requests in turn, also where few are sent or one thread sends them all",
+  LIMIT,
+  async () => {
+    await withServer({}, (a) =>
+      withServer({}, (b) =>
+        withServer({}, async (c) => {
+          const target = { moreUrls: [b.url, c.url] };
+          for (const [concurrency, requests] of [
+            [3, 3],
+            [1, 9],
+            [4, 30],
+          ] as const) {
+            const plan = planFor(a.url, 2, { target, load: holdAt(concurrency), measurement: count(requests) });
+            const { error, servers = [] } = await run(plan);
+            const sentCounts = servers.map(({ sentCount }) => sentCount);
+            assert.deepEqual([error, sentCounts], [undefined, Array(3).fill(requests / 3)]);
+          }
+        }),
+      ),
+    );
+  },
+);

@@ -170,18 +170,42 @@ test("cancellation: the same requests are cancelled", () => {
   }
 });
 
-test("several servers: requests go round robin over all of them", () => {
-  for (const count of [2, 3, 4])
-    for (const serverCount of [2, 3]) {
-      // Each sender sends to all of them, whatever the others do, and the first requests go to different ones.
-      const picked = sharesOf(count).map(({ index }) => {
-        const turns = new ServerTurns(serverCount, index);
-        return Array.from({ length: 6 * serverCount }, () => turns.pick());
+const picks = (turns: ServerTurns, count: number): number[] => Array.from({ length: count }, () => turns.pick());
+
+test("several servers: the requests of a schedule go to those of one sender", () => {
+  for (let count = 1; count <= 7; count++)
+    for (let serverCount = 2; serverCount <= 5; serverCount++)
+      for (const requestCount of [1, 3, 40]) {
+        const alone = picks(new ServerTurns(serverCount), requestCount);
+        const parts = sharesOf(count).map((share) => {
+          const turns = new ServerTurns(serverCount, 1);
+          turns.ownPart({ first: share.index, stride: share.count, isScheduled: true });
+          return picks(turns, countOf(requestCount, share));
+        });
+        assert.deepEqual(
+          alone.map((_, at) => parts[at % count]?.[Math.floor(at / count)]),
+          alone,
+        );
+      }
+});
+
+test("several servers: in a closed loop each round goes to all of them, and each sender sends to all", () => {
+  for (let count = 1; count <= 7; count++)
+    for (let serverCount = 2; serverCount <= 5; serverCount++) {
+      const total = serverCount * serverCount * count;
+      const parts = sharesOf(count).map((share) => {
+        const turns = new ServerTurns(serverCount);
+        turns.ownPart({ first: share.index, stride: share.count, isScheduled: false });
+        return picks(turns, countOf(total, share));
       });
-      assert.equal(new Set(picked.map(([first]) => first)).size, Math.min(count, serverCount));
-      for (const ofSender of picked)
+      const all = Array.from({ length: total }, (_, at) => parts[at % count]?.[Math.floor(at / count)]);
+      for (let at = 0; at < total; at += serverCount)
+        assert.equal(new Set(all.slice(at, at + serverCount)).size, serverCount, `${count} senders: ${all}`);
+      // The first ones are those of one sender.
+      assert.deepEqual(all.slice(0, serverCount), picks(new ServerTurns(serverCount), serverCount));
+      for (const part of parts)
         for (let server = 0; server < serverCount; server++)
-          assert.equal(ofSender.filter((one) => one === server).length, 6);
+          assert.equal(part.filter((one) => one === server).length, serverCount, `${count} senders: ${part}`);
     }
 });
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-interval.ts";
 import { withoutCalls } from "../../../src/plan/functions.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
@@ -187,20 +188,7 @@ test("extracted values are in the report, in the records, and in assertions", as
     );
     assert.match(assertions.at(-1)?.text ?? "", /^throughput > 0\.001 req\/s$/);
     const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
-    assert.deepEqual(Object.keys(confidence95 ?? {}), [
-      "average",
-      "p1",
-      "p5",
-      "p10",
-      "p25",
-      "p50",
-      "p75",
-      "p90",
-      "p95",
-      "p99",
-      "p99.9",
-      "p99.99",
-    ]);
+    assert.deepEqual(Object.keys(confidence95 ?? {}), ["average", ...REPORTED_PERCENTILES.map((of) => `p${of}`)]);
     assert.deepEqual(
       { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
       {

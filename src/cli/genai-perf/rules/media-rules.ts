@@ -33,7 +33,7 @@ function checkImages(rules: RuleSet): void {
   else if (size !== undefined) refuse(rules, size, "an image has a width and a height", hint);
   else {
     const message = "describes synthetic images, but requests carry none";
-    for (const of of IMAGE_DETAILS) if (rules.isChosen(of)) refuse(rules, of, message, hint);
+    for (const name of IMAGE_DETAILS) if (rules.isChosen(name)) refuse(rules, name, message, hint);
     if (rules.type.isTextless && hasMadeUpPrompts(rules.input))
       refuse(rules, "endpoint.type", "image_retrieval has no images to send", hint);
   }
@@ -54,9 +54,9 @@ function checkSounds(rules: RuleSet): void {
     rules.problems.push(...checkAudio(audio));
     checkTypes(rules, "input.audio.length.mean", "audio clips", "takesSounds");
   } else
-    for (const of of AUDIO_DETAILS)
-      if (rules.isChosen(of))
-        refuse(rules, of, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
+    for (const name of AUDIO_DETAILS)
+      if (rules.isChosen(name))
+        refuse(rules, name, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
 }
 
 /** Refuses generated media for endpoint types that do not support them. */

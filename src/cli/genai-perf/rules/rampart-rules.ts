@@ -65,8 +65,8 @@ function checkPhases(rules: RuleSet): void {
   const { kind } = rules.get("perf_analyzer.stimulus");
   if (!loadOf(kind).sendsOnce) return;
   const why = `is not possible with ${flagOf(kind)}, which sends each of its requests once`;
-  for (const of of [duration, "rampart.warmup_duration"] as const)
-    rules.refuse(rules.isChosen(of), of, `${nameOf(of)} ${why}`, "Leave it out.");
+  for (const name of [duration, "rampart.warmup_duration"] as const)
+    rules.refuse(rules.isChosen(name), name, `${nameOf(name)} ${why}`, "Leave it out.");
 }
 
 const RECORDS = sharedKeyOf("records");

@@ -37,9 +37,9 @@ function checkInProcess(rules: RuleSet): void {
     const hint = `Add -- ${REPOSITORY_FLAG} DIR, and --triton-server-directory DIR where Triton is not in /opt/tritonserver.`;
     if (!passedValueOf(rules.passed, REPOSITORY_FLAG))
       rules.problems.push(problem("missing", REPOSITORY_FLAG, message, hint));
-    for (const of of OF_CONNECTION) {
-      const unused = `${nameOf(of)} cannot be used with the endpoint type ${type}, which has no network`;
-      rules.refuse(rules.isChosen(of), of, unused, "Leave it out.");
+    for (const name of OF_CONNECTION) {
+      const unused = `${nameOf(name)} cannot be used with the endpoint type ${type}, which has no network`;
+      rules.refuse(rules.isChosen(name), name, unused, "Leave it out.");
     }
   }
   rules.refuse(
@@ -81,9 +81,9 @@ function checkMethod(rules: RuleSet): void {
     "rampart.sequence_mix",
     "endpoint.custom",
   ] as const;
-  for (const of of unused) {
+  for (const name of unused) {
     const message = `calls of the endpoint type ${type} have only the messages that their command writes`;
-    rules.refuse(rules.isChosen(of), of, message, "Leave it out.");
+    rules.refuse(rules.isChosen(name), name, message, "Leave it out.");
   }
 }
 

@@ -81,7 +81,7 @@ const LENGTHS = ["input.synthetic_tokens.mean", "input.output_tokens.mean"] as c
 /** Warns of flags that another one overrides. */
 function warnOfOverruled(rules: RuleSet): void {
   if (rules.get("rampart.sequence_mix") !== "")
-    for (const of of LENGTHS) rules.warnOfFlag(of, "beside --sequence-distribution", rules.placeOf(of));
+    for (const name of LENGTHS) rules.warnOfFlag(name, "beside --sequence-distribution", rules.placeOf(name));
   const of = "perf_analyzer.stability_percentage";
   if (rules.get("rampart.duration") !== null)
     rules.warnOfFlag(of, "beside --benchmark-duration: there is one window", rules.placeOf(of));

@@ -13,8 +13,8 @@ export interface LinkSubjects {
 export interface LinkListener {
   /** A message of the other side, in order and exactly once. */
   message(value: unknown): void;
-  /** The other side has been silent for too long, or the bus is gone. The link is closed. */
-  lost(reason: string): void;
+  /** The other side has been silent for too long, or the bus is gone. The link is closed. @param heardNs when it was last heard */
+  lost(reason: string, heardNs: number): void;
 }
 
 /** A piece of a message on the bus: its number, the number of the next piece expected from the other side, and its bytes. */
@@ -205,7 +205,7 @@ export class Link {
 
   private lose(reason: string): void {
     this.close();
-    this.listener.lost(reason);
+    this.listener.lost(reason, this.heardAtNs);
   }
 }
 

@@ -158,7 +158,7 @@ interface AgentsParts {
 /** The agents that take part. The seats go round them, so that those of a share differ by one at most. */
 class RunAgents implements Agents {
   readonly count: number;
-  readonly perHost: number;
+  readonly threads: number;
   readonly allowLost: number;
   private readonly bus: Bus;
   private readonly files: NotedFiles;
@@ -169,7 +169,7 @@ class RunAgents implements Agents {
     this.files = files;
     this.agents = agents;
     this.count = agents.length * workers;
-    this.perHost = workers;
+    this.threads = workers;
     this.allowLost = allowLost;
   }
 

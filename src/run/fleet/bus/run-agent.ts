@@ -24,7 +24,7 @@ export class RunAgent {
     this.info = info;
     this.link = new Link(bus, linkSubjects(runId, info.id), {
       message: (value) => this.receive(value as ToConductor),
-      lost: (reason) => this.lose(reason),
+      lost: (reason, heardNs) => this.lose(reason, heardNs),
     });
   }
 
@@ -96,10 +96,10 @@ export class RunAgent {
     }
   }
 
-  private lose(reason: string): void {
+  private lose(reason: string, heardNs?: number): void {
     if (this.lost !== undefined) return;
     this.lost = reason;
     this.whenLost.resolve();
-    for (const listener of this.listeners.values()) listener.gone(reason, false);
+    for (const listener of this.listeners.values()) listener.gone(reason, false, heardNs);
   }
 }

@@ -53,6 +53,8 @@ interface Ends {
   readonly there: Link;
   readonly received: { readonly here: unknown[]; readonly there: unknown[] };
   readonly lost: string[];
+  /** When the other side was last heard, of each that was lost. */
+  readonly heardAtNs: number[];
 }
 
 function openEnds(): Ends {
@@ -60,14 +62,21 @@ function openEnds(): Ends {
   const bus = new TestBus(clock);
   const received = { here: [] as unknown[], there: [] as unknown[] };
   const lost: string[] = [];
+  const heardAtNs: number[] = [];
   const open = (who: "here" | "there", send: string, receive: string): Link =>
     new Link(
       bus,
       { send, receive },
-      { message: (value) => received[who].push(value), lost: (reason) => lost.push(`${who}: ${reason}`) },
+      {
+        message: (value) => received[who].push(value),
+        lost: (reason, heardNs) => {
+          lost.push(`${who}: ${reason}`);
+          heardAtNs.push(heardNs);
+        },
+      },
       clock,
     );
-  return { clock, bus, here: open("here", "a", "b"), there: open("there", "b", "a"), received, lost };
+  return { clock, bus, here: open("here", "a", "b"), there: open("there", "b", "a"), received, lost, heardAtNs };
 }
 
 test("messages arrive in order and once, in both directions", async () => {
@@ -130,11 +139,15 @@ test("what was sent while the bus was away arrives when it is back", async () =>
 
 test("the other side is lost when nothing is heard of it, and the bus when it stays away", async () => {
   const silent = openEnds();
+  await silent.clock.advanceMs(3000);
   silent.there.close();
-  await silent.clock.advanceMs(3900);
+  await silent.clock.advanceMs(3400);
   assert.deepEqual(silent.lost, []);
-  await silent.clock.advanceMs(300);
+  await silent.clock.advanceMs(800);
   assert.deepEqual(silent.lost, ["here: nothing was heard of it for 4 s"]);
+  // It begins at 1 s, and beats twice a second.
+  const [heardNs = 0] = silent.heardAtNs;
+  assert.ok(heardNs > 3.4e9 && heardNs <= 4.01e9, `${heardNs}`);
   const away = openEnds();
   away.bus.isConnected = false;
   await away.clock.advanceMs(29_000);
