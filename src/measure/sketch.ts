@@ -31,6 +31,8 @@ export interface Sketch extends Moments {
   readonly upTo: readonly number[];
   /** When they were measured. Absent: not kept, or empty. */
   readonly bins?: SampleBins;
+  /** Whether percentiles are interpolated, as GenAI-Perf's are. Absent: they follow perf_analyzer's rule. */
+  readonly isInterpolated?: true;
 }
 
 /** A sample without values. */
@@ -181,6 +183,11 @@ export function interpolatedPercentile(sketch: Sketch, percentile: number): numb
   const below = valueAtRank(sketch, Math.floor(at));
   const above = valueAtRank(sketch, Math.ceil(at));
   return below + (above - below) * (at - Math.floor(at));
+}
+
+/** Returns a percentile by the sample's rule. */
+export function percentileOfSketch(sketch: Sketch, percentile: number): number {
+  return (sketch.isInterpolated === true ? interpolatedPercentile : percentileAt)(sketch, percentile);
 }
 
 /** Returns {@link percentileAt} of durations in nanoseconds, in microseconds. */

@@ -38,7 +38,7 @@ describe("rampart http", () => {
     assert.equal(code, 0, text);
     assert.equal(server.received.length - from, 50);
     assert.match(text, /^http {2}GET 127\.0\.0\.1:\d+\/p\?q=1\n? +4 in flight {3}.* req\/s$/m);
-    assert.match(text, /^ {2}mean \S+ [mu]?s {3}p50 \S+ [mu]?s\*? {3}p90 .* {3}p99 /m);
+    assert.match(text, /^ {2}mean \S+ [mu]?s\*? {3}p50 \S+ [mu]?s\*? {3}p90 .* {3}p99 /m);
     assert.match(text, /^ {2}status 200: 50 {3}failed 0 {3}received [\d.]+ (?:bytes|kB)$/m);
   });
 

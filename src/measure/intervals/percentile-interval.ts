@@ -1,5 +1,12 @@
 import { nsToUs } from "../../plan/units.ts";
-import { effectiveCountAt, percentileAt, percentileUs, roundingRatio, type Sketch, valueAtRank } from "../sketch.ts";
+import {
+  effectiveCountAt,
+  percentileOfSketch,
+  percentileUs,
+  roundingRatio,
+  type Sketch,
+  valueAtRank,
+} from "../sketch.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
@@ -112,7 +119,7 @@ export function estimateExact(
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
   const effective = effectiveCountAt(sketch, percentile, confidence);
-  return estimateNumber(sketch, percentile, percentileAt(sketch, percentile), effective, confidence);
+  return estimateNumber(sketch, percentile, percentileOfSketch(sketch, percentile), effective, confidence);
 }
 
 /** Adds the interval to a percentile of numbers. That they are rounded is part of it. */

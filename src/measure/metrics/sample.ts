@@ -9,7 +9,7 @@ import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
 import { estimateExact, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
-import { countAbove, lowestMeanOf, percentileAt, type Sketch } from "../sketch.ts";
+import { countAbove, lowestMeanOf, percentileOfSketch, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
 /** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
@@ -54,7 +54,7 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     get lowestMean() {
       return lowestMeanOf(sketch);
     },
-    percentile: (percentile) => percentileAt(sketch, percentile),
+    percentile: (percentile) => percentileOfSketch(sketch, percentile),
     estimateAverage: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
       if (sketch.step === 0) return estimateExact(sketch, percentile, optionsOf(confidence));

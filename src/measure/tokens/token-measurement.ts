@@ -63,6 +63,15 @@ export function joinTokens(parts: readonly TokenMeasurement[]): TokenMeasurement
   };
 }
 
+/** Returns the same with GenAI-Perf's rule of percentiles, for its mode. */
+export function interpolated(tokens: TokenMeasurement): TokenMeasurement {
+  const metrics = Object.entries(tokens.metrics).map(([metric, sketch]) => [
+    metric,
+    { ...sketch, isInterpolated: true } satisfies Sketch,
+  ]);
+  return { ...tokens, metrics: Object.fromEntries(metrics) };
+}
+
 function addFields<T extends object>(parts: readonly T[]): T {
   const sums = new Map<string, number>();
   for (const part of parts)

@@ -2,7 +2,7 @@ import { lagWarnings } from "../../measure/client-lag.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { toGoodputPlan } from "../../measure/tokens/goodput.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
-import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { interpolated, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { measureColumns } from "../../measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../measure/tokens/token-warnings.ts";
 import type { Text } from "../../plan/messages.ts";
@@ -52,7 +52,7 @@ export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind
   const limits = toGoodputPlan(goodput, family);
   const goodputs = limits === undefined || Object.keys(limits).length === 0 ? [] : [limits];
   const measured = goodputs.length === 0 ? run?.levels[0]?.window.tokens : undefined;
-  const tokens = measured ?? measureColumns(columns, goodputs);
+  const tokens = interpolated(measured ?? measureColumns(columns, goodputs));
   return {
     models: plan.requests?.layout.models ?? [],
     outputs,

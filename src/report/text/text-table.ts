@@ -157,7 +157,9 @@ export function tableLines(table: ModelTable, maxColumns: number, mostDropOrder?
 /** Formats a table with all columns that have room, then the names of the others, then the intervals of those rows that have some. */
 export function detailedBlocks(table: ModelTable, { maxColumns, tableColumns }: Room, indent: number): string[][] {
   const { lines, dropped } = tableLines(table, tableColumns - indent, FILE_DROP_ORDER - 1);
-  const left = dropped.filter(({ dropOrder }) => dropOrder < FILE_DROP_ORDER).map(({ title }) => title);
+  const left = dropped
+    .filter(({ dropOrder }) => dropOrder < FILE_DROP_ORDER)
+    .map(({ title }) => title.replaceAll(" ", NO_BREAK));
   const rest = left.length === 0 ? "" : `a wider terminal and files also have: ${left.join(", ")}`;
   const block = [...lines, ...(rest === "" ? [] : wrapText(rest, maxColumns - indent))];
   const intervals = table.showsIntervals === true ? [] : intervalLines(table, dropped, tableColumns - indent);
@@ -204,7 +206,7 @@ const NO_BREAK = "\u00a0";
 
 /** Splits a text into lines of at most this many characters, at spaces where there are any. */
 export function wrapText(text: string, width: number): string[] {
-  if (text.length <= width) return [text];
+  if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
   const lines: string[] = [];
   const joined = text.replace(UNIT, NO_BREAK);
   for (const word of joined.split(" ").flatMap((one) => one.match(new RegExp(`.{1,${width}}`, "gu")) ?? [""])) {

@@ -349,10 +349,10 @@ describe("both", () => {
         return { ...values, level: levels[0]?.level, isLong: average > 60 };
       });
       assert.deepEqual(sent, [
-        { isl: "20", users: "1", level: 1, isLong: false },
-        { isl: "20", users: "3", level: 3, isLong: false },
-        { isl: "100", users: "1", level: 1, isLong: true },
-        { isl: "100", users: "3", level: 3, isLong: true },
+        { isl: 20, users: 1, level: 1, isLong: false },
+        { isl: 20, users: 3, level: 3, isLong: false },
+        { isl: 100, users: 1, level: 1, isLong: true },
+        { isl: 100, users: 3, level: 3, isLong: true },
       ]);
     });
     const triton = ["triton", mockUrl(), "--requests", "5", "--sweep", "users=1,2"];

@@ -144,6 +144,15 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(all, /^p99 latency +inconclusive /m);
 });
 
+test("what a limit needs is said with the limit alone, which is another number than for the change", () => {
+  const noted = (limits: ComparedSides["limits"]): boolean =>
+    modelOf({ limits }).notes.some(({ code, text }) => code === "runs-needed" && text.includes("p99 latency"));
+  assert.deepEqual(
+    [noted([]), noted(judgeLimit({ ...limit, metric: findMetric("p99") as never }, comparison))],
+    [true, false],
+  );
+});
+
 test("times that are 0 on both sides are left out, unless all are asked for", () => {
   const zero = { throughput: [1, 2], serverQueue: [0, 0] };
   const empty = compareRuns(makeRunSet("a", zero), makeRunSet("b", zero), {

@@ -1,5 +1,6 @@
 import type { Uncertain } from "../../../measure/intervals/certainty.ts";
 import { type Sample, sampleOfSketch } from "../../../measure/metrics/sample.ts";
+import type { Sketch } from "../../../measure/sketch.ts";
 import { NumberTally } from "../../../measure/tally/number-tally.ts";
 import { nsToSec } from "../../../plan/units.ts";
 import { type ExportedExperiment, openProfileExport } from "../profile-export.ts";
@@ -51,22 +52,30 @@ export const profileExportRun: RunFormat = {
       ["service kind", serviceKind],
       ["endpoint", endpoint],
     ]);
-    const levels = exported.experiments.map((experiment, index) => toLevel(experiment, requests[index] as Requests));
+    // GenAI-Perf interpolates percentiles, and perf_analyzer does not.
+    const rule: Pick<Sketch, "isInterpolated"> = serviceKind === "openai" ? { isInterpolated: true } : {};
+    const levels = exported.experiments.map((experiment, index) =>
+      toLevel(experiment, requests[index] as Requests, rule),
+    );
     return [{ source: path, format: NAME, isPartial: false, facts, levels }];
   },
 };
 
-function toLevel({ mode, value }: ExportedExperiment, requests: Requests): MeasuredLevel {
+function toLevel(
+  { mode, value }: ExportedExperiment,
+  requests: Requests,
+  rule: Pick<Sketch, "isInterpolated">,
+): MeasuredLevel {
   const values = new Map<string, MeasuredValue>();
   const { latencies, firsts, count, responseCount, startNs, endNs } = requests;
   // From the first send to the last response.
   const durationSec = nsToSec(endNs - startNs);
   if (count > 0 && durationSec > 0) {
     values.set("throughput", { value: count / durationSec });
-    putSample(values, "latency", sampleOfSketch(latencies.cut(startNs, endNs)));
+    putSample(values, "latency", sampleOfSketch({ ...latencies.cut(startNs, endNs), ...rule }));
     if (responseCount > count) {
       values.set("responsesPerSec", { value: responseCount / durationSec });
-      putSample(values, "firstResponse", sampleOfSketch(firsts.cut(startNs, endNs)));
+      putSample(values, "firstResponse", sampleOfSketch({ ...firsts.cut(startNs, endNs), ...rule }));
     }
   }
   return { label: describeLoad(mode, value), values, notes: [] };
