@@ -52,8 +52,8 @@ export const profileExportRun: RunFormat = {
       ["service kind", serviceKind],
       ["endpoint", endpoint],
     ]);
-    // GenAI-Perf interpolates percentiles, and perf_analyzer does not.
-    const rule: Pick<Sketch, "isInterpolated"> = serviceKind === "openai" ? { isInterpolated: true } : {};
+    // Only requests to language models have an endpoint. GenAI-Perf, which reports on them, interpolates percentiles, and perf_analyzer does not.
+    const rule: Pick<Sketch, "isInterpolated"> = endpoint === "" ? {} : { isInterpolated: true };
     const levels = exported.experiments.map((experiment, index) =>
       toLevel(experiment, requests[index] as Requests, rule),
     );
