@@ -117,7 +117,7 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /^## ❌ Failed: run /);
   assert.match(text, /\| p99 latency \\< 500 us \| worst 1\.00 ms at concurrency 1 \| ❌ FAIL \|/);
   assert.match(text, /\| error rate ≤ 50 % \| 0 of 60 \| ✅ pass \|/);
-  assert.match(text, /\| 4 \| 30\.0 \| 1\.00 ms \|.* over the limit \|/);
+  assert.match(text, /\| 4 \| 30\.0\\\* \| 1\.00 ms \|.* over the limit \|/);
   assert.match(text, /\| concurrency \| asked, in flight \| delivered \| mean in flight \| throughput × latency \|/);
   assert.match(text, /\| 4 \| 4 \| 0\.0300 \| 0\.0300 \| 0\.0300 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);

@@ -50,7 +50,7 @@ export function mixed(url: string): object {
     target: mix([
       {
         name: "chat",
-        target: embeddedLlm({ streaming: true, timeToFirstToken: "3 ms", interTokenLatency: "10 ms", tokenizer: TINY }),
+        target: embeddedLlm({ streaming: true, timeToFirstToken: "3 ms", interTokenLatency: "30 ms", tokenizer: TINY }),
         inputs: prompts({ isl: 12, osl: 5, count: 4 }),
         weight: 1,
       },
