@@ -40,7 +40,7 @@ async function startClosing(): Promise<{ url: string; counts: { received: number
 interface JsonReport {
   readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number; resent: number };
   readonly levels: readonly { readonly resent: number }[];
-  readonly warnings: readonly string[];
+  readonly notes: readonly { readonly code: string; readonly text: string }[];
 }
 
 test("console, JSON, CSV, Markdown, page and records count requests that were sent again", async () => {
@@ -51,7 +51,7 @@ test("console, JSON, CSV, Markdown, page and records count requests that were se
       const args = ["http", server.url, "-n", "200", "-c", "1", ...files, "--records", "r.jsonl"];
       const { text } = await runInFolder(folder, args);
       const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-      const { requests, levels, warnings } = JSON.parse(read("r.json")) as JsonReport;
+      const { requests, levels, notes } = JSON.parse(read("r.json")) as JsonReport;
       const { resent } = requests;
       // The server's own counts are the truth: every request that it received is one of these.
       assert.equal(requests.sent, 200);
@@ -65,7 +65,7 @@ test("console, JSON, CSV, Markdown, page and records count requests that were se
       );
       const words = text.replaceAll(/\s+/g, " ");
       assert.match(words, new RegExp(` failed ${requests.failed} .*${resent} requests? w\\w+ sent again, because`));
-      assert.ok(warnings.some((warning) => note.test(warning)));
+      assert.ok(notes.some(({ code, text: said }) => code === "sent-again" && note.test(said)));
       assert.equal(levels[0]?.resent, resent);
       const [load] = readCsv(read("r.csv")).find(([first]) => first?.["section"] === "load") ?? [];
       assert.equal(load?.["resent"], String(resent));
