@@ -126,7 +126,9 @@ describe("scenarios/", { concurrency: AT_A_TIME }, () => {
       assert.ok(report.requests.completed > 0, stdout);
       assert.equal(report.requests.failed, 0, stdout);
       if (says !== undefined) assert.match(stdout, says);
-      for (const sample of samples) assertIsSampleOf(stdout, sample);
+      // A client that waited for a core may leave open what its sample decides.
+      const waited = code === 66 && report.notes.some((note) => note.code === "client-late");
+      for (const sample of samples) if (!waited) assertIsSampleOf(stdout, sample);
       if (name === "knee.ts") await comparePicture(report);
     });
 

@@ -84,6 +84,7 @@ export interface JsonReport {
   readonly connections: number;
   readonly isPartial: boolean;
   readonly error?: { readonly code: string; readonly message: string };
+  readonly notes: readonly { readonly code: string; readonly text: string }[];
   readonly server?: { readonly successCount: number; readonly failCount: number };
   readonly failures: readonly { readonly kind: string; readonly count: number; readonly example: string }[];
   readonly levels: readonly {

@@ -126,7 +126,7 @@ for (const [protocol, perSec] of [
     });
 
     test("a search up to a billion requests/s ends", async () => {
-      const options = 'where: [p50("latency").below("1 min")], window: "100 ms", settle: "50 ms", atMost: "200 ms"';
+      const options = 'where: [p50("latency").below("1 min")], window: "100 ms", settle: "50 ms", forAtMost: "200 ms"';
       const { code } = await run(`findMax({ range: rateRamp(50000, 1e9), ${options} })`, { protocol });
       assert.equal(code, 66);
     });

@@ -130,7 +130,7 @@ describe("perTarget(…)", () => {
     assert.equal(code, 64);
     assert.match(stderr, /load\.search: this target has no load/);
     assert.match(stderr, /load\.other: is not a target/);
-    assert.match(stderr, /target\[0\]\.weight: each target has its own load/);
+    assert.match(stderr, /target\[0\].weight: is a share of a load for all targets/);
     const wrong = writeScenario("wrong-load", `perTarget({ chat: hold(0), search: rate(-1) })`);
     const refused = await runRampart(["run", wrong, "--bus", "nats://localhost:4222"]);
     assert.match(refused.stderr, /load\.chat.*must be 1 or more/);

@@ -110,10 +110,10 @@ function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: Measure
 /** An interval is never one number, so what is to be a number is judged by its value. A percentile needs the samples that make it certain. */
 function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
   const certainty = certaintyOf(estimate);
-  const isFew = !certainty.isCertain && certainty.doubt === "few-samples";
+  const lacksSamples = !certainty.isCertain && ["few-samples", "gap"].includes(certainty.doubt);
   const state = judgeInterval(limit, estimate);
   if (state === "fail") return "broken";
-  return state === "pass" && !isFew ? "kept" : "unresolved";
+  return state === "pass" && !lacksSamples ? "kept" : "unresolved";
 }
 
 /**
