@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /** Names of background threads: the JIT compilers of JavaScriptCore and of V8 (Node, Deno), and Bun's memory scavenger. */
-const BACKGROUND: ReadonlySet<string> = new Set(["JITWorker", "V8Worker", "V8 DefaultWorke", "mi-scavenger"]);
+const BACKGROUND: ReadonlySet<string> = new Set([
+  "JITWorker",
+  "JSCWarmUp",
+  "V8Worker",
+  "V8 DefaultWorke",
+  "mi-scavenger",
+]);
 /**
  * About a sixth of the weight of a normal thread. Much less would hurt when all cores are busy: the garbage collector waits for a
  * compiling thread to reach a safe point, which delayed the sending thread by 100 to 600 ms at 19.

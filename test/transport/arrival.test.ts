@@ -67,3 +67,9 @@ test("what answers a request of this turn, what is large and what follows a bord
   forgetArrivals();
   assert.deepEqual([arrivalNs(1700, 0, SMALL), arrivalNs(1800, 0, SMALL)], [1700, 1700]);
 });
+
+test("what a turn reads after as many as the system names at a time has not arrived with the first", async () => {
+  await nextTurn();
+  const times = Array.from({ length: 2500 }, (_, index) => arrivalNs(1000 + index, 0, SMALL));
+  assert.deepEqual([times[0], times[999], times[1000], times[1999], times[2499]], [1000, 1000, 2000, 2000, 3000]);
+});
