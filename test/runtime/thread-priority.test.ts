@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { LOWERED } from "../../src/runtime/thread-priority.ts";
 
 /** A thread that lowers its priority and reports its niceness, the 19th field of the system's line about it. */
 const LOWERING = new URL("./lowering-thread.ts", import.meta.url);
@@ -19,6 +20,6 @@ test("a thread lowers its own priority, and no other's", { skip: process.platfor
     worker.once("error", reject);
   });
   await worker.terminate();
-  assert.equal(nicenessOf(stat), Math.max(before, 5));
+  assert.equal(nicenessOf(stat), Math.max(before, LOWERED));
   assert.equal(nicenessOf(readFileSync("/proc/thread-self/stat", "utf8")), before);
 });
