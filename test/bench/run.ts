@@ -43,6 +43,9 @@ type Options = {
 const full = { rounds: 5, starts: 121, pace: { windowMs: 2000, durationS: 7 } };
 const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
 
+/** perf_analyzer falls behind above about this rate. */
+const MOST_OF_ORIGINAL_PER_SEC = 10_000;
+
 /** The two servers: one as the machine schedules it, the other held to a core, where there are enough. */
 type Servers = { free: Stub; pinned: Stub; cores: Cores | undefined };
 
@@ -163,9 +166,6 @@ function summarise({ cpuUsPerRequest, p50Us, lateP99Us }: Sample): string {
   const late = Number.isNaN(lateP99Us) ? "" : `, p99 late ${lateP99Us.toFixed(0)} µs`;
   return `${cpuUsPerRequest.toFixed(2)} µs CPU/request, p50 ${p50Us} µs${late}`;
 }
-
-/** perf_analyzer falls behind above about that. */
-const MOST_OF_ORIGINAL_PER_SEC = 10_000;
 
 /** At concurrency 1 only the latency of the executable and of the other tools is of interest, with several threads only the executable. */
 function takesPart(client: Client, load: Load): boolean {
