@@ -156,7 +156,13 @@ export function busSchema() {
   const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return v.object({
     /** Address, or several of one cluster with commas: `nats://USER:PASSWORD@HOST:4222`; `tls://` with TLS. */
-    url: v.optional(v.pipe(v.string(), v.check(isBusUrl, `must be ${BUS_FORM}`)), ""),
+    url: v.optional(
+      v.pipe(
+        v.string(),
+        v.check((url) => url === "" || isBusUrl(url), `must be ${BUS_FORM}`),
+      ),
+      "",
+    ),
     /** Number of agents that send. Default: 1. */
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
     /** Number of agents that may be lost during the run, which then continues without their share. Default: 0. */

@@ -108,7 +108,7 @@ export interface AgentLimits {
 }
 
 /**
- * Returns the limits of agents of which each thread sends the same share.
+ * Returns the limits of agents together. Each of their threads sends the same share.
  * @param agents one or more @param threads number of each agent's threads
  */
 export function limitsOfAgents(

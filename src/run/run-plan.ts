@@ -155,7 +155,7 @@ async function openAgents(
   return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
 }
 
-/** Returns the data of each target that comes from a function, which is called once; undefined where there is none. */
+/** Returns the data that functions have made, for each target; undefined where no target has such data. */
 function madeInputs(plan: Plan, { members, dataset }: Session): MadeInputs | undefined {
   const made = members?.map((one) => holdInputs(one.plan, one.session.dataset)) ?? [holdInputs(plan, dataset)];
   return made.some((held) => held !== undefined) ? made : undefined;

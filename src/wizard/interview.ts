@@ -198,7 +198,7 @@ export class Interview {
     return { kind: "answer", text };
   }
 
-  /** Returns the answer that the server itself gives to a question; undefined when it gives none. */
+  /** Returns what the server itself shows about a question; undefined if nothing. */
   private async detectAnswer(id: QuestionId): Promise<string | undefined> {
     const { answers, around, given } = this;
     if (id === "target")

@@ -1,4 +1,5 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
+import { gapRatio } from "../../measure/completion-gaps.ts";
 import { explainLittlesLaw } from "../../measure/in-flight.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
@@ -70,8 +71,8 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
     const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    const when = code === "gap" ? timesOfGaps(level) : undefined;
-    return [{ code, severity, texts, when, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
+    const gap = code === "gap" ? { kind: code, when: timesOfGaps(level), weight: gapRatio(level.window, 0) } : {};
+    return [{ code, severity, texts, ...gap, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
 

@@ -19,7 +19,7 @@ import { Slots } from "./slots.ts";
 /** Sends nothing: the load before the first one. */
 const NO_LOAD: ActiveLoad = { activeLanes: 0, next: () => {}, stop: () => {} };
 
-/** Sends requests as a load decides, of which it knows the one that runs. Does not measure. Can open connections before `setWork`. */
+/** Sends the requests of the load that runs. Does not measure. Can open connections before `setWork`. */
 export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;

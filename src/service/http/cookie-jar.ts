@@ -21,9 +21,9 @@ interface Cookie {
   readonly expiresMs: number;
 }
 
-/** Cookies of a user, of which later ones replace the oldest. RFC 6265 asks for as many. */
+/** Most cookies of a user. A further one replaces the oldest. RFC 6265 asks for at least 50. */
 const MOST_COOKIES = 50;
-/** Name and value together. RFC 6265 asks for as many. */
+/** Most characters of a name and its value together. RFC 6265 asks for at least 4,096. */
 const MOST_CHARACTERS = 4096;
 /** What no header can have, and what ends a cookie. */
 const NO_COOKIE = /[^\t\x20-\x7e]|;/;

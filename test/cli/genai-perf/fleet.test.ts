@@ -67,6 +67,9 @@ test("too few agents are an error, and nothing is sent", LIMIT, async () => {
       const { code, err } = await runCaptured(["profile", ...MODEL, ...SMALL, ...few, ...there]);
       assert.equal(code, 1);
       assert.match(err, /2 agents are needed, and 1 came within 0\.3 s/);
+      const lonely = await runCaptured(["profile", ...MODEL, ...SMALL, "--agents", "2", ...there]);
+      assert.equal(lonely.code, 1);
+      assert.match(lonely.err, /^Error: --bus: is needed where agents are to send/m);
       assert.equal((await stub.counter()).requests, 0);
     }),
   );

@@ -35,7 +35,7 @@ test("levels add up to the run, and histograms hold the completed requests, when
   ]);
 });
 
-test("where tokens are measured, the time to the first chunk is not shown, which is none to the first token", () => {
+test("where tokens are measured, the time to the first chunk is not shown: it is not the time to the first token", () => {
   const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
   for (const [measurement, isShown] of [
     [{}, true],

@@ -283,14 +283,14 @@ test("a sentence about one response says the same as one about several", () => {
 });
 
 test("a note on gaps of several levels has the times of each", () => {
-  const gapAt = (level: number, fromSec: number): LevelResult => {
-    const gaps = [{ startNs: fromSec * 1e9, endNs: (fromSec + 2) * 1e9, typicalNs: 1e6 }];
-    return makeLevel({ level, window: makeWindow({ gaps }) });
+  const gapsAt = (level: number, ...fromSec: number[]): LevelResult => {
+    const gaps = fromSec.map((sec) => ({ startNs: sec * 1e9, endNs: (sec + 2) * 1e9, typicalNs: 1e6 }));
+    return makeLevel({ level, window: makeWindow({ durationNs: 10e9, gaps }) });
   };
-  const [note, ...others] = notesOf([gapAt(2, 3), gapAt(4, 9)], {}).filter(({ code }) => code === "gap");
+  const [note, ...others] = notesOf([gapsAt(4, 13), gapsAt(2, 3, 7)], {}).filter(({ code }) => code === "gap");
   assert.equal(others.length, 0);
-  assert.match(note?.text ?? "", /^At concurrency 2: nothing completed from 3\.0 s to 5\.0 s \(2\.0 s\)/);
-  assert.match(note?.text ?? "", / Likewise at concurrency 4 from 9\.0 s to 11\.0 s \(2\.0 s\)\.$/);
+  assert.match(note?.text ?? "", /^At concurrency 2: nothing completed from 3\.0 s to 5\.0 s \(2\.0 s\), from 7\.0 s /);
+  assert.match(note?.text ?? "", / Likewise at concurrency 4 from 13\.0 s to 15\.0 s \(2\.0 s\)\.$/);
 });
 
 test("what differs by more than numbers is not called the same", () => {

@@ -87,7 +87,7 @@ for (const [name, change] of Object.entries(PLANS))
       else assert.ok(far.levels[0] !== undefined && far.levels[0].window.requestCount > 0);
     });
 
-test("these runs used most messages, of which there are a few", () => {
+test("these runs used most of the few messages", () => {
   const names = [
     "rehearse",
     "beginRun",

@@ -18,7 +18,7 @@ const PLOT_FORMATS = {
   help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
 } as const;
 
-/** All of a schedule, of which a plan names no part. */
+/** The whole schedule, where the plan gives no part. */
 const WHOLE: SchedulePartPlan = { startMs: null, endMs: null, startsAtFirst: false, speedRatio: 1 };
 
 /** Returns what puts a value into the part of a schedule. */

@@ -45,7 +45,7 @@ describe("time windows", () => {
     assert.deepEqual(empty, [1, 2, 3, 4, 5]);
   });
 
-  test("of which one is empty are an error that says so", async () => {
+  test("are an error if one of them is empty, which says so", async () => {
     const level = makeLevel({ mode: windows });
     const measured = measureLevel(level, 1, async ({ clock, server }) => {
       clock.every(1200, () => {
