@@ -1,6 +1,6 @@
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { formatCount, formatDurationNs, formatPct } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
@@ -112,11 +112,7 @@ function describeLost(result: RunResult): string[] {
   const uncounted = total(({ uncountedCount }) => uncountedCount);
   if (uncounted === 0) return [head];
   const who = others.length === 0 ? "it" : "they";
-  const requests = uncounted === 1 ? "request" : "requests";
-  return [
-    head,
-    `${formatCount(uncounted)} ${requests} that ${who} reported ${uncounted === 1 ? "is" : "are"} in no row`,
-  ];
+  return [head, `${countOf(uncounted, "request")} that ${who} reported ${plural(uncounted, "is", "are")} in no row`];
 }
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
