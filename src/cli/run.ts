@@ -24,7 +24,7 @@ import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
-import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
+import { type PlanValues, withPlanValues } from "./options/place.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";

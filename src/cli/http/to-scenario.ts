@@ -11,7 +11,7 @@ import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { HTTP_FOR } from "../options/load-options.ts";
-import type { PlanValues } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 
