@@ -1,5 +1,5 @@
 import { rangeOf } from "../../../load/levels.ts";
-import { levelAt } from "../../../load/load-ladder.ts";
+import { levelAt } from "../../../load/search.ts";
 import { fieldOf } from "../../../plan/defined.ts";
 import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
