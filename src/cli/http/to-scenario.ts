@@ -32,7 +32,7 @@ export function toScenario(flags: FlagValues): HttpScenario {
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
   if (flags.texts("url").length > 0 && flags.positionals.length > 0)
     problems.push(problem("conflict", "--url", "the argument is an address too", "Give all addresses with --url."));
-  const given = readGivenLoad(flags, "http", problems);
+  const given = readGivenLoad(flags, "http", problems) ?? {};
   const limits = readLimits(flags, problems);
   const options = readOptions(flags, problems);
   const values = readShared(flags, "http", problems);

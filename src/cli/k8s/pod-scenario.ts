@@ -77,9 +77,10 @@ function readLoaded(
   problems.push(...late.map(needsSetup));
   if (problems.length > 0) return undefined;
   const path = resolve(file);
-  const given = collect(problems, () =>
-    withGivenLoad(resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path }), load),
-  );
+  const given = collect(problems, () => {
+    const own = resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path });
+    return load === undefined ? own : withGivenLoad(own, load);
+  });
   if (given === undefined) return undefined;
   const client = flags.text("client") as Plan["client"]["kind"] | undefined;
   const overrides = { urls: flags.texts("url"), client };
