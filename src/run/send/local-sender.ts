@@ -1,13 +1,15 @@
 import {
   closedConcurrencyOf,
   type Drive,
+  divideDrive,
   isScheduled,
   leastInFlightOf,
   limitConcurrency,
   roundSizeOf,
+  shareOfDrive,
 } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
-import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
+import { countOf, type Share, WHOLE } from "../../load/share.ts";
 import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import { Timeline } from "../../measure/timeline.ts";
