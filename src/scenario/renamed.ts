@@ -64,6 +64,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["cancel.percent", 'share: "5 %"'],
   ["stability.percent", 'within: "10 %"'],
   ["inputs.mix", 'lengths: [{ isl: 100, osl: 20, share: "100 %" }]'],
+  ["inputs.steps", 'calls: [{ path: "/login" }]'],
   ["delayRatio", "delayFactor: 0.5"],
   ["serverTrace.rate", "oneIn: 10"],
   ["ttft", 'timeToFirstToken: "200 ms"'],
