@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
-import { hinted } from "../../plan/schema.ts";
+import { flagSchema, hinted, listSchema } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
 import type { ChainCallPlan } from "../../service/http/chain-plan.ts";
 import { fillPath, placesIn, textsIn } from "../../service/http/chain-texts.ts";
@@ -67,7 +67,7 @@ function callSchema() {
     headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "must be the name of a header")), header)),
     body: v.optional(body),
     extract: v.optional(v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), extract)),
-    once: v.optional(v.boolean("must be true or false")),
+    once: v.optional(flagSchema()),
     thinkTime: v.optional(
       v.pipe(
         spreadSchema(),
@@ -87,6 +87,8 @@ interface Missing {
   readonly index: number;
   readonly field: "path" | "headers" | "body";
   readonly message: string;
+  /** What to write. */
+  readonly expected: string;
 }
 
 /** Returns the values that calls need and do not have. @param given names of the values of all users */
@@ -99,8 +101,8 @@ function findMissing(calls: readonly CallData[], given: readonly string[]): Miss
       const names = new Set(texts[field].flatMap(placesIn).filter((name) => !known.has(name)));
       return [...names].map((name) => {
         const near = nearestName(name, [...known]);
-        const fix = near === undefined ? `extract: { ${name}: "…" } in a call before it` : `{{${near}}}`;
-        return { index, field, message: `needs {{${name}}}, which no call before it extracts: write ${fix}` };
+        const expected = near === undefined ? `extract: { ${name}: "…" } in a call before it` : `{{${near}}}`;
+        return { index, field, message: `needs {{${name}}}, which no call before it extracts`, expected };
       });
     });
     for (const name of Object.keys(extract)) known.add(name);
@@ -112,7 +114,7 @@ function chainOptionsSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()], "must be text, a number, true or false");
   const user = v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), value, "must be values by name");
   const calls = v.pipe(
-    v.array(callSchema(), "must be a list of calls"),
+    listSchema(callSchema(), "calls"),
     v.minLength(1, "must have a call"),
     v.check(
       (all) => all.length === 0 || all.some(({ once }) => once !== true),
@@ -122,8 +124,8 @@ function chainOptionsSchema() {
   const options = strictOptions({
     calls,
     count: v.optional(countSchema()),
-    users: v.optional(v.pipe(v.array(user, "must be a list of users"), v.minLength(1, "must have a user"))),
-    showValues: v.optional(v.boolean("must be true or false")),
+    users: v.optional(v.pipe(listSchema(user, "users"), v.minLength(1, "must have a user"))),
+    showValues: v.optional(flagSchema()),
   });
   return v.pipe(
     options,
@@ -131,11 +133,11 @@ function chainOptionsSchema() {
       if (!dataset.typed) return;
       const { calls: list, users = [] } = dataset.value;
       const given = Object.keys(users[0] ?? {}).filter((name) => users.every((one) => Object.hasOwn(one, name)));
-      for (const { index, field, message } of findMissing(list, given)) {
+      for (const { index, field, ...missing } of findMissing(list, given)) {
         const call = list[index] as CallData;
         const item = { type: "object", origin: "value" } as const;
         addIssue({
-          message,
+          ...missing,
           input: field === "path" ? call.path : undefined,
           path: [
             { ...item, input: dataset.value, key: "calls", value: list },
