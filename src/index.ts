@@ -87,7 +87,7 @@ export type { DerivedMetric, ExtractedOf, LevelValues } from "./scenario/definit
 export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type { ChainOptions } from "./scenario/generate/chain.ts";
-export type { ChainExtract, ChainStep, CheckedSteps } from "./scenario/generate/chain-types.ts";
+export type { ChainCall, ChainExtract, CheckedCalls } from "./scenario/generate/chain-types.ts";
 export type {
   HookContext,
   ReadyOptions,

@@ -14,6 +14,7 @@ import type { CompletionGap } from "../../measure/completion-gaps.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LevelMeter } from "../count/level-meter.ts";
@@ -336,6 +337,10 @@ export class LocalSender implements LoadSender {
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
     return this.parts.tokens && takeTokensOf(this.parts.tokens, span);
+  }
+
+  async tokenTotals(): Promise<TotalledTokens | undefined> {
+    return this.parts.tokens?.readTotals();
   }
 }
 

@@ -3,6 +3,7 @@ import type { RecordColumns } from "../../measure/records.ts";
 import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { ProgressCounts, TraceEvent } from "../../result/observer.ts";
 import type { DelayedRequests, RequestCounts, RunResult } from "../../result/run-result.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -178,6 +179,8 @@ export interface LoadSender {
   findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined>;
   /** Undefined when no tokens are measured. */
   takeTokens(span: TakenSpan): Promise<LevelTokens | undefined>;
+  /** What the tokens of the run add up to since the first call, for a display. Undefined when no tokens are measured. */
+  tokenTotals(): Promise<TotalledTokens | undefined>;
 }
 
 /** What a sender reports by itself. */

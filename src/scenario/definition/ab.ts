@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { movePath, UserError } from "../../plan/problem.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { flagSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, strictOptions } from "../fields.ts";
@@ -66,7 +66,7 @@ export function abOptionsSchema() {
       ),
     ),
     precision: v.optional(percentSchema()),
-    strict: v.optional(v.boolean("must be true or false")),
+    strict: v.optional(flagSchema()),
   });
 }
 

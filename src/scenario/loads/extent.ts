@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf, Schema } from "../../plan/schema.ts";
+import { type EntriesOf, listSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
 
@@ -56,12 +56,12 @@ export function inFlightSchema(rule?: string): Schema<number> {
 
 /** Returns the schema of numbers of requests in flight. */
 export function levelsSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(inFlightSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+  return v.pipe(listSchema(inFlightSchema(), "levels"), v.minLength(1, "must have a level"));
 }
 
 /** Returns the schema of requests per second. */
 export function ratesSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(positiveSchema(), "must be a list of rates"), v.minLength(1, "must have a rate"));
+  return v.pipe(listSchema(positiveSchema(), "rates"), v.minLength(1, "must have a rate"));
 }
 
 /** Options of `ramp`: level by level, or over a time. */
