@@ -10,6 +10,13 @@ import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { type Step, verdictOf } from "./step.ts";
 import { type WarmUp, type WarmUpTally, warmUp, warmUpStep } from "./warm-up.ts";
 
+/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+const STEADY_LIMIT_MS = 60_000;
+
+/** Below this rate it does not matter how fast the client's code is. */
+const LEAST_FULL_PER_SEC = 2000;
+const RATE_PROBE_MS = 20;
+
 /** Levels that are begun one by one, each with its warm-up: those of a load without phases. */
 export class SeparateLevels implements LevelSequence {
   private readonly host: LevelHost;
@@ -94,13 +101,6 @@ export class SeparateLevels implements LevelSequence {
     host.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
   }
 }
-
-/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
-const STEADY_LIMIT_MS = 60_000;
-
-/** Below this rate it does not matter how fast the client's code is. */
-const LEAST_FULL_PER_SEC = 2000;
-const RATE_PROBE_MS = 20;
 
 /** A level that is measured from the moment when its load is steady. */
 interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {

@@ -10,6 +10,9 @@ import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { SessionLoad } from "./session-load.ts";
 import { isSameThinking, Thinking } from "./think-time.ts";
 
+/** Time between two changes of a ramp. */
+const RAMP_STEP_MS = 20;
+
 /** Where a drive starts. */
 interface Host {
   readonly driver: Driver;
@@ -110,8 +113,6 @@ export class LoadStarter implements Host {
     return { load, begin: (atNs) => load.start(drive.arrivals, atNs) };
   }
 }
-
-const RAMP_STEP_MS = 20;
 
 /** Keeps a number of requests outstanding, which may change over time. Each slot sends one sequence after the other. */
 class ClosedLoad implements ActiveLoad {
