@@ -89,7 +89,7 @@ for (const [name, change] of Object.entries(PLANS))
 
 test("these runs used most of the few messages", () => {
   const names = ["rehearse", "beginRun", "prepare", "start", "change", "set", "stop", "close"];
-  const replies = ["until", "takeUnsent", "drain", "beginWindow", "cut", "findGaps"];
+  const replies = ["until", "takeUnsent", "drain", "beginWindow", "cut", "idleTimes"];
   // These runs measure no tokens, and none is cancelled.
   const others = ["cancel", "takeTokens"];
   for (const name of [...names, ...replies]) assert.ok(seen.has(name), name);
