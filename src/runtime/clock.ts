@@ -119,7 +119,7 @@ function startTimer(delayMs: number, action: () => void, isBackground = false): 
   const start = (restMs: number): void => {
     timer = setTimeout(
       () => (restMs > MAX_TIMER_MS ? start(restMs - MAX_TIMER_MS) : action()),
-      Math.min(restMs, MAX_TIMER_MS),
+      Math.max(0, Math.min(restMs, MAX_TIMER_MS)),
     );
     if (isBackground) timer.unref?.();
   };

@@ -48,6 +48,16 @@ test("sleeping takes at least as long as asked", async () => {
   assert.ok(nowNs() - startNs >= 19e6);
 });
 
+test("a time that has passed is no wait, and no warning of the runtime", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error): number => warnings.push(warning);
+  process.on("warning", note);
+  await sleepMs(-0.01);
+  await sleepMs(1);
+  process.off("warning", note);
+  assert.deepEqual(warnings, []);
+});
+
 test("files are read through one file system", () => {
   assert.match(fileSystem().readFileSync(new URL(import.meta.url), "utf8"), /files are read/);
 });

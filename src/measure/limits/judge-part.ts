@@ -29,8 +29,8 @@ export interface PartVerdict {
   readonly needed?: RequestsNeeded | undefined;
 }
 
-/** Why a result is open in which a gap hides, and where its cause is found. */
-export const NOTHING_COMPLETED = "nothing completed for a time; look at the server's log of that time";
+/** Why a result is open in which a gap hides. A note says when that was, and what to do. */
+export const NOTHING_COMPLETED = "nothing completed for a time";
 const TOO_CLOSE = "too close to the limit; measure longer";
 
 /**
