@@ -119,15 +119,16 @@ function startTimer(delayMs: number, action: () => void, isBackground = false): 
   const start = (restMs: number): void => {
     timer = setTimeout(
       () => (restMs > MAX_TIMER_MS ? start(restMs - MAX_TIMER_MS) : action()),
-      Math.max(0, Math.min(restMs, MAX_TIMER_MS)),
+      Math.min(restMs, MAX_TIMER_MS),
     );
     if (isBackground) timer.unref?.();
   };
-  start(delayMs);
+  // Node warns of a due time that has just passed.
+  start(Math.max(0, delayMs));
   return () => clearTimeout(timer);
 }
 
-/** Resolves after at least `delayMs` milliseconds (0 or more). @param clock default: this thread's */
+/** Resolves after at least `delayMs` milliseconds; a negative time is over. @param clock default: this thread's */
 export function sleepMs(delayMs: number, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve) => {
     clock.after(delayMs, resolve);

@@ -1,8 +1,10 @@
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
+
 import { describeLoad } from "../../registry/level-names.ts";
-import { isDrawn } from "../../registry/plan-of-run.ts";
+import { isDrawn } from "../../registry/load-modes.ts";
+
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { Plot } from "../plot.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";

@@ -1,5 +1,4 @@
-import { joinGaps } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import { type IdleTimes, joinIdleTimes } from "../../measure/completion-gaps.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -242,9 +241,9 @@ export class FleetSender implements LoadSender {
     return joined;
   }
 
-  async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
-    const parts = known(await this.gather((sender) => sender.findGaps(endNs, latency)));
-    return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
+    return parts.length === 0 ? undefined : joinIdleTimes(parts);
   }
 
   resumeTokens(): void {
