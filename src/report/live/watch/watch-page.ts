@@ -107,7 +107,7 @@ function show(state) {
   put("spread", w === null || w.throughputRatio === undefined ? "" : "throughput varies " + percent(w.throughputRatio) + ", latency " + percent(w.latencyRatio));
   const hasTokens = state.levels.some((level) => level.tokensPerSec !== null);
   const ofTokens = hasTokens ? ["tokens/s", "TTFT p50", "TTFT p99", "ITL p50", "ITL p99"] : [];
-  byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, "mean", "p50", "p99"]));
+  byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, ...["mean", "p50", "p99"].map((name) => (hasTokens ? "e2e " : "") + name)]));
   byId("levels").replaceChildren(...state.levels.map((level) => {
     const { tokensPerSec, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms } = level;
     const tokens = [tokensPerSec === null ? "–" : rate(tokensPerSec), ...[ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms].map(ms)];
