@@ -28,6 +28,10 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
   };
   for (let read = 0; read < reads.length; read++) {
     const text = reads[read] as string;
+    if (open === "" && isOneLine(text)) {
+      events.push({ read, name: "", data: text.slice(5, -2).trim() });
+      continue;
+    }
     if (open !== "" && FIELD.test(text) && isWhole(open)) close();
     if (open === "" || isBody(open)) openRead = read;
     open += text;
@@ -44,6 +48,13 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
   }
   close();
   return events;
+}
+
+/** Whether a read is one event of one line, as most are. */
+function isOneLine(text: string): boolean {
+  return (
+    text.startsWith("data:") && text.indexOf("\n") === text.length - 2 && text.endsWith("\n") && !text.includes("\r")
+  );
 }
 
 function isBody(text: string): boolean {
@@ -67,11 +78,6 @@ function isWhole(text: string): boolean {
 }
 
 function addEvent(events: ServerEvent[], read: number, text: string): void {
-  // As most are: one line.
-  if (text.startsWith("data:") && !text.includes("\n") && !text.includes("\r")) {
-    events.push({ read, name: "", data: text.slice(5).trim() });
-    return;
-  }
   if (isBody(text)) {
     events.push({ read, name: "", data: text.trim() });
     return;
