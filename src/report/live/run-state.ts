@@ -15,7 +15,7 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
-import { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import { LoadMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
 import {
   type LevelPlace,
@@ -53,7 +53,7 @@ export class RunState implements Report {
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
   private readonly hasTokens: boolean;
-  private readonly health: HealthMonitor;
+  private readonly load: LoadMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
   private progress: RunProgress | undefined;
@@ -73,7 +73,7 @@ export class RunState implements Report {
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
     this.hasTokens = tokensPlanOf(plan) !== undefined;
-    this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
+    this.load = new LoadMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming);
   }
 
@@ -84,7 +84,7 @@ export class RunState implements Report {
     this.settled = NO_REQUESTS;
     this.firstLevelNs = undefined;
     this.restartRates();
-    this.health.start();
+    this.load.start();
   }
 
   onPrepared(prepared: PreparedRun): void {
@@ -154,15 +154,15 @@ export class RunState implements Report {
     this.settle();
     this.isFinished = true;
     this.snapshot();
-    this.health.stop();
+    this.load.stop();
   }
 
   private read(progress: RunProgress, atNs: number): RunSnapshot {
     this.settle();
     const levels = this.levels();
     const counts = countsBy((name) => levels.reduce((sum, level) => sum + level[name], 0));
-    const { cpuRatio, loopLagMaxNs } = this.health.take();
-    const { outstanding, client = { cpuRatio, loopLagMaxNs } } = progress.counts();
+    const load = this.load.take();
+    const { outstanding, client = load } = progress.counts();
     const elapsedSec = nsToSec(atNs - this.startNs);
     return {
       ...counts,

@@ -38,11 +38,16 @@ export interface Agent {
 /**
  * Starts an agent. One agent takes part in one run at a time.
  * @param openSeat starts what sends. Default: a thread
+ * @param name those of its host and of its process there
  * @throws RunError when the bus cannot be used, or lets everybody in: an agent runs the code of scenarios
  */
-export async function startAgent(plan: BusPlan, events: AgentEvents, openSeat = openThreadSeat): Promise<Agent> {
+export async function startAgent(
+  plan: BusPlan,
+  events: AgentEvents,
+  openSeat = openThreadSeat,
+  name = `${hostname()}/${process.pid}`,
+): Promise<Agent> {
   const id = randomUUID().slice(0, 8);
-  const name = `${hostname()}/${process.pid}`;
   const bus = await openBus(plan, `rampart agent ${name}`);
   if (!bus.isGuarded) {
     await bus.close();
