@@ -12,6 +12,7 @@ import {
   type ClaimReply,
   claimSubject,
   FIND_SUBJECT,
+  filesSubject,
   linkSubjects,
   type ToAgent,
   type ToConductor,
@@ -113,6 +114,8 @@ class AgentRun {
   private readonly link: Link;
   private readonly parts: AgentRunParts;
   private readonly seats = new Map<number, Seat>();
+  /** Ends the subscription to what comes to all agents at once. */
+  private readonly endCast: () => void;
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
   private isEnding = false;
@@ -121,6 +124,7 @@ class AgentRun {
   constructor(bus: GuardedBus, { send, receive }: LinkSubjects, parts: AgentRunParts) {
     this.runId = parts.runId;
     this.parts = parts;
+    this.endCast = bus.subscribe(filesSubject(parts.runId), (piece) => this.take(piece as ToAgent));
     this.link = new Link(
       bus,
       { send: receive, receive: send },
@@ -135,6 +139,7 @@ class AgentRun {
   async end(reason: string | undefined): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
+    this.endCast();
     if (reason !== undefined) this.send({ kind: "failed", reason });
     await Promise.all([...this.seats.values()].map((seat) => seat.end()));
     this.files?.remove();
@@ -170,6 +175,9 @@ class AgentRun {
       }
       case "file":
         this.files?.add(message);
+        return;
+      case "files-sent":
+        this.send({ kind: "files-missing", numbers: this.files?.findMissing(message.count) ?? [] });
         return;
       case "open-seat":
         this.openSeat(message.seat);
