@@ -50,7 +50,7 @@ export function fromLeast<T extends Interval & { readonly value: number }>(estim
 const SMALL_CHANCE = 0.005;
 
 /**
- * Returns the least that a percentile can be: the least value, where so many independent ones are hardly all above the percentile; otherwise 0 for
+ * Returns the least that a percentile can be: the least value, where these many independent ones are hardly all above the percentile; otherwise 0 for
  * values that are not negative. @param percentile above 0 and below 100. Default: that of a mean, about the middle
  */
 export function leastOf({ min }: Sketch, effective: number, percentile = 50): number {
