@@ -127,7 +127,9 @@ export function goalsOf({ title, slope, slopeError, peakMb }: LongMemory): reado
   return [
     judgeGoal(`${what}: peak MB`, peakMb, isExact ? undefined : LIMIT_MB),
     judgeGoal(`${what}: slope, MB an hour`, slope, undefined, error),
-    ...(isExact ? [] : [judgeGoal(`${what}: growth for certain, MB an hour`, slope - slopeError, LIMIT_MB_PER_HOUR)]),
+    ...(isExact
+      ? []
+      : [judgeGoal(`${what}: growth for certain, MB an hour`, Math.max(0, slope - slopeError), LIMIT_MB_PER_HOUR)]),
   ];
 }
 
