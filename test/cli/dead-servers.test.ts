@@ -69,6 +69,16 @@ const CASES: readonly (readonly [name: string, target: () => string, says: RegEx
     () => `triton("localhost:${httpPort}", { model: "simple", protocol: "grpc" })`,
     /speaks HTTP, not gRPC/,
   ],
+  [
+    "http, one of two addresses dead",
+    () => `http(["localhost:${httpPort}", "localhost:${deadPort}"], { path: "/v2/health/ready" })`,
+    /cannot connect to localhost:\d+ \(Connection refused\)\..* 1 of 2 addresses can be reached\.\n$/,
+  ],
+  [
+    "KServe, one of two addresses dead",
+    () => `triton(["localhost:${grpcPort}", "localhost:${deadPort}"], { model: "simple", protocol: "grpc" })`,
+    /cannot connect to localhost:\d+ \(Connection refused\)/,
+  ],
   ["TLS on a plain port", () => `http("https://localhost:${httpPort}")`, /does not speak TLS: write http:\/\//],
   ["a path that is not there", () => `http("localhost:${countedPort}")`, /has no such path: .*404/],
   [
@@ -98,6 +108,14 @@ export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "
         assert.ok(requestCount <= 20, `${requestCount} requests`);
       });
     });
+
+  test("for one dead address of rampart http", async () => {
+    const [live, dead] = [`localhost:${httpPort}`, `localhost:${deadPort}`];
+    const args = [live, dead].flatMap((at) => ["--url", `${at}/v2/health/ready`]);
+    const found = await runRampart(["http", ...args, "-n", "40"]);
+    assert.deepEqual([found.code, found.out], [69, ""], found.err);
+    assert.match(found.err, /^rampart: cannot connect to localhost:\d+ \(Connection refused\)/m);
+  });
 
   test("for rampart http and rampart chat too", async () => {
     for (const command of ["http", "chat"]) {
