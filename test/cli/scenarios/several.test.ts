@@ -58,6 +58,14 @@ describe("rampart run with several scenarios", () => {
     });
   });
 
+  test("is rampart FOLDER too, without a slash", async () => {
+    await inFolder({ "many/c.yaml": YAML }, async (cwd) => {
+      const { code, out, err } = await runRampart(["many", "--dry-run"], { cwd });
+      assert.equal(code, 0, err);
+      assert.equal((JSON.parse(out) as { readonly name: string }).name, "c");
+    });
+  });
+
   test("runs all of them, with the gravest verdict and a report of each", async () => {
     await inFolder(FILES, async (cwd) => {
       const { code, out, err } = await runRampart(["run", ".", "--json", "{name}.out.json"], { cwd });
