@@ -9,6 +9,7 @@ import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
 import { wrap } from "./options/rows.ts";
+import { isDirectory } from "./output-files.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 
@@ -37,9 +38,11 @@ const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
 
-/** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash. */
+/** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash, or a folder that is there. */
 function isScenario(name: string): boolean {
-  return /\.(?:[cm]?[jt]s|ya?ml|json)$/i.test(name) || (!name.startsWith("-") && /[/\\]/.test(name));
+  return (
+    /\.(?:[cm]?[jt]s|ya?ml|json)$/i.test(name) || (!name.startsWith("-") && (/[/\\]/.test(name) || isDirectory(name)))
+  );
 }
 
 /** The subcommands. */
@@ -228,7 +231,7 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
 /** Prints a guide, the help of a command, or the list of both. */
 async function printHelp(name: string | undefined, io: CommandIo, isAll = false): Promise<number> {
   const { printTopic, TOPICS, topicsByKind } = await loadTopics();
-  if (name === undefined || name === "help" || name === "version") {
+  if (name === undefined || ["help", "version", "--help", "-h"].includes(name)) {
     io.out(formatHelp(topicsByKind(), isAll));
     return EXIT.passed;
   }
@@ -243,9 +246,12 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   if (name.startsWith("-")) {
-    io.err(
-      `rampart: ${name} stands before the command. Write rampart COMMAND ${name}; rampart --help lists the commands.\n`,
-    );
+    const near = nearestName(name, ["--help", "--help-all", "--version"]);
+    const fix =
+      near === undefined
+        ? `Write rampart COMMAND ${name}; rampart --help lists the commands.`
+        : `Did you mean ${near}?`;
+    io.err(`rampart: ${name} stands before the command. ${fix}\n`);
     return EXIT.usage;
   }
   const near = nearestName(name, names);

@@ -31,12 +31,13 @@ import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenari
 import {
   checkSeveral,
   findScenarios,
+  flagsFor,
   partsOf,
+  planSeveral,
   type RunRequest,
   runParts,
   runSeveral,
   sweepScenario,
-  valuesFor,
 } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
@@ -52,10 +53,11 @@ export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts
 /** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+    const given = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
     const found: Problem[] = [];
-    const files = findScenarios(flags.positionals, found);
+    const files = findScenarios(given.positionals, found);
     const [file] = files;
+    const flags = file === undefined || files.length > 1 ? given : flagsFor(file, given);
     if (asksHelp(flags)) {
       const page =
         file === undefined
@@ -68,49 +70,45 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const problems: Problem[] =
       flags.positionals.length === 0 ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : found;
     problems.push(...flags.problems);
+    if (files.length > 1) return runFiles(files, { flags, problems, command }, io);
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
-    if (files.length > 1) return runFiles(files, { flags, values, problems, command }, io);
-    if (flags.has("sweep") && problems.length === 0) {
-      const { scenario } = await loadScenario(file, await io.loadApi());
-      return sweepScenario(scenario, flags, (request, pointIo) => runFile(file, request, pointIo), io);
-    }
-    const run = (given: PlanValues): Promise<number> =>
-      runFile(file, { flags, values: valuesFor(file, given), problems }, io);
+    if (flags.has("sweep") && problems.length === 0) return runFile(file, { flags, values, problems }, io);
+    const run = (own: PlanValues): Promise<number> => runFile(file, { flags, values: own, problems }, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
 }
 
-/** Runs several scenarios. All are loaded first, so that a mistake in one is reported before another is run. */
-async function runFiles(
-  files: readonly string[],
-  {
-    flags,
-    values,
-    problems,
-    command,
-  }: {
-    readonly flags: FlagValues;
-    readonly values: PlanValues;
-    readonly problems: readonly Problem[];
-    readonly command: string;
-  },
-  io: CommandIo,
-): Promise<number> {
-  const found = [...problems, ...checkSeveral(values)];
-  for (const file of files) {
-    await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
-      if (!(error instanceof UserError)) throw error;
-      found.push(...error.problems);
-    });
-  }
-  if (found.length > 0) throw new UserError(found);
+interface SeveralRequest extends Pick<RunRequest, "flags" | "problems"> {
+  readonly command: string;
+}
+
+/** Runs several scenarios. All are planned first, so that a mistake in one is reported before another is run. */
+async function runFiles(files: readonly string[], asked: SeveralRequest, io: CommandIo): Promise<number> {
+  const { flags, problems, command } = asked;
+  problems.push(...checkSeveral(flags));
+  const run = (file: string, to: CommandIo, watched: Partial<RunRequest> = {}): Promise<number> => {
+    const own = flagsFor(file, flags);
+    const wrong: Problem[] = [];
+    return runFile(file, { flags: own, values: readShared(own, "run", wrong), problems: wrong, ...watched }, to);
+  };
+  await planSeveral(files, problems, (file) =>
+    run(file, silent(io), { watch: { onPlan: () => {} }, onRuns: () => {} }),
+  );
+  if (problems.length > 0) throw new UserError(problems);
   return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
-    explainErrors(command, io, () => runFile(file, { flags, values: valuesFor(file, values), problems: [] }, io)),
+    explainErrors(command, io, () => run(file, io)),
   );
 }
 
-function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
+/** Runs a scenario, or sweeps it. */
+async function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
+  if (!request.flags.has("sweep") || request.problems.length > 0) return runPlainFile(file, request, io);
+  const { scenario } = await loadScenario(file, await io.loadApi());
+  return sweepScenario(scenario, request, (point, pointIo) => runPlainFile(file, point, pointIo), io);
+}
+
+function runPlainFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
   return openScenario(file, request.problems, io, (loaded) => runLoaded(loaded, request, io));
 }
 
@@ -134,7 +132,7 @@ export async function runEntryScenario(
       withoutExitOf(file, () => runLoaded(loaded, request, runIo)).catch((error: unknown) => {
         throw explainLater(error, loaded);
       });
-    if (flags.has("sweep") && problems.length === 0) return sweepScenario(loaded.scenario, flags, run, io);
+    if (flags.has("sweep") && problems.length === 0) return sweepScenario(loaded.scenario, { flags }, run, io);
     return run({ flags, values, problems }, io);
   }).then((code) => withOutputFailure(code, io));
 }

@@ -126,6 +126,14 @@ export function movePath(found: Problem, change: (path: string) => string): Prob
   return typeof found.path === "string" ? { ...found, path: change(found.path) } : found;
 }
 
+/** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place @throws other errors */
+export function addProblems(problems: Problem[], error: unknown, place: (path: string) => string): void {
+  if (!(error instanceof UserError)) throw error;
+  const known = new Set(problems.map((one) => JSON.stringify(one)));
+  const found = error.problems.map((one) => movePath(one, place));
+  problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
+}
+
 /** Words an error for the user of a front door. Returns errors that are not for users unchanged. */
 export function wordError<E>(error: E, nameOf: NameOf | undefined): E;
 export function wordError(error: unknown, nameOf: NameOf | undefined): unknown {

@@ -24,9 +24,21 @@ export const STORED_FORMATS = {
   markdown: formatMarkdownReport,
 } satisfies Readonly<Record<string, RenderReport>>;
 
+/** Reports on several runs, by a list that only they have. */
+const JOINT = [
+  ["points", "several runs, such as a sweep"],
+  ["comparisons", "a comparison"],
+] as const;
+
 /** Reads a report. @throws UserError when the file is not a report of this version */
 export function readStoredReport(path: string): ReportModel {
   const document = parse(path);
+  const fields = new Map(Object.entries(document ?? {}));
+  const joint = JOINT.find(([key]) => Array.isArray(fields.get(key)));
+  if (joint !== undefined) {
+    const hint = "Run it again for its page, its summary or its table.";
+    throw userError("mismatch", path, `is the JSON of ${joint[1]}, which cannot be shown again`, hint);
+  }
   const version = (document as { readonly version?: unknown } | null)?.version;
   if (typeof version === "number" && version !== REPORT_VERSION) throw refuseVersion(path, version, document as object);
   const read = v.safeParse(createReportSchema(), document);

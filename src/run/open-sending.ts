@@ -5,11 +5,12 @@ import type { RecordColumns } from "../measure/records.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { RunError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
-import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
+import { type ServerTargetPlan, targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { sleepUnless, systemClock } from "../runtime/clock.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
@@ -22,10 +23,12 @@ import type { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
 import { cannotConnect } from "./judge/failure-policy.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
+import { unlessSilent } from "./judge/silence.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
 import { createJudge } from "./mix/create-judge.ts";
 import { openMixedTarget } from "./mix/mixed-target.ts";
+import { MOST_PROBE_MS, reachServers } from "./open/reach-servers.ts";
 import { openTarget, type Session, type Target, type TargetOptions } from "./open/session.ts";
 import { prepareRehearsal } from "./rehearsal.ts";
 import type { JudgedRequests, SenderParts } from "./run-parts.ts";
@@ -36,9 +39,6 @@ import type { Feed } from "./send/feed.ts";
 import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
-
-/** A server that takes longer to connect to may still be reachable. */
-const MOST_PROBE_MS = 1000;
 
 /** What opening a sender needs besides its plan. */
 export interface SendingOptions extends Omit<TargetOptions, "search"> {
@@ -127,14 +127,13 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   closers.push(() => driver.close());
   // Until the server is queried, the data may still be refused.
   if (target.isQueried() && options.sendsElsewhere !== true) void driver.reserve(1);
-  const session = await signal.unlessInterrupted(settingUp);
+  const session = await signal.unlessInterrupted(unlessSilent(plan, settingUp));
   const lanes = laneOptionsOf(plan, search, session.service, senders);
   driver.setLanes(lanes);
   const feed = await createFeed(session, { plan, search, lanes, senders });
-  if (!target.isQueried() && plan.behaviour?.waitsForServer !== true && urlsOf(plan.target).length === 1) {
-    await signal.unlessInterrupted(sleepUnless(MOST_PROBE_MS, driver.reserve(1)));
-    const found = refusal();
-    if (found !== undefined) throw cannotConnect(plan, found);
+  if (plan.behaviour?.waitsForServer !== true && senders.index === 0) {
+    const found = await signal.unlessInterrupted(probe(plan, target.isQueried() ? undefined : { driver, refusal }));
+    if (found !== undefined) throw found;
   }
   const groups = await openGroups(plan, session);
   const tokens = meter ?? (openingTokens && (await (await signal.unlessInterrupted(openingTokens)).measure(groups)));
@@ -155,6 +154,20 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
         listener,
       ),
   };
+}
+
+/** Returns why a server cannot be reached. @param unused the driver, if no request has reached the server; it keeps the connection */
+async function probe(
+  plan: Plan,
+  unused: Pick<ReturnType<typeof openDriver>, "driver" | "refusal"> | undefined,
+): Promise<RunError | undefined> {
+  const { length } = urlsOf(plan.target);
+  // A mix counts the failures of each target by itself.
+  if (length > 1 && membersOf(plan.target).length === 0) return reachServers(plan.target as ServerTargetPlan);
+  if (length !== 1 || unused === undefined) return undefined;
+  await sleepUnless(MOST_PROBE_MS, unused.driver.reserve(1));
+  const failure = unused.refusal();
+  return failure && cannotConnect(plan, failure);
 }
 
 /** Creates the driver. `refusal` returns why its first connection failed; undefined when it did not. */

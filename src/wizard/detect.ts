@@ -53,7 +53,7 @@ async function detectAt(url: string, place: ReturnType<typeof parseUrl>, wanted?
   const plain = await identifyServer({ host, port, isSecure });
   if (isSecure && plain.speaks === "nothing") {
     const { speaks } = await identifyServer({ host, port, isSecure: false });
-    if (speaks !== "nothing" && speaks !== "tls")
+    if (speaks === "http" || speaks === "grpc")
       return { url, text: `${place.authority} does not speak TLS: write http:// before the address.` };
   }
   if (plain.speaks !== "tls" || isSecure) return describe(plain, { ...place, given }, wanted);
@@ -93,6 +93,7 @@ function describe(
     return { detected: { target, protocol, found: all }, url, text: `${at} is ${describeFound(named)}${tls}.` };
   }
   if (speaks === "tls") return { url, text: `${at} speaks TLS.` };
+  if (speaks === "other") return { url, text: `${at} speaks neither HTTP nor gRPC.` };
   if (speaks === "nothing")
     return { url, text: `${isSecure ? "Nothing known answers behind TLS" : "Nothing answers"} at ${at}.` };
   const text =

@@ -56,6 +56,11 @@ describe("a command that does not exist", () => {
     assert.match(err, /^rampart: --port stands before the command\. Write rampart COMMAND --port;/);
   });
 
+  test("but is nearly an option, which is suggested", async () => {
+    assert.match((await run("--verison")).err, /^rampart: --verison .* Did you mean --version\?\n$/);
+    assert.equal((await run("help", "--help")).code, 0);
+  });
+
   test("but is AIPerf's name", async () => {
     assert.match((await run("aiperf", "profile", "-m", "x")).err, /rampart genai-perf profile takes these/);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { inFolder, type RunningProcess, runRampart, startRampart } from "./rampart-process.ts";
 
@@ -15,7 +15,7 @@ let requestCount = 0;
 /** A port that refuses connections. */
 let deadPort = 0;
 
-const listen = (server: Server): Promise<number> =>
+const listen = (server: Server | TcpServer): Promise<number> =>
   new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
   });
@@ -69,6 +69,16 @@ const CASES: readonly (readonly [name: string, target: () => string, says: RegEx
     () => `triton("localhost:${httpPort}", { model: "simple", protocol: "grpc" })`,
     /speaks HTTP, not gRPC/,
   ],
+  [
+    "http, one of two addresses dead",
+    () => `http(["localhost:${httpPort}", "localhost:${deadPort}"], { path: "/v2/health/ready" })`,
+    /cannot connect to localhost:\d+ \(Connection refused\)\..* 1 of 2 addresses can be reached\.\n$/,
+  ],
+  [
+    "KServe, one of two addresses dead",
+    () => `triton(["localhost:${grpcPort}", "localhost:${deadPort}"], { model: "simple", protocol: "grpc" })`,
+    /cannot connect to localhost:\d+ \(Connection refused\)/,
+  ],
   ["TLS on a plain port", () => `http("https://localhost:${httpPort}")`, /does not speak TLS: write http:\/\//],
   ["a path that is not there", () => `http("localhost:${countedPort}")`, /has no such path: .*404/],
   [
@@ -98,6 +108,44 @@ export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "
         assert.ok(requestCount <= 20, `${requestCount} requests`);
       });
     });
+
+  test("for one dead address of rampart http", async () => {
+    const [live, dead] = [`localhost:${httpPort}`, `localhost:${deadPort}`];
+    const args = [live, dead].flatMap((at) => ["--url", `${at}/v2/health/ready`]);
+    const found = await runRampart(["http", ...args, "-n", "40"]);
+    assert.deepEqual([found.code, found.out], [69, ""], found.err);
+    assert.match(found.err, /^rampart: cannot connect to localhost:\d+ \(Connection refused\)/m);
+  });
+
+  test("for servers that close each connection, or answer 503 to each request", async () => {
+    let asked = 0;
+    const closing = createTcpServer((socket) => socket.on("error", () => {}).once("data", () => socket.end()));
+    const unavailable = createServer((_request, response) => {
+      asked++;
+      response.writeHead(503).end();
+    });
+    try {
+      for (const [server, says] of [
+        [closing, /closes connections without a response/],
+        [unavailable, /refuses the requests: HTTP status 503\. Is it still starting\?/],
+      ] as const) {
+        const { code, out, err } = await runRampart([
+          "http",
+          `localhost:${await listen(server)}`,
+          "--for",
+          "1s",
+          "-c",
+          "4",
+        ]);
+        assert.deepEqual([code, out], [69, ""], err);
+        assert.match(err, says);
+      }
+      assert.ok(asked <= 50, `${asked} requests`);
+    } finally {
+      closing.close();
+      unavailable.close();
+    }
+  });
 
   test("for rampart http and rampart chat too", async () => {
     for (const command of ["http", "chat"]) {

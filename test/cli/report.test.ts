@@ -67,7 +67,14 @@ describe("a stored report", () => {
 
   test("that is none, or of another version, is refused by name before anything is written", LIMIT, async () => {
     const old = readFileSync(join(ROOT, "test/report/read/runs/fixtures/rampart-2.json"), "utf8");
-    const files = { "v2.json": old, "v9.json": '{"version": 9}', "other.json": "[1]", "text.json": "no JSON" };
+    const files = {
+      "v2.json": old,
+      "v9.json": '{"version": 9}',
+      "other.json": "[1]",
+      "text.json": "no JSON",
+      "sweep.json": '{"version":2,"points":[]}',
+      "ab.json": '{"version":3,"comparisons":[]}',
+    };
     await inFolder(files, async (folder) => {
       for (const [args, message] of [
         [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
@@ -76,6 +83,8 @@ describe("a stored report", () => {
           ["v2.json"],
           /v2\.json: is a report of version 2, which lacks .*: verdict, notes, overTime, metrics of levels\. Use .* or rampart compare, which reads it/,
         ],
+        [["sweep.json"], /sweep\.json: is the JSON of several runs, such as a sweep, which cannot be shown again\./],
+        [["ab.json"], /ab\.json: is the JSON of a comparison, which cannot be shown again\./],
         [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
         [["text.json"], /text\.json: is not the JSON of a run/],
         [[], /FILE: is missing/],

@@ -50,7 +50,8 @@ export async function runCheckCommand(args: readonly string[], command: string, 
       ...(isTyped ? [] : ["types are wrong"]),
     ];
     const all = countOf(files.length, "scenario is right", "scenarios are right");
-    io.out(faults.length === 0 ? `PASSED  ${all}\n` : `REFUSED  ${faults.join("; ")}\n`);
+    const rest = checks.every(wasChecked) ? "" : "; types not checked";
+    io.out(faults.length === 0 ? `PASSED  ${all}${rest}\n` : `REFUSED  ${faults.join("; ")}\n`);
     return faults.length === 0 ? EXIT.passed : EXIT.usage;
   });
 }
@@ -106,6 +107,10 @@ function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | 
 function describePlan(plan: Plan): string {
   const { name, target, assertions } = plan;
   return `${name}: ${targetKindOf(target).describe(target)}; ${describeLoad(plan)}; ${countOf(assertions.length, "assertion")}`;
+}
+
+function wasChecked({ compiler, failure }: TypeCheck): boolean {
+  return compiler !== undefined && failure === undefined;
 }
 
 /** Prints what the compiler said. Returns whether it found nothing wrong. */

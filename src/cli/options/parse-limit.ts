@@ -1,5 +1,6 @@
+import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { findMetric, type NamedMetric, parseMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
-import type { AssertionPlan, Comparison } from "../../plan/assertions.ts";
+import type { AssertionPlan, Comparison, MetricPlan } from "../../plan/assertions.ts";
 import { percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
@@ -56,7 +57,19 @@ export function toAssertion(
       "Give a value, such as 25ms.",
       text,
     );
+  const why = whyNotOfRun(metric);
+  if (why !== undefined) return problem("unsupported", PATH, why.message, why.hint, text);
   return { metric, comparison: opposite[limit.comparison], limit: limit.amount };
+}
+
+/** Returns why a metric of comparisons cannot be limited in a run; undefined when it can. */
+function whyNotOfRun(metric: MetricPlan): Pick<Problem, "message" | "hint"> | undefined {
+  if (metric.key === "goodput") {
+    const hint = "Write a scenario with goodput({ latency: \"20 ms\" }), or limit the times, such as 'p99 > 25ms'.";
+    return { message: "goodput needs the limits of a good request, which an option cannot give", hint };
+  }
+  if (metricOf(metric).isOfReports !== true) return undefined;
+  return { message: "this metric is of reports, and not measured while a run lasts", hint: GRAMMAR_OF_RUN };
 }
 
 type Parsed = Pick<ChangeLimit, "of" | "amount"> | { readonly message: string; readonly hint: string };

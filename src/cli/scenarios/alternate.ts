@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { addProblems, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { RunSet } from "../../report/compare/comparison.ts";
 import { toComparisonJson } from "../../report/compare/json.ts";
@@ -21,7 +21,7 @@ import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
-import { addProblems, FORMATS, showReports } from "./sweep.ts";
+import { FORMATS, showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
 

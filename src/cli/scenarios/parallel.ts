@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { addProblems, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { toReportJson } from "../../report/json/report-json.ts";
 import {
   buildSweepModel,
@@ -15,7 +15,7 @@ import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
-import { addProblems, checkPointFiles, showReports } from "./sweep.ts";
+import { checkPointFiles, showReports } from "./sweep.ts";
 
 /** `perTarget(…)`: a load of its own for each target, at the same time, in one report. */
 

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { addProblems, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
@@ -13,7 +13,7 @@ import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import type { PlanValues } from "../options/place.ts";
-import { fileKeyOf } from "../options/shared-option.ts";
+import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { isDirectory, isFile } from "../output-files.ts";
 import { readShared } from "../shared-flags.ts";
@@ -73,13 +73,12 @@ function isJsonScenario(text: string): boolean {
 }
 
 /** Reports problems of several scenarios together. */
-export function checkSeveral(values: PlanValues): Problem[] {
-  const shared = sharedOptions("run").flatMap(({ name, setting, ...rest }) => {
-    const path =
-      setting === undefined || fileKeyOf({ name, setting, ...rest }) === undefined ? "" : values.get(setting);
-    return typeof path === "string" && path !== "" && !path.includes(NAME)
-      ? [problem("overwrite", `--${name}`, "is one file for several scenarios", `Write ${NAME} in it.`, path)]
-      : [];
+export function checkSeveral(flags: FlagValues): Problem[] {
+  const shared = outputOptions().flatMap(({ name }) => {
+    const path = flags.text(name);
+    return path === undefined || path.includes(NAME)
+      ? []
+      : [problem("overwrite", `--${name}`, "is one file for several scenarios", `Write ${NAME} in it.`, path)];
   });
   const hint = "Give each job one scenario.";
   return findLaunch() === undefined
@@ -87,12 +86,37 @@ export function checkSeveral(values: PlanValues): Problem[] {
     : [...shared, problem("conflict", "SCENARIO", "processes that were started together run only one", hint)];
 }
 
-/** Returns what options put into the plan of one scenario: its name stands in the paths of its reports. */
-export function valuesFor(file: string, values: PlanValues): PlanValues {
+/** Returns the flags of one scenario: its name stands in the paths of its reports. */
+export function flagsFor(file: string, flags: FlagValues): FlagValues {
   const name = basename(file, extname(file));
-  return new Map(
-    [...values].map(([key, value]) => [key, typeof value === "string" ? value.replaceAll(NAME, name) : value]),
-  );
+  const named = (own: FlagValues, option: string): FlagValues =>
+    own.withTexts(
+      option,
+      own.texts(option).map((path) => path.replaceAll(NAME, name)),
+    );
+  return outputOptions().reduce((own, option) => (own.has(option.name) ? named(own, option.name) : own), flags);
+}
+
+/** The options whose value is the file of a report. */
+function outputOptions(): readonly SharedOption[] {
+  return sharedOptions("run").filter((option) => fileKeyOf(option) !== undefined);
+}
+
+/**
+ * Plans scenarios, so that a mistake in one is reported before another is run.
+ * @param problems gets those of the plans, each once
+ * @param plan plans one of them
+ */
+export async function planSeveral(
+  files: readonly string[],
+  problems: Problem[],
+  plan: (file: string) => Promise<unknown>,
+): Promise<void> {
+  for (const file of files) {
+    // What these options name is part of a scenario.
+    const place = (path: string): string => (/^--(set|sweep) /.test(path) ? `${file}: ${path}` : path);
+    await plan(file).catch((error: unknown) => addProblems(problems, error, place));
+  }
 }
 
 /**
@@ -105,9 +129,6 @@ export async function runSeveral(
   io: CommandIo,
   run: (file: string) => Promise<number>,
 ): Promise<number> {
-  const missing = files.filter((file) => !existsSync(file));
-  if (missing.length > 0)
-    throw new UserError(missing.map((file) => problem("unreadable", file, "there is no such file", "Check the path.")));
   const codes: number[] = [];
   for (const [index, file] of files.entries()) {
     io.out(`${index === 0 ? "" : "\n"}${index + 1}/${files.length}  ${file}\n\n`);
@@ -145,7 +166,7 @@ export interface RunRequest {
 /** Runs a scenario for each point of `--sweep`. @param run runs it once */
 export function sweepScenario(
   { definition }: Scenario,
-  flags: FlagValues,
+  { flags, onRuns }: Pick<RunRequest, "flags" | "onRuns">,
   run: (request: RunRequest, io: CommandIo) => Promise<number>,
   io: CommandIo,
 ): Promise<number> {
@@ -155,7 +176,7 @@ export function sweepScenario(
     const problems: Problem[] = [];
     return run({ flags: pointFlags, values: readShared(pointFlags, "run", problems), problems, watch }, pointIo);
   };
-  return runSweep(flags, { door: "run", parameters, runPoint }, io);
+  return runSweep(flags, { door: "run", parameters, runPoint, onRuns }, io);
 }
 
 /** What a scenario runs several times for: the two targets of `ab(…)`, or the targets of a mix whose loads are their own. */
@@ -179,9 +200,11 @@ export async function runParts(
   io: CommandIo,
 ): Promise<number> {
   const { flags, watch, onRuns } = request;
-  const call = options === undefined ? "perTarget(…)" : "ab(…)";
-  const message = `${call} already runs the scenario several times`;
-  if (watch !== undefined) throw new UserError(problem("conflict", "--sweep", message, "Leave it out."));
+  if (watch !== undefined && onRuns === undefined) {
+    const [field, call] = options === undefined ? ["load", "perTarget(…)"] : ["target", "ab(…)"];
+    const message = `${call} already runs the scenario several times`;
+    throw new UserError(problem("conflict", field, message, "Leave out --sweep."));
+  }
   if (options !== undefined && names !== undefined)
     throw new UserError(problem("conflict", "load", "ab(…) has targets with one load", "Use another load."));
   const values = new Map([...request.values].filter(([key]) => !key.startsWith("outputs.files.")));

@@ -1,6 +1,6 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { movePath, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
 import { formatCsv } from "../../report/csv.ts";
@@ -21,7 +21,7 @@ import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
-import type { CommandIo, PointWatch } from "../execute.ts";
+import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
@@ -38,6 +38,8 @@ export interface SweepDoor {
   readonly parameters: readonly string[];
   /** Runs a point. Returns its exit code. */
   runPoint(flags: FlagValues, io: CommandIo, watch: PointWatch): Promise<number>;
+  /** Receives the points, which are then not run; not called where a plan needs a server that is started first. Absent: they are run. */
+  readonly onRuns?: OnRuns | undefined;
 }
 
 /** Options that say nothing about what is measured. */
@@ -68,6 +70,16 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
     values.reduce((given, one) => place(given, one, command), withoutFiles);
   const once = withoutRepeats(silent(io));
   const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), once, watch));
+  if (command.onRuns !== undefined) {
+    const known = plans.filter((plan) => plan !== undefined);
+    const nameOf = (at: number): string => formatPoint(points[at] ?? []);
+    if (known.length === points.length)
+      command.onRuns(
+        known.map((plan, at) => ({ name: nameOf(at), plan })),
+        false,
+      );
+    return [];
+  }
   if (flags.has("dry-run")) {
     const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
     io.out(`${JSON.stringify(shown, null, 2)}\n`);
@@ -206,14 +218,6 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
         problem("conflict", `--${name}`, "cannot hold more than one point", "Leave it out, or run one point."),
       ),
   ];
-}
-
-/** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place in the scenario @throws other errors */
-export function addProblems(problems: Problem[], error: unknown, place: (path: string) => string): void {
-  if (!(error instanceof UserError)) throw error;
-  const known = new Set(problems.map((one) => JSON.stringify(one)));
-  const found = error.problems.map((one) => movePath(one, place));
-  problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
 }
 
 /** A report on several runs together, and where it is shown. */

@@ -160,6 +160,8 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
     const state = STATES.find((one) => all.some(({ check }) => check.state === one)) ?? "pass";
     const same = all.filter(({ check }) => check.state === state);
     const [first] = same;
+    if (all.length === 1 && first !== undefined)
+      return { state, text, measured: `${first.at}: ${first.check.measured}` };
     const count = state === "pass" ? `at all ${all.length} ${noun}` : `at ${same.length} of ${all.length} ${noun}`;
     const example = state === "pass" || first === undefined ? "" : `, such as ${first.at}: ${first.check.measured}`;
     return { state, text, measured: `${count}${example}` };

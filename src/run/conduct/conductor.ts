@@ -12,6 +12,7 @@ import { endStartUp } from "../../runtime/runtime.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import { hostExhausted, limitReached, warnOfLevels, watchMemory } from "../host-limits.ts";
 import { FailurePolicy } from "../judge/failure-policy.ts";
+import { watchSilence } from "../judge/silence.ts";
 import { callModeOf } from "../lanes.ts";
 import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
 import type { ConductorParts } from "../run-parts.ts";
@@ -81,12 +82,14 @@ export class Conductor implements LevelHost {
   }
 
   async execute(): Promise<RunResult> {
-    const { hostLimits, signal } = this.parts;
+    const { plan, hostLimits, signal } = this.parts;
     const unwatch = watchMemory(hostLimits, (error) => signal.fail(error));
+    const unwatchSilence = watchSilence(plan, { signal, progress: () => this.policy.responses() });
     try {
       return await this.runAll();
     } finally {
       unwatch();
+      unwatchSilence();
     }
   }
 
@@ -144,7 +147,7 @@ export class Conductor implements LevelHost {
       const { result: measured, next } = await sequence.run(step);
       if (measured !== undefined) {
         const result = growth === undefined ? measured : { ...measured, workers: growth.levelWorkers };
-        this.policy.checkRatio();
+        this.policy.checkEnd();
         addLevel(this.levels, result, step.repeat > 0);
         observer.onLevelEnd?.(result);
         this.checkDerived(result);
@@ -199,7 +202,7 @@ export class Conductor implements LevelHost {
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
       roundSize: roundSizeOf(drive),
-      checkFailures: () => this.policy.checkRatio(),
+      checkFailures: () => this.policy.checkEnd(),
       fail: (error) => this.fail(error),
       warnOfVersions: (model) => this.warnOfVersions(model),
     };

@@ -10,6 +10,7 @@ import type { RunSignal } from "../interrupt.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
+import { answersNothing, type ResponseCounts } from "./silence.ts";
 
 /** Maximum probability of the observed failures under the allowed ratio, for ending a run of unknown length. */
 const MAX_CHANCE = 1e-9;
@@ -54,6 +55,9 @@ const REFUSING_STATUSES: readonly number[] = [301, 302, 307, 308, 401, 403, 404,
 /** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
 const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 
+/** Bad gateway, unavailable and gateway timeout: a server that is overloaded answers some requests with them. */
+const UNAVAILABLE_STATUSES: readonly number[] = [502, 503, 504];
+
 /** Decides how failed requests affect the run. */
 export class FailurePolicy {
   readonly log = new FailureLog();
@@ -66,6 +70,8 @@ export class FailurePolicy {
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
+  /** Lanes whose requests were refused. */
+  private readonly refusedLanes = new Set<number>();
 
   /** @param progress returns the sender's latest counts */
   constructor(plan: Plan, signal: RunSignal, progress: () => SenderState) {
@@ -91,16 +97,38 @@ export class FailurePolicy {
       return;
     }
     this.checkReachable(failure, sentNs);
-    this.checkRefused(failure);
+    this.checkRefused(failure, lane);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
-  /** Ends the run when the ratio of failed requests is above the limit. Call at the end of a measurement. */
-  checkRatio(): void {
+  /** Ends the run when the ratio of failed requests is above the limit, or the server has answered none. Call at the end of a measurement. */
+  checkEnd(): void {
     const { maxRatio } = this.plan.failures;
     const { completedCount, failedCount } = this.progress();
     const total = completedCount + failedCount;
     if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
+    const { unanswered } = this.reachability;
+    const isMet =
+      this.waitsForServer || completedCount > 0 || failedCount === 0 || urlsOf(this.plan.target).length === 0;
+    if (isMet || unanswered === undefined || this.signal.isStopped) return;
+    const { kind } = unanswered;
+    const silentWithin = { timeout: "client.requestTimeoutMs", stalled: "client.stallTimeoutMs" } as const;
+    const limit = silentWithin[kind as keyof typeof silentWithin] as
+      | (typeof silentWithin)["timeout" | "stalled"]
+      | undefined;
+    const requests = countOf(failedCount, "request");
+    this.signal.fail(
+      limit === undefined
+        ? cannotConnect(this.plan, unanswered)
+        : answersNothing(this.plan, `to ${requests} in time`, limit),
+    );
+  }
+
+  /** Counts the requests that the server has answered, also with an error. */
+  responses(): ResponseCounts {
+    const { completedCount, failedCount, outstanding } = this.progress();
+    const isUnanswered = this.reachability.unanswered !== undefined;
+    return { answeredCount: completedCount + (isUnanswered ? 0 : failedCount), outstanding };
   }
 
   private isTooManyForSure(): boolean {
@@ -126,14 +154,24 @@ export class FailurePolicy {
   }
 
   /** Ends the run when the server refuses all its requests: each of its responses would cost nothing, and be worth nothing. */
-  private checkRefused(failure: Failure): void {
+  private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
-    if (this.waitsForServer || this.progress().completedCount > 0 || !refusesAll(failure)) return;
-    if (++this.refusedCount !== FEW_REFUSED) return;
+    const { completedCount, activeLanes } = this.progress();
+    const isUnavailable = failure.kind === "http" && UNAVAILABLE_STATUSES.includes(failure.status ?? 0);
+    if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
+    this.refusedCount++;
+    this.refusedLanes.add(lane);
+    if (this.signal.isStopped || this.refusedCount < FEW_REFUSED) return;
+    // An overloaded server is still busy with the first requests that it took.
+    if (isUnavailable && this.refusedLanes.size < activeLanes) return;
     const isUnknown = failure.status === 404;
     const what = isUnknown ? "has no such path" : "refuses the requests";
     const message = `${urlsOf(plan.target).join(", ")} ${what}: ${describeFailure(failure)}`;
-    const hint = isUnknown ? "Does it serve this API, under this path?" : "Check the address, the method and the key.";
+    const hint = isUnknown
+      ? "Does it serve this API, under this path?"
+      : isUnavailable
+        ? "Is it still starting? Look at its log."
+        : "Check the address, the method and the key.";
     this.signal.fail(new RunError("unreachable", message, hint, { failure }));
   }
 

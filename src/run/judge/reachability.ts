@@ -47,6 +47,7 @@ export class Reachability {
   /** Time of the last success, or of the last response with an error. */
   private answeredNs = 0;
   private hasAnswered = false;
+  private first: Failure | undefined;
   /** Servers that lost connections or requests since the last response. */
   private readonly lost = new Set<string>();
 
@@ -60,6 +61,7 @@ export class Reachability {
   judge(failure: Failure, context: ReachContext): Reach {
     const { kind } = failure;
     if (context.completedCount > 0) this.hasAnswered = true;
+    this.first ??= failure;
     if (context.lastSuccessNs > this.lastSuccessNs) this.answered();
     this.lastSuccessNs = context.lastSuccessNs;
     this.answeredNs = Math.max(this.answeredNs, context.lastSuccessNs);
@@ -73,6 +75,11 @@ export class Reachability {
     this.answeredNs = context.failedNs;
     this.answered();
     return "reachable";
+  }
+
+  /** The first failure, if the target has answered no request; undefined otherwise, and before any failure. */
+  get unanswered(): Failure | undefined {
+    return this.hasAnswered ? undefined : this.first;
   }
 
   private answered(): void {

@@ -11,12 +11,13 @@ const MAX_BYTES = 64 * 1024; // 64 KiB, more than any response to these requests
 const FRAME_HEADER_BYTES = 9;
 const SETTINGS_FRAME = 4;
 const TLS_ALERT = 0x15;
+const HTTP_BEGIN = "HTTP/1.";
 const UNVERIFIED = { verifyPeer: false, verifyHost: false } as const;
 
 /** What a server speaks. */
 export interface ServerIdentity {
-  /** `nothing`: no connection or no response. */
-  readonly speaks: "http" | "grpc" | "tls" | "nothing";
+  /** `nothing`: no connection or no response. `other`: bytes of another protocol. */
+  readonly speaks: "http" | "grpc" | "tls" | "other" | "nothing";
   /** The known APIs that it serves, in the order of the service kinds. */
   readonly found: readonly FoundApi[];
 }
@@ -48,7 +49,7 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   const speaks = classify(first);
   if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
-  if (speaks === "tls") return { speaks, found: [] };
+  if (speaks === "tls" || speaks === "other") return { speaks, found: [] };
   if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
   // A gRPC server may refuse a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
@@ -136,11 +137,17 @@ function classify(response: Uint8Array): ServerIdentity["speaks"] {
   const text = textOf(response);
   // nginx and Go respond in plain text on a TLS port.
   if (/^HTTP\/1\.[01] 400 /.test(text) && /https/i.test(text)) return "tls";
-  if (text.startsWith("HTTP/1.")) return "http";
+  if (text.startsWith(HTTP_BEGIN)) return "http";
   if (response[0] === TLS_ALERT && response[1] === 3) return "tls";
   // An HTTP/2 server starts with SETTINGS on stream 0.
   if (response.length >= FRAME_HEADER_BYTES && response[0] === 0 && response[3] === SETTINGS_FRAME) return "grpc";
-  return "nothing";
+  return isForeign(response) ? "other" : "nothing";
+}
+
+/** Reports whether a response begins like none of HTTP, TLS and HTTP/2: with text of another protocol, such as a greeting. */
+function isForeign(response: Uint8Array): boolean {
+  const begin = textOf(response.subarray(0, HTTP_BEGIN.length));
+  return begin.length > 0 && /^[\x20-\x7e]/.test(begin) && !HTTP_BEGIN.startsWith(begin);
 }
 
 /** Sends an HTTP/1.1 request and returns the response as far as it arrives; empty without one. */
@@ -186,7 +193,8 @@ function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Ar
       onData: (bytes) => {
         pieces.push(bytes.slice());
         length += bytes.length;
-        if (length > MAX_BYTES) end();
+        // A greeting is followed by nothing that tells more.
+        if (length > MAX_BYTES || isForeign(pieces[0] as Uint8Array)) end();
       },
       onClose: end,
     });

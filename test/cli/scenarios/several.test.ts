@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { findScenarios } from "../../../src/cli/scenarios/several.ts";
@@ -15,6 +15,21 @@ export default defineScenario({
 });
 `;
 const YAML = "name: c\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 10 } }\n";
+const AB = `
+import { ab, defineScenario, embedded, hold, percentile } from "rampart";
+export default defineScenario({
+  name: "ab", target: ab(embedded(), embedded(), { pairs: 2 }), load: hold(1, { requests: 20 }),
+  assert: [percentile(0.99, "latency").below("1 min")],
+});
+`;
+const PER = `
+import { defineScenario, embedded, hold, mix, percentile, perTarget } from "rampart";
+export default defineScenario({
+  name: "per", target: mix([{ name: "a", target: embedded() }, { name: "b", target: embedded() }]),
+  load: perTarget({ a: hold(1, { requests: 20 }), b: hold(2, { requests: 20 }) }),
+  assert: [percentile(0.99, "latency").below("1 min")],
+});
+`;
 const FILES = {
   "a.ts": scenario("a", "1 min"),
   "b.ts": scenario("b", "1 us"),
@@ -24,6 +39,11 @@ const FILES = {
   "compose.yaml": "services: {}\n",
   "rampart.d.ts": "export default 1;\n",
 };
+
+/** Returns the number of points of a report of several runs. */
+function jsonPointsOf(cwd: string, name: string): number {
+  return (JSON.parse(readFileSync(join(cwd, name), "utf8")) as { readonly points: readonly object[] }).points.length;
+}
 
 describe("rampart run with several scenarios", () => {
   test("takes those of a folder, and leaves its other files alone", async () => {
@@ -35,6 +55,14 @@ describe("rampart run with several scenarios", () => {
         join(cwd, "c.yaml"),
       ]);
       assert.deepEqual(problems, []);
+    });
+  });
+
+  test("is rampart FOLDER too, without a slash", async () => {
+    await inFolder({ "many/c.yaml": YAML }, async (cwd) => {
+      const { code, out, err } = await runRampart(["many", "--dry-run"], { cwd });
+      assert.equal(code, 0, err);
+      assert.equal((JSON.parse(out) as { readonly name: string }).name, "c");
     });
   });
 
@@ -61,6 +89,48 @@ describe("rampart run with several scenarios", () => {
       assert.match(err, /d\.ts: its default export is not a scenario/);
       const none = await runRampart(["run", "a.ts", "nowhere.ts"], { cwd });
       assert.deepEqual([none.code, none.out], [64, ""]);
+    });
+  });
+
+  test("runs none of them when the plan of one is wrong, also of one side and of one target of its own", async () => {
+    const wrong = {
+      "w.ts": scenario("w", "1 min").replace("max(", "percentile(0.99, ").replace("max }", "percentile }"),
+    };
+    await inFolder({ ...FILES, ...wrong, "ab.ts": AB, "per.ts": PER }, async (cwd) => {
+      const broken = ["w.ts", "ab.ts", "per.ts"];
+      const { code, out, err } = await runRampart(["run", "a.ts", ...broken], { cwd });
+      assert.deepEqual([code, out], [64, ""], err);
+      for (const file of broken) assert.match(err, new RegExp(`^rampart: ${file}:.* percentile of 1 or more`, "m"));
+    });
+  });
+
+  test("writes the report of a comparison, and of targets with loads of their own, under the scenario's name", async () => {
+    const files = { "one.ts": AB.replace("0.99", "99"), "two.ts": PER.replace("0.99", "99") };
+    await inFolder(files, async (cwd) => {
+      const { code, err } = await runRampart(["run", ".", "--json", "out-{name}.json"], { cwd });
+      assert.ok(code === 0 || code === 66, err);
+      assert.deepEqual(
+        readdirSync(cwd)
+          .filter((name) => name.startsWith("out"))
+          .toSorted(),
+        ["out-one.json", "out-two.json"],
+      );
+      assert.equal(jsonPointsOf(cwd, "out-two.json"), 2);
+    });
+  });
+
+  test("sweeps each of them", async () => {
+    await inFolder({ ...FILES, "ab.ts": AB.replace("0.99", "99") }, async (cwd) => {
+      const files = ["a.ts", "c.yaml"];
+      const swept = await runRampart(["run", ...files, "--sweep", "users=1,2", "--json", "{name}.out.json"], { cwd });
+      assert.equal(swept.code, 0, swept.err);
+      for (const name of ["a", "c"]) assert.equal(jsonPointsOf(cwd, `${name}.out.json`), 2);
+      const wrong = await runRampart(["run", ...files, "--sweep", "nothing=1,2"], { cwd });
+      assert.deepEqual([wrong.code, wrong.out], [64, ""]);
+      for (const file of files) assert.match(wrong.err, new RegExp(`${file}: --sweep nothing: is neither`));
+      const own = await runRampart(["run", "a.ts", "ab.ts", "--sweep", "users=1,2"], { cwd });
+      assert.deepEqual([own.code, own.out], [64, ""]);
+      assert.match(own.err, /ab\.ts:\d.*, target: ab.* already runs .* several times\. Leave out --sweep/);
     });
   });
 });

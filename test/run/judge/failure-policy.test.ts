@@ -68,7 +68,7 @@ test("a share of failures above the limit ends the run, at the limit it does not
   ] as const) {
     const { policy, signal } = makePolicy(0.1, { completedCount: 100 - failedCount, failedCount });
     policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
-    policy.checkRatio();
+    policy.checkEnd();
     assert.equal(signal.isStopped, isStopped);
     if (isStopped)
       assert.match(
@@ -77,7 +77,7 @@ test("a share of failures above the limit ends the run, at the limit it does not
       );
   }
   const { policy, signal } = makePolicy(null, { failedCount: 100 });
-  policy.checkRatio();
+  policy.checkEnd();
   assert.equal(signal.isStopped, false);
 });
 
@@ -162,4 +162,29 @@ test("a server that refuses all requests ends the run of a scenario", () => {
   assert.equal(endOf({ ...plan, behaviour: { waitsForServer: true } }, 0), undefined);
   assert.match(endOf(plan, 0, { ...missing, status: 401, message: "HTTP status 401" }) ?? "", /refuses the requests/);
   assert.match(endOf(makePlan({ failures: { maxRatio: null } }), 0) ?? "", /has no such path/);
+});
+
+test("a server that answers 503 to each lane ends the run, and not while it is busy with the request of one", () => {
+  const unavailable: Failure = { kind: "http", status: 503, message: "HTTP status 503" };
+  const signal = new RunSignal();
+  const progress = progressOf({ activeLanes: 3, outstanding: 1 });
+  const policy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () => progress);
+  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 2, nowNs());
+  assert.equal(signal.isStopped, false);
+  policy.add(unavailable, 2, nowNs());
+  assert.match(signal.error?.message ?? "", /refuses the requests: HTTP status 503/);
+  assert.equal(signal.error?.hint, "Is it still starting? Look at its log.");
+});
+
+test("a measurement without any answer ends the run with what kept the server from answering", () => {
+  const endOf = (failure: Failure, counts: Partial<SenderState> = {}): string | undefined => {
+    const { policy, signal } = makePolicy(null, { failedCount: 1, ...counts });
+    policy.add(failure, 0, nowNs());
+    policy.checkEnd();
+    return signal.error?.message;
+  };
+  assert.match(endOf({ kind: "closed", message: "" }) ?? "", /closes connections without a response/);
+  assert.match(endOf({ kind: "timeout", message: "" }) ?? "", /has answered nothing to 1 request in time/);
+  assert.equal(endOf({ kind: "closed", message: "" }, { completedCount: 1 }), undefined);
+  assert.equal(endOf({ kind: "http", status: 500, message: "" }), undefined);
 });

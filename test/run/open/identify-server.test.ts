@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { startMock } from "../../../src/mock/server.ts";
 import { identifyServer } from "../../../src/run/open/identify-server.ts";
@@ -118,7 +118,7 @@ const FIRST_BYTES = [
     latin1("HTTP/1.1 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"),
     "tls",
   ],
-  ["bytes of another protocol", latin1("SSH-2.0-x\r\n"), "nothing"],
+  ["bytes of another protocol", latin1("SSH-2.0-x\r\n"), "other"],
 ] as const;
 for (const [name, bytes, speaks] of FIRST_BYTES)
   test(`${name} is ${speaks}`, LIMIT, async () => {
@@ -136,6 +136,19 @@ for (const [name, bytes, speaks] of FIRST_BYTES)
 
 test("a port without a listener is nothing", LIMIT, async () => {
   assert.deepEqual(await identify(await findDeadPort()), { speaks: "nothing", found: [] });
+});
+
+test("a greeting of another protocol ends the wait, though the connection stays open", LIMIT, async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    socket.write("SSH-2.0-x\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  assert.deepEqual(await identify(port), { speaks: "other", found: [] });
+  for (const socket of sockets) socket.destroy();
+  server.close();
 });
 
 test("a silent server is not waited for", LIMIT, async () => {

@@ -1,0 +1,51 @@
+import { RunError } from "../../plan/problem.ts";
+import { maskSecrets } from "../../plan/secrets.ts";
+import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { connectFailure } from "../../transport/connect-failure.ts";
+import type { Failure } from "../../transport/failure.ts";
+import { openNamedSocket } from "../../transport/named-socket.ts";
+import type { Endpoint } from "../../transport/request.ts";
+import { resolveEndpoint } from "./endpoint.ts";
+
+/** A server that takes longer to connect to may still be reachable. */
+export const MOST_PROBE_MS = 1000;
+
+/**
+ * Connects once to each server of a target, because a load that they share hides one that is not there.
+ * @returns the error that names those that cannot be reached; undefined when there are none
+ */
+export async function reachServers(target: ServerTargetPlan): Promise<RunError | undefined> {
+  const address = serviceKindOf(target).address(target);
+  const { tls } = networkOf(target);
+  const endpoints = [...new Set(urlsOf(target))].map((url) => resolveEndpoint({ ...address, url }, tls));
+  const asked = await Promise.all(endpoints.map(reach));
+  const refused = asked.filter((one) => one !== undefined);
+  if (refused.length === 0) return undefined;
+  const others = asked.length - refused.length;
+  const rest = others === 0 ? "" : ` ${others} of ${asked.length} addresses can be reached.`;
+  const hint = `Is the server running, and is this its address?${rest}`;
+  return new RunError("unreachable", `cannot connect to ${refused.join(", ")}`, hint);
+}
+
+/** Returns the server with the reason why it cannot be reached; undefined when it can, or that is not known in time. */
+async function reach(endpoint: Endpoint): Promise<string | undefined> {
+  const failure = await new Promise<Failure | undefined>((resolve) => {
+    let isOpened = false;
+    const timer = setTimeout(() => {
+      resolve(undefined);
+      socket.close();
+    }, MOST_PROBE_MS);
+    const socket = openNamedSocket(endpoint, {
+      onOpen: () => {
+        isOpened = true;
+        socket.close();
+      },
+      onData: () => {},
+      onClose: (error) => {
+        clearTimeout(timer);
+        resolve(isOpened ? undefined : connectFailure(error));
+      },
+    });
+  });
+  return failure && `${maskSecrets(endpoint.authority)} (${failure.message})`;
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
+import { test } from "node:test";
+import { RunSignal } from "../../../src/run/interrupt.ts";
+import { watchSilence } from "../../../src/run/judge/silence.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+
+/** A server that accepts connections and answers nothing ends the run; a slow one does not. */
+
+const STALL_TIMEOUT_MS = 600;
+
+/** Watches a run with one request in flight. @param ended number of requests that are answered */
+async function watch(server: Server | TcpServer, ended: number, done: (signal: RunSignal) => Promise<void>) {
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const given = toPlan(defineScenario({ name: "x", target: http(url), load: hold(1) }), "/");
+  const plan = { ...given, client: { ...given.client, stallTimeoutMs: STALL_TIMEOUT_MS } };
+  const signal = new RunSignal();
+  const progress = () => ({ answeredCount: ended, outstanding: 1 });
+  const unwatch = watchSilence(plan, { signal, progress });
+  try {
+    await done(signal);
+  } finally {
+    unwatch();
+    server.close();
+  }
+}
+
+const silentServer = (): TcpServer => createTcpServer((socket) => socket.on("error", () => {}).resume());
+
+test("a server without any answer ends the run", { timeout: 60_000 }, () =>
+  watch(silentServer(), 0, async (signal) => {
+    await signal.failed;
+    assert.equal(signal.error?.code, "unreachable");
+    assert.match(
+      signal.error?.message ?? "",
+      /^127\.0\.0\.1:\d+ accepts connections, but has answered nothing within 100 ms$/,
+    );
+  }),
+);
+
+test("a slow server that answers other requests is waited for", { timeout: 60_000 }, async () => {
+  let asked = 0;
+  const twice = Promise.withResolvers<void>();
+  const slow = createServer((_request, response) => {
+    response.end();
+    if (++asked === 2) twice.resolve();
+  });
+  await watch(slow, 0, async (signal) => {
+    await twice.promise;
+    assert.equal(signal.error, undefined);
+  });
+});
+
+test("a server that has answered is not asked", { timeout: 60_000 }, async () => {
+  let accepted = 0;
+  const server = silentServer().on("connection", () => accepted++);
+  await watch(server, 1, async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, 2 * STALL_TIMEOUT_MS));
+    assert.deepEqual([signal.error, accepted], [undefined, 0]);
+  });
+});
