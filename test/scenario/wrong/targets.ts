@@ -73,6 +73,22 @@ export const TARGETS: readonly WrongScenario[] = [
     ],
   },
   {
+    name: "an option of OpenAI in an input of a function",
+    fields: [
+      "target: embeddedLlm()",
+      'inputs: input.generate(() => ({ prompt: "a", max_tokens: 4 }))',
+      "load: hold(1, { requests: 1 })",
+    ],
+  },
+  {
+    name: "a tag for tags in an input of a generator",
+    fields: [
+      "target: embedded()",
+      "inputs: input.generate(function* () { yield { tensors: { INPUT0: new Int32Array(16), INPUT1: new Int32Array(16) }, tag: { a: 1 } } })",
+      "load: hold(1, { requests: 1 })",
+    ],
+  },
+  {
     name: "a length in quotes",
     fields: [
       'target: openai("localhost:8000", { model: "m" })',
