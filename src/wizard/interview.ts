@@ -120,8 +120,8 @@ export class Interview {
   private async sayBeforeWriting(): Promise<void> {
     if (this.problems.length > 0) return;
     const refusal = this.isOffline ? undefined : await describeRefusal(this.answers);
-    if (refusal !== undefined) await this.inform(refusal);
-    await this.inform(describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around)));
+    const time = describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around));
+    await this.inform(refusal === undefined ? time : `${refusal}\n${time}`);
   }
 
   private async inform(text: string): Promise<void> {
@@ -347,13 +347,10 @@ export class Interview {
   /** Reports options that the answers have left no use for. */
   private async checkUnused(): Promise<void> {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
-    if (unused.length === 0) return;
     const message = "has no effect with the other answers";
-    if (this.mode === "ask") {
-      for (const id of unused) warn(`--${id} ${message}`);
-      return;
-    }
-    throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
+    const problems = unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id]));
+    if (problems.length > 0 && this.mode !== "ask") throw new UserError(problems);
+    for (const id of unused) warn(`--${id} ${message}`);
   }
 }
 
