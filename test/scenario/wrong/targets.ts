@@ -45,6 +45,14 @@ export const TARGETS: readonly WrongScenario[] = [
     says: '4:49, target[0].weight: must be a number (got "50 %"). Write 50, without quotes.',
   },
   {
+    name: "a misspelt field of a member",
+    fields: [
+      'target: mix([{ name: "a", target: embedded(), wieght: 3 }, { name: "b", target: embedded() }])',
+      "load: hold(4)",
+    ],
+    says: "4:49, target[0].wieght: is not an option here. Did you mean weight?",
+  },
+  {
     name: "two members of one name",
     fields: ['target: mix([{ name: "a", target: embedded() }, { name: "a", target: embedded() }])', "load: hold(4)"],
     says: "4:53, target[1].name: is also the name of member 0 (got a). Give each member a name of its own.",
