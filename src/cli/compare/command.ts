@@ -53,7 +53,7 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
   {
     name: "strict",
     isCommon: true,
-    help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken. Without --fail-if: exit with 65 when a metric of the first screen is worse, and with 66 when one cannot be decided.",
+    help: "Exit with 66 when undecided, also without --fail-if. Then the metrics of the first screen are judged: 65 when one is worse, and 66 when one cannot be decided. With it, 66 when a limit can be neither kept nor broken.",
   },
   {
     name: "within-runs",

@@ -164,7 +164,7 @@ export class Conductor implements LevelHost {
     for (const one of derived) {
       const { error } = deriveMetric(one, result, target.batchSize);
       if (error !== undefined)
-        this.fail(new RunError("exception", `derive.${one.name} ${error}`, "Correct it in the scenario."));
+        this.fail(new RunError("exception", `derive.${one.name}: ${error}`, "Correct it in the scenario."));
     }
   }
 

@@ -80,6 +80,12 @@ describe("exit codes", () => {
       /^UNRESOLVED [\s\S]*runs needed on each side:\s+throughput\s+about\s+\d/,
     ],
     ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
+    [
+      "which the short help says",
+      ["--help"],
+      0,
+      /^ +--strict +Exit with 66 when undecided, also without --fail-if\.$/m,
+    ],
     ["and passes what is the same", [BASE, SAME, "--strict"], 0, /^PASSED /m],
     ["and fails when that is wanted", [BASE, WIDE, "--fail-if", "p99 > +5%", "--strict"], 66, /unresolved {2}p99/],
     [
