@@ -216,13 +216,19 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
     case "version":
     case "--version":
     case "-V":
-      io.out(`rampart ${VERSION}\n`);
-      return EXIT.passed;
+      return printVersion(rest, io);
     case undefined:
       return printUsage(io);
     default:
       return refuseCommand(name, io);
   }
+}
+
+function printVersion(rest: readonly string[], io: CommandIo): number {
+  for (const argument of rest) io.err(`rampart: ${argument}: is an unexpected argument. Leave it out.\n`);
+  if (rest.length > 0) return EXIT.usage;
+  io.out(`rampart ${VERSION}\n`);
+  return EXIT.passed;
 }
 
 /** Prints a guide, the help of a command, or the list of both. */

@@ -39,7 +39,9 @@ export function durationHint(typed: unknown, otherwise: string): string {
   const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
   if (near !== undefined) return `Write "${near}".`;
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
-  const isNumber = typeof number === "number" && number >= 0 && number < Infinity;
+  if (typeof typed === "string" && /^\s*-\s*\d/.test(typed)) return "A duration cannot be negative.";
+  if (number === 0) return 'Write a time with its unit, such as "1 s".';
+  const isNumber = typeof number === "number" && number > 0 && number < Infinity;
   return isNumber ? `Add the unit: "${number} s" or "${number} ms".` : otherwise;
 }
 
