@@ -43,7 +43,7 @@ for (const [typed, nearest] of DURATIONS)
     if (nearest !== undefined) assert.notEqual(parseDurationNs(nearest), undefined);
     const own = new Map([
       ["10", 'Add the unit: "10 s" or "10 ms".'],
-      ["-5 ms", "A duration cannot be negative."],
+      ["-5 ms", 'Write "5 ms".'],
     ]);
     const otherwise = own.get(typed) ?? "Correct it.";
     assert.equal(durationHint(typed, "Correct it."), nearest === undefined ? otherwise : `Write "${nearest}".`);

@@ -83,7 +83,7 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ assert: [untyped(percentile)(100, "latency")].map(belowOneSec) }, "Use max(…), the largest value."],
   [{ target: untyped(mix)([{ name: "a", target: embedded() }]) }, "Add a target, or use the only one without mix."],
   [{ inputs: untyped(prompts)({ lengths: [HALF] }) }, "Change the shares, which add up to 50 %."],
-  [{ load: anyHold(1, { for: "-1 s" }) }, "A duration cannot be negative."],
+  [{ load: anyHold(1, { for: "-1 s" }) }, 'Write "1 s".'],
   [{ load: anyHold(Number.NaN) }, 'Write it like hold(16, { for: "30 s" }).'],
   [{ target: "localhost:8001" }, 'Write triton("localhost:8001", { model: "NAME" }).'],
   [{ target: anyTriton("h:1", { model: "m", streaming: "Yes", protocol: "grpc" }) }, "Write true."],
