@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { concurrencySchema, countLevels, largestLevel, MAX_CONCURRENCY, rangeOf } from "../../src/load/levels.ts";
-import { levelAt } from "../../src/load/load-ladder.ts";
+import { levelAt } from "../../src/load/search.ts";
 import { type LevelsPlan, levelsSchema, searchSchema } from "../../src/plan/load-plan.ts";
 
 function allLevels(levels: LevelsPlan, most = 100): number[] {

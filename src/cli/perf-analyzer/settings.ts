@@ -1,11 +1,17 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
-import type { ClientPlan, FailuresPlan, OutputsPlan } from "../../plan/plan.ts";
+import type { ClientPlan, FailuresPlan, OutputsPlan, Plan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
+import type { ParsedOptions } from "../options/getopt.ts";
+import type { Option } from "../options/option.ts";
+import { hasPlace, putValue, type ValueAt, valueAt, withValue } from "../options/place.ts";
+
+/** The settings of a command line of perf_analyzer, and how its options set them. */
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {
@@ -100,4 +106,200 @@ export class Settings {
 
   isHelp = false;
   isVersion = false;
+}
+
+/** Problems and warnings found while values are read. */
+class Findings {
+  readonly problems: Problem[] = [];
+  /** Values that were changed when read. */
+  readonly warnings: string[] = [];
+  /** Whole lines for stderr, in perf_analyzer's words: deprecated options, and values that are replaced. */
+  readonly lines: string[] = [];
+}
+
+/**
+ * One option's value, with methods to report problems. Numbers are parsed like in perf_analyzer, by C's rules: the longest valid prefix
+ * counts, and the rest of the text is ignored.
+ */
+export class ValueReader {
+  readonly text: string;
+  readonly findings: Findings;
+  readonly name: string;
+  private readonly label: string;
+  /** Undefined for a switch. */
+  private readonly value: string | undefined;
+
+  /** @param value undefined for a switch */
+  constructor(option: Pick<PerfAnalyzerOption, "names" | "label">, value: string | undefined, findings: Findings) {
+    const [name, short] = option.names;
+    this.name = name;
+    this.label = option.label ?? (short === undefined ? name : `${name} (${short})`);
+    this.text = value ?? "";
+    this.value = value;
+    this.findings = findings;
+  }
+
+  /** Whether the option is a switch that no word follows. */
+  get isAlone(): boolean {
+    return this.value === undefined;
+  }
+
+  /** Reports a value that breaks a rule, in perf_analyzer's words. */
+  fail(rule: string, hint: string, value = this.value): void {
+    this.refuse(`Failed to parse ${this.label}. ${rule}`, hint, value);
+  }
+
+  /** Reports a problem in other words. */
+  refuse(message: string, hint: string, value = this.value): void {
+    this.findings.problems.push(problem("invalid-value", this.name, message, hint, value));
+  }
+
+  deprecate(successor: string): void {
+    this.findings.lines.push(
+      `Warning: ${this.name} is deprecated and will be removed in an upcoming version. Use ${successor} instead.`,
+    );
+  }
+
+  /** Parses an integer prefix of the text; undefined (and a problem) when there is none. */
+  integer(text = this.text): number | undefined {
+    return this.number(text, Number.parseInt(text, 10), "a whole number");
+  }
+
+  /** Parses a decimal prefix of the text. */
+  decimal(text = this.text): number | undefined {
+    return this.number(text, Number.parseFloat(text), "a number");
+  }
+
+  private number(text: string, value: number, what: string): number | undefined {
+    if (Number.isNaN(value)) {
+      this.fail(`Invalid value provided: ${text}`, `Give ${what}.`, text);
+      return undefined;
+    }
+    if (!Number.isSafeInteger(Math.trunc(value))) {
+      this.fail("The value is out of range.", "Give a smaller number.", text);
+      return undefined;
+    }
+    if (Number(text) !== value) this.findings.warnings.push(`${this.name} ${text} is read as ${value}.`);
+    return value;
+  }
+}
+
+/** An option of perf_analyzer, or one that Rampart adds. */
+export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
+  /** Name in messages. Default: its names. */
+  readonly label?: string;
+  /** Does not apply to requests with payloads. */
+  readonly isForTensors?: boolean;
+  /** Applies only to requests with messages. */
+  readonly isForMessages?: boolean;
+  /** Applies only to Triton's library instead of a server. */
+  readonly isForLibrary?: boolean;
+  /** Path in the Plan of what it sets, as texts about a run name it. */
+  readonly setting?: string;
+  /** Whether its setting differs from the default. */
+  readonly isChanged?: (settings: Settings) => boolean;
+  /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
+  readonly print?: (plan: Plan) => readonly string[];
+  /** Sets what a plan has. Absent: no plan has it. */
+  readonly take?: (settings: Settings, plan: Plan) => void;
+  /** Returns a plan with what this option sets; the same plan if it has no place for that. Absent: no plan has. */
+  readonly land?: Land;
+}
+
+/** Puts what an option has set into a plan that another front door built. */
+export type Land = (plan: Plan, settings: Settings) => Plan;
+
+/** An option without its heading, which the table adds to a whole list. */
+export type UngroupedOption = Omit<PerfAnalyzerOption, "group">;
+
+/** A setting and its path: `client.kind`. */
+export type Place<T = Settings> = {
+  [K in keyof T & string]: NonNullable<T[K]> extends Part ? K | `${K}.${Place<NonNullable<T[K]>>}` : K;
+}[keyof T & string];
+
+/** An object with properties, not an array. */
+type Part = object & { readonly [Symbol.iterator]?: never };
+
+/** An option that sets one setting. */
+export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isChanged"> {
+  /** Reads a value. Undefined leaves the setting unchanged. @param before current value of the setting, to which some options add */
+  readonly parse: (reader: ValueReader, before: V, settings: Settings) => V | undefined;
+  /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
+  readonly of?: (plan: Plan) => V | undefined;
+  /**
+   * Formats a value as a user types it; several values for a repeatable option. For a switch, how often. Default: JavaScript's `String`.
+   */
+  readonly format?: (value: NonNullable<V>) => string | readonly string[];
+}
+
+const INITIAL = new Settings();
+
+/**
+ * Creates an option from a setting and how it is read and written. Its default in help, and its conversion to and from a plan, follow from
+ * these.
+ * @param at path of the setting; where a plan has the same path, the setting lands there unless `land` says otherwise
+ */
+export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
+  type V = ValueAt<P, Settings>;
+  const { parse, of = (plan) => valueAt(plan, at) as V, format = formatPlainly, ...rest } = entry;
+  const value = entry.value ?? entry.choices?.join("|");
+  const words = (one: V | undefined): readonly string[] =>
+    one === null || one === undefined ? [] : [format(one)].flat();
+  const initial = words(valueAt(INITIAL, at) as V);
+  const isInitial = (one: readonly string[]): boolean => one.join("\0") === initial.join("\0");
+  const defaultText = entry.defaultText ?? (value === undefined ? "" : initial.join());
+  const [name] = entry.names;
+  return {
+    setting: at,
+    ...rest,
+    ...(value === undefined ? {} : { value }),
+    ...(defaultText === "" ? {} : { defaultText }),
+    read: (settings, _text, reader) => {
+      const read = parse(reader, valueAt(settings, at) as V, settings);
+      if (read !== undefined) putValue(settings, at, read);
+    },
+    isChanged: (settings) => !isInitial(words(valueAt(settings, at) as V)),
+    print: (plan) => {
+      const printed = words(of(plan));
+      if (isInitial(printed)) return [];
+      if (value !== undefined) return printed.flatMap((word) => [name, word]);
+      const times = printed[0] === "true" ? 1 : Number(printed[0]);
+      return Array.from({ length: times }, () => name);
+    },
+    take: (settings, plan) => {
+      const taken = of(plan);
+      if (taken !== undefined) putValue(settings, at, taken);
+    },
+    land: entry.land ?? ((plan, settings) => (hasPlace(plan, at) ? withValue(plan, at, valueAt(settings, at)) : plan)),
+  };
+}
+
+function formatPlainly(value: unknown): string | string[] {
+  return Array.isArray(value) ? value.map(String) : String(value);
+}
+
+/** Settings, with all problems and warnings. */
+export interface ReadSettings {
+  readonly settings: Settings;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+  /** Whole lines for stderr, in perf_analyzer's words. */
+  readonly lines: readonly string[];
+}
+
+/** Reads the values of all given options. @param settings initial settings, which are modified. Default: perf_analyzer's defaults */
+export function readSettings(
+  { given, positional, problems }: ParsedOptions<PerfAnalyzerOption>,
+  settings = new Settings(),
+): ReadSettings {
+  const findings = new Findings();
+  for (const { option, value } of given) {
+    option.read(settings, value ?? "", new ValueReader(option, value, findings));
+    settings.given = new Set([...settings.given, option.names[0]]);
+  }
+  // perf_analyzer ignores them too, but without a warning.
+  for (const argument of positional)
+    findings.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
+  const { warnings, lines } = findings;
+  return { settings, problems: [...problems, ...findings.problems], warnings, lines };
 }

@@ -14,7 +14,8 @@ import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
  */
 
 /** What requests measured: those of a level, or of a part of it. */
-export type Measured = MeasuredJson & Partial<Pick<LevelJson, "outcome" | "limits">>;
+export type Measured = Pick<MeasuredJson, "requests" | "failed" | "sentPerSec" | "metrics" | "server"> &
+  Partial<Pick<LevelJson, "outcome" | "limits">>;
 
 /** A row of measured requests. */
 export interface MeasuredRow {
@@ -171,7 +172,10 @@ const OUTCOME_TEXTS = {
 } as const;
 
 function outcomeCell({ outcome = "measured", limits }: Measured): Cell {
-  if (limits !== undefined) return markedIf(limits.state !== "kept", "failed", LIMIT_TEXTS[limits.state]);
+  if (limits !== undefined) {
+    const { state } = limits;
+    return markedIf(state !== "kept", state === "broken" ? "failed" : "unresolved", LIMIT_TEXTS[state]);
+  }
   return markedIf(outcome !== "measured", "failed", OUTCOME_TEXTS[outcome]);
 }
 

@@ -1,6 +1,6 @@
-import { joinGaps } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import { type IdleTimes, joinIdleTimes } from "../../measure/completion-gaps.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { SendingHost } from "../../result/run-result.ts";
@@ -10,6 +10,7 @@ import { takeTokensOf } from "../send/local-sender.ts";
 import type {
   ClosedSender,
   Drained,
+  LoadChange,
   LoadSender,
   LoadStep,
   Moment,
@@ -133,12 +134,8 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.beginRun(run);
   }
 
-  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
-    return this.all((sender) => sender.prepare(...message));
-  }
-
-  async admits(step: LoadStep): Promise<boolean> {
-    return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
+  async prepare(...message: Parameters<LoadSender["prepare"]>): Promise<boolean> {
+    return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
   async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
@@ -155,18 +152,16 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
   }
 
-  setQuota(quota: number): void {
-    this.data.add(quota);
-    for (const sender of this.senders) sender.setQuota(quota);
-  }
-
-  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
-    if (isWarmup) {
+  set(change: LoadChange): void {
+    const { quota, isWarmup, rewinds, resumesTokens } = change;
+    if (quota !== undefined) this.data.add(quota);
+    if (isWarmup === true) {
       this.lost.beginWindow(undefined);
       this.withTokens((tokens) => tokens.warmUp());
     }
     if (rewinds === true) this.data.rewind(this.progress().sentCount);
-    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
+    if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.set(change);
   }
 
   async stop(): Promise<void> {
@@ -187,8 +182,8 @@ export class FleetSender implements LoadSender {
     };
   }
 
-  until(moment: Moment): Promise<void> {
-    return this.all((sender) => sender.until(moment));
+  async until(moment: Moment): Promise<SenderState> {
+    return joinStates([...(await this.gather((sender) => sender.until(moment))), ...this.lost.states]);
   }
 
   progress(): SenderState {
@@ -200,10 +195,6 @@ export class FleetSender implements LoadSender {
       this.each((sender) => sender.counts()),
       this.lost.states,
     );
-  }
-
-  async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
   async takeUnsent(atNs?: number): Promise<Unsent> {
@@ -241,14 +232,9 @@ export class FleetSender implements LoadSender {
     return joined;
   }
 
-  async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
-    const parts = known(await this.gather((sender) => sender.findGaps(endNs, latency)));
-    return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
-  }
-
-  resumeTokens(): void {
-    this.withTokens((tokens) => tokens.resume());
-    for (const sender of this.senders) sender.resumeTokens();
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
+    return parts.length === 0 ? undefined : joinIdleTimes(parts);
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
@@ -258,6 +244,13 @@ export class FleetSender implements LoadSender {
     return new Promise((resolve, reject) => {
       joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
     });
+  }
+
+  async tokenTotals(): Promise<TotalledTokens | undefined> {
+    const { tokens } = this.joined ?? {};
+    if (tokens !== undefined) return tokens.readTotals();
+    const parts = known(await this.gather((sender) => sender.tokenTotals()));
+    return parts.length === 0 ? undefined : joinTokenTotals(parts);
   }
 }
 

@@ -94,6 +94,11 @@ function targetOf(definition: unknown): GivenAb | undefined {
   return kind === KIND ? target : undefined;
 }
 
+/** Whether the target of a scenario is `ab`. */
+export function isAb(definition: unknown): boolean {
+  return targetOf(definition) !== undefined;
+}
+
 /** Returns the options of a scenario whose target is `ab`; undefined for any other target. @throws UserError with all problems of its options */
 export function abOf(definition: unknown): AbData["options"] | undefined {
   const target = targetOf(definition);
@@ -105,7 +110,7 @@ export function abOf(definition: unknown): AbData["options"] | undefined {
   );
 }
 
-/** Returns the definition of a scenario with one of the targets of `ab`; as it is with any other target. @param side Default: the first one */
+/** Returns the definition of a scenario with one of the targets of `ab`. @param side Default: the first one */
 export function sideOf(definition: unknown, side: AbSide = 0): unknown {
   const target = targetOf(definition);
   if (!Array.isArray(target?.values)) return definition;

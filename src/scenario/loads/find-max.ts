@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { countLevels, rangeOf } from "../../load/levels.ts";
-import { levelAt } from "../../load/load-ladder.ts";
+import { levelAt } from "../../load/search.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { lazySchema, type Schema, withHint } from "../../plan/schema.ts";

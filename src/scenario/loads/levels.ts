@@ -15,14 +15,17 @@ import {
 } from "../fields.ts";
 import {
   checkExtent,
+  checkLevelRamp,
   type Extent,
   extentEntries,
   FROM_TO,
   inFlightSchema,
+  levelRampEntries,
   levelsSchema,
+  type RampOptions,
+  rampExtent,
   toExtentPlan,
 } from "./extent.ts";
-import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 

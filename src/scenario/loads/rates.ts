@@ -11,14 +11,17 @@ import { refuseMore, withFields } from "../arguments.ts";
 import { nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import {
   checkExtent,
+  checkLevelRamp,
   type Extent,
   extentEntries,
   FROM_TO,
   inFlightSchema,
+  levelRampEntries,
+  type RampOptions,
+  rampExtent,
   ratesSchema,
   toExtentPlan,
 } from "./extent.ts";
-import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 

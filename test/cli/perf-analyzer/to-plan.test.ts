@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
-import type { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { DEFAULT_SEQUENCES } from "../../../src/plan/sequences.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
+import { divideDrive } from "../../../src/load/drive.ts";
 import { sessionRateMode } from "../../../src/load/sessions/session-rate.ts";
-import { divideDrive } from "../../../src/load/share.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 
 const PLAN = { kind: "session-rate", perSec: 4, distribution: "constant", seed: 0 } as const;

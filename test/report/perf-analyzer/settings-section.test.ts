@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
 import type { PreparedRun } from "../../../src/result/run-result.ts";
