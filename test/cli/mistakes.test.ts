@@ -60,6 +60,8 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["version 2", /^2: is an unexpected argument\. Leave it out\./],
   ["run server.ts --for 0", /^--for: is not a duration \(got 0\)\. Write a time with its unit, such as "1 s"\./],
   ["llm h:1 --slo ttft=-1s", /^--slo: a time cannot be negative \(got ttft=-1s\)/],
+  ["run ok.ts --repeat 5", /^--repeat: is not a flag of this command\. Write repeat: 5 in the scenario\./],
+  ["run ok.ts --warmup 5s", /^--warmup: is not a flag of this command\. Write warmupFor: "10 s" in the scenario\./],
   ["run ok.ts --url h:1", /^--url: the scenario's target is embedded\(…\) and has no address \(got h:1\)/],
   ["http", /^URL: is not given\. Write rampart http http:/],
   ["http h:1 -c 0", /^--users: is not a whole number of 1 or more \(got 0\)/],

@@ -24,6 +24,12 @@ export const SET_FLAG: Flag = {
   isCommon: true,
   value: "NAME=VALUE",
   help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+  meantAs: {
+    "--repeat": "repeat: 5 in the scenario",
+    "--runs": "repeat: 5 in the scenario",
+    "--warmup": 'warmupFor: "10 s" in the scenario',
+    "--warmup-for": 'warmupFor: "10 s" in the scenario',
+  },
 };
 
 /** A scenario whose parameters have values. */
