@@ -97,6 +97,14 @@ describe("the hint about a mistake in a scenario", () => {
     test(`${JSON.stringify(change)}: ${hint}`, () => assert.equal(problemOf(change).hint, hint));
 });
 
+test("a number that breaks two rules is one mistake", () => {
+  const load = anyHold(1, { requests: Number.POSITIVE_INFINITY });
+  const definition = { name: "x", target: embedded(), load };
+  const said = (error: unknown): boolean =>
+    error instanceof UserError && error.problems.length === 1 && error.message.includes("must be a whole number");
+  assert.throws(() => toPlan(untyped(defineScenario)(definition) as Scenario, "/folder"), said);
+});
+
 describe("the value in a message about a mistake", () => {
   test("names what a builder returned, not its members", () => {
     assert.equal(problemOf({ assert: p99().below("1 s") }).value, "one assertion");
