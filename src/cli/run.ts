@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
+import type { NameOf } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
@@ -137,8 +138,12 @@ export async function runEntryScenario(
   }).then((code) => withOutputFailure(code, io));
 }
 
-async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: CommandIo): Promise<number> {
+/** The address that is wrong is that of the option, where it was given. */
+const withUrl: NameOf = (path) => (path === "target.url" ? "--url" : inScenario(path));
+
+async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo: CommandIo): Promise<number> {
   const { flags, problems, watch } = request;
+  const io = flags.texts("url").length > 0 ? withNames(scenarioIo, withUrl) : scenarioIo;
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {

@@ -36,10 +36,11 @@ export function nearestDuration(typed: string): string | undefined {
 
 /** Returns how to correct a mistyped duration. @param otherwise the hint when no duration can be suggested */
 export function durationHint(typed: unknown, otherwise: string): string {
-  const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
+  const near = typeof typed === "string" ? nearestDuration(typed.replace(/^\s*-/, "")) : undefined;
   if (near !== undefined) return `Write "${near}".`;
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
-  const isNumber = typeof number === "number" && number >= 0 && number < Infinity;
+  if (number === 0) return 'Write a time with its unit, such as "1 s".';
+  const isNumber = typeof number === "number" && number > 0 && number < Infinity;
   return isNumber ? `Add the unit: "${number} s" or "${number} ms".` : otherwise;
 }
 

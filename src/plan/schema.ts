@@ -51,14 +51,37 @@ export function integerSchema(): Schema<number> {
 
 /** Returns the schema of true or false. */
 export function flagSchema(): v.BooleanSchema<string> {
-  return withHint(v.boolean("must be true or false"), (given) =>
-    given === "true" || given === "false" ? `Write ${given}.` : undefined,
-  );
+  return withHint(v.boolean("must be true or false"), (given) => {
+    const meant = FLAG_WORDS.get(String(given).toLowerCase());
+    return meant === undefined ? undefined : `Write ${meant}.`;
+  });
 }
+
+const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
 
 /** Returns the schema of a list. @param what its items, in the plural */
 export function listSchema<S extends v.GenericSchema>(item: S, what: string): v.ArraySchema<S, string> {
   return withHint(v.array(item, `must be a list of ${what}`), IN_BRACKETS);
+}
+
+/** Returns the schema of values by names, which a list is not. @param rule what it must be. Default: values by name */
+export function recordSchema<K extends v.GenericSchema<string, string | number | symbol>, S extends v.GenericSchema>(
+  name: K,
+  value: S,
+  rule = "must be values by name",
+): v.RecordSchema<K, S, string> {
+  const schema = v.record(name, value, rule);
+  const list = withHint(v.never(rule), "Write { NAME: … }.");
+  return {
+    ...schema,
+    "~run": (dataset, config) =>
+      (Array.isArray(dataset.value) ? list["~run"](dataset, config) : schema["~run"](dataset, config)) as ReturnType<
+        (typeof schema)["~run"]
+      >,
+  };
 }
 
 /** How to correct one value where a list is needed. */

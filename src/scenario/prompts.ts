@@ -12,6 +12,7 @@ import {
   listSchema,
   numberSchema,
   type OutputOf,
+  recordSchema,
   type Schema,
   withHint,
 } from "../plan/schema.ts";
@@ -203,7 +204,7 @@ function promptsSchema() {
     fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
     delayFactor: v.optional(least(0)),
     usage: v.optional(flagSchema()),
-    extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+    extra: v.optional(recordSchema(v.string(), v.unknown(), "must be values by their keys")),
   });
 }
 

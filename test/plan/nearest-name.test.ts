@@ -41,12 +41,17 @@ for (const [typed, nearest] of DURATIONS)
   test(`the duration nearest to '${typed}' is ${nearest}, which can be read`, () => {
     assert.equal(nearestDuration(typed), nearest);
     if (nearest !== undefined) assert.notEqual(parseDurationNs(nearest), undefined);
-    const otherwise = typed === "10" ? 'Add the unit: "10 s" or "10 ms".' : "Correct it.";
+    const own = new Map([
+      ["10", 'Add the unit: "10 s" or "10 ms".'],
+      ["-5 ms", 'Write "5 ms".'],
+    ]);
+    const otherwise = own.get(typed) ?? "Correct it.";
     assert.equal(durationHint(typed, "Correct it."), nearest === undefined ? otherwise : `Write "${nearest}".`);
   });
 
 test("a number lacks a unit, and anything else that is no text has no suggestion", () => {
   assert.equal(durationHint(10, "Correct it."), 'Add the unit: "10 s" or "10 ms".');
+  assert.equal(durationHint(0, "Correct it."), 'Write a time with its unit, such as "1 s".');
   for (const given of [-1, Number.NaN, Number.POSITIVE_INFINITY, "", null, {}])
     assert.equal(durationHint(given, "Correct it."), "Correct it.");
 });

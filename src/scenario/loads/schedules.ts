@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import { type EntriesOf, flagSchema, integerSchema } from "../../plan/schema.ts";
+import { type EntriesOf, flagSchema, integerSchema, recordSchema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
@@ -109,7 +109,7 @@ export const traceBuilder = loadBuilder({
       ...scheduleEntries(),
       file: nameSchema("a file"),
       seed: v.optional(integerSchema()),
-      extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+      extra: v.optional(recordSchema(v.string(), v.unknown(), "must be values by their keys")),
     }),
   check: ({ options }) => checkSchedule(options),
   toPlan: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { flagSchema, type PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
@@ -91,7 +91,7 @@ export function tritonModelEntries() {
     modelVersion: v.string("must be text"),
     batchSize,
     /** One bidirectional gRPC stream per lane instead of unary calls. */
-    isStreaming: v.boolean("must be true or false"),
+    isStreaming: flagSchema(),
     /** Without the batch dimension. */
     shapes,
     /** Shared memory for one item of an output with variable size. */

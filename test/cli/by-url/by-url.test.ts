@@ -168,7 +168,7 @@ describe("rampart llm", () => {
       assert.equal(code, 0, text);
       assert.match(
         text,
-        /the server counts tokens, and prompts have approximate lengths, by o200k_base: give the model's .* --tokenizer/,
+        /the server counts tokens, and the lengths of prompts are approximate \(o200k_base\): give the model's .* --tokenizer/,
       );
       const [level] = readReport(folder).levels;
       assert.equal(level?.metrics["outputTokens"]?.average, TOKENS);
@@ -347,7 +347,7 @@ describe("both", () => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
       assert.equal(text.match(/is an OpenAI-compatible server/g)?.length, 1, text);
-      assert.equal(text.match(/prompts have approximate lengths/g)?.length, 1, text);
+      assert.equal(text.match(/lengths of prompts are approximate/g)?.length, 1, text);
       const { points } = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };

@@ -59,6 +59,11 @@ const FIELDS: readonly Mistake[] = [
 ];
 
 const ASSERTIONS: readonly Mistake[] = [
+  [
+    "one without its list",
+    with_("assert: p99 < 25 ms"),
+    /^x.yaml:4:9, assert: must be a list .*\. Put it in brackets: \[ … \]\.$/,
+  ],
   ["brackets left out", with_("assert: [p99 latency < 25 ms]"), /is not METRIC.* Write p99\(latency\) < 25 ms\.$/],
   [
     "another comparison",
@@ -249,7 +254,6 @@ describe("a mistake in YAML is said with its place", () => {
     const places = mistakesOf(text).map((said) => /^x.yaml:(\d+):\d+, ([\w.[\]]+):/.exec(said)?.slice(1).join(" "));
     assert.deepEqual(places.sort(), [
       "1 nam",
-      "3 target.triton.model",
       "3 target.triton.modle",
       "4 load[0].hold.concurrency",
       "4 load[1].rmp",

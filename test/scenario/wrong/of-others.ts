@@ -185,6 +185,15 @@ export const OF_OTHERS: readonly WrongScenario[] = [
     says: '6:3, setup: must be a function (got "docker run").',
   },
   {
+    name: "two wrong functions and a wrong field",
+    fields: ["target: embedded()", "load: hold(4)", 'setup: "docker run"', "onRecord: 5", "seed: 1.5"],
+    says: [
+      '6:3, setup: must be a function (got "docker run").',
+      "8:3, seed: must be a whole number (got 1.5). Write 1 or 2.",
+      "7:3, onRecord: must be a function (got 5).",
+    ],
+  },
+  {
     name: "a misspelt value of setup",
     fields: [
       'setup: () => ({ url: "localhost:8000" })',
