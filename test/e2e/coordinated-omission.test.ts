@@ -13,8 +13,8 @@ const STALL_MS = 1000;
 const BEGINS_MS = 1500;
 const PER_SEC = 200;
 const SECONDS = 4;
-/** Requests that wait for the server in the stall: fewer than a hundredth of all. */
-const IN_FLIGHT = 4;
+/** Requests that wait for the server in the stall, and again where the machine stops: fewer than a hundredth of all. */
+const IN_FLIGHT = 2;
 
 let stallMs: number | undefined;
 let requestCount = 0;

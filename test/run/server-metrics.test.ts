@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { openMetricsSource } from "../../src/run/server-metrics.ts";
+import { ResponseTooLargeError } from "../../src/transport/failure.ts";
 import { latin1 } from "../transport/bytes.ts";
 import { startRawServer } from "../transport/raw-server.ts";
 
-const MESSAGE = /^the response is longer than the 16,777,216 bytes allowed for one response$/;
+const { message: MESSAGE } = new ResponseTooLargeError(16 * 1024 * 1024);
 
 for (const [name, head, piece] of [
   ["a page announced as longer", "Content-Length: 300000000\r\n\r\n", ""],
@@ -23,7 +24,7 @@ for (const [name, head, piece] of [
     });
     const source = openMetricsSource(new URL(`http://127.0.0.1:${server.port}/metrics`), DEFAULT_TLS, 30e9);
     try {
-      await assert.rejects(source.fetch(), (error: Error) => MESSAGE.test(error.message));
+      await assert.rejects(source.fetch(), { message: MESSAGE });
     } finally {
       source.close();
       await server.stop();

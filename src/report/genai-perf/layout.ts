@@ -66,7 +66,7 @@ function requestMetrics(family: ResponseFamily): RequestMetric[] {
   }).toSorted((a, b) => a.row - b.row);
 }
 
-/** The responses that are no text. */
+/** The responses that are not text. */
 const FAMILIES: Readonly<Partial<Record<ResponseKind, ResponseFamily>>> = {
   "image-retrieval": "images",
   embeddings: "plain",

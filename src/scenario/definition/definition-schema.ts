@@ -78,7 +78,7 @@ export function definitionSchema() {
           v.pipe(
             v.number("must be a number"),
             v.integer("must be a whole number"),
-            v.minValue(-1, "must be -1, which is no limit, or more"),
+            v.minValue(-1, "must be -1 (no limit) or more"),
           ),
         ),
         logFrequency: v.optional(whole),

@@ -129,7 +129,7 @@ test("an invalid payload is named with its request", () => {
   );
 });
 
-test("a response that came whole has no time to first token where a stream was asked for, and is no good one", () => {
+test("a response that came whole has no first token where a stream was asked for, and is no good one", () => {
   const whole: Recorded = { sendMs: 10, reads: [[60, '{"choices":[{"message":{"content":"ab"}}]}']] };
   const source = exportOf("v1/chat/completions", [good, whole]);
   const streamed = measureExports([source], { countTokens, wantsStreams: true });

@@ -68,7 +68,7 @@ describe("the capacity", () => {
     assert.deepEqual(section?.tables.map(valuesOf), [[{ level: 2, throughputPerGpu: 60 }]]);
   });
 
-  test("is that of the highest load that keeps the limits of a search, and none where no load does", () => {
+  test("is that of a search's answer, and none where no load is found", () => {
     const change = planOf("linear", { gpuCount: 1 });
     const found = modelOf(change, measured, { findMax: { highest: 1, next: 2, isResolved: true } });
     assert.deepEqual(found.sections.find(({ id }) => id === "capacity")?.tables.map(valuesOf), [

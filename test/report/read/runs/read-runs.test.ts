@@ -185,7 +185,8 @@ describe("Rampart's JSON", () => {
     );
     const bounds = run.levels[0]?.values.get("errorRate");
     assert.ok((bounds?.low ?? 1) < 0.25 && (bounds?.high ?? 0) > 0.25);
-    assert.deepEqual(run.levels[0]?.notes, ["the level was not stable", "the load was not delivered in full"]);
+    const about = (note: string) => /\b(stable|delivered)\b/.exec(note)?.[1];
+    assert.deepEqual(run.levels[0]?.notes.map(about), ["stable", "delivered"]);
     assert.ok(run.facts.has("load.kind") && run.facts.has("model"));
     assert.ok(![...run.facts.keys()].some((path) => /^(name|outputs|assertions)/.test(path)));
   });
@@ -211,9 +212,9 @@ describe("Rampart's JSON", () => {
       );
     const found = read(8, true);
     assert.deepEqual(
-      found.levels.map(({ label, notes }) => [label, notes.length]),
+      found.levels.map(({ label, notes }) => [/^search|concurrency 4$/.exec(label)?.[0], notes.length]),
       [
-        ["search for the highest load", 0],
+        ["search", 0],
         ["concurrency 4", 2],
       ],
     );
@@ -353,10 +354,7 @@ describe("a file that is not a report", () => {
     });
 
   test("a missing file, and a folder without reports", () => {
-    assert.throws(
-      () => readRuns(join(folder, "nothing.json")),
-      /nothing\.json: cannot be read: there is no such file\. Give/,
-    );
+    assert.throws(() => readRuns(join(folder, "nothing.json")), /nothing\.json: cannot be read: .*\. Give/);
     const empty = join(folder, "empty");
     mkdirSync(empty);
     assert.throws(() => readRuns(empty), /empty: has no report that can be read/);
