@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
 import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts";
+import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
-import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
+import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
+import type { LevelResult, PreparedRun, RunResult } from "../../../src/result/run-result.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
@@ -284,3 +287,34 @@ test("a response cache has its own lines", () => {
   assert.doesNotMatch(formatServerSection(delta, NO_CACHE), /[Cc]ache/);
   assert.equal(formatServerSection(makeDelta(0), NO_CACHE), "    Request count: 0\n");
 });
+
+/** Which limits perf_analyzer 2.60.0 prints before the first level. */
+
+const CASES: readonly (readonly [flags: string, limits: readonly string[]])[] = [
+  ["", []],
+  ["--concurrency-range 4", []],
+  ["--concurrency-range 4:1", []],
+  ["--concurrency-range 4:4", ["Latency limit: 0 msec", "Concurrency limit: 4 concurrent requests"]],
+  ["--request-rate-range 40:40", ["Latency limit: 0 msec", "Request Rate limit: 40 requests per seconds"]],
+  ["--binary-search -l 50", []],
+  ["--binary-search -l 50 --concurrency-range 1:1", []],
+  ["--binary-search -l 50 --request-rate-range 1", []],
+  [
+    "--binary-search -l 50 --concurrency-range 3:3",
+    ["Latency limit: 50 msec", "Concurrency limit: 3 concurrent requests"],
+  ],
+];
+
+for (const [flags, limits] of CASES)
+  test(flags === "" ? "no load at all" : flags, () => {
+    const { settings, problems } = readSettings(parseOptions(["-m", "m", ...flags.split(" ").filter(Boolean)]));
+    const { plan, problems: conflicts } = toPlan(settings);
+    assert.deepEqual([...problems, ...conflicts], []);
+    const text = formatSettings({ plan, service: {}, callMode: "sync" } as PreparedRun);
+    const lines = text.split("\n").map((line) => line.trim());
+    assert.deepEqual(
+      lines.filter((line) => line.includes(" limit: ")),
+      limits,
+    );
+    assert.equal(lines.includes("Using Binary Search algorithm"), flags.includes("--binary-search"));
+  });

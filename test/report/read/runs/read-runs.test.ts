@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findMetric } from "../../../../src/measure/metrics/metric-names.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
+import { maskText } from "../../../../src/plan/secrets.ts";
 import { toReportJson } from "../../../../src/report/json/report-json.ts";
+import { listFacts } from "../../../../src/report/read/runs/foreign-metrics.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
@@ -405,4 +407,37 @@ test("a file of records that is cut off in a line names the line", () => {
     (error) => error instanceof UserError && /cut\.jsonl, line 3: is not JSON/.test(error.message),
   );
   assert.throws(() => readRuns(write("other.jsonl", '{"metadata":{},"metrics":{}}\n')), /other\.jsonl, line 1/);
+});
+
+/** What was measured, as paths and values. */
+
+test("plain data is listed by paths, lists of plain values as one", () => {
+  const data = { a: { b: "text", c: [1, "x"], d: null, e: [{ f: true }] }, g: 1, skipped: { h: 2 }, gone: undefined };
+  assert.deepEqual(
+    [...listFacts(data, new Set(["skipped"]))],
+    [
+      ["a.b", "text"],
+      ["a.c", '[1,"x"]'],
+      ["a.d", "null"],
+      ["a.e.0.f", "true"],
+      ["g", "1"],
+    ],
+  );
+  assert.equal(listFacts(undefined).size, 0);
+});
+
+test("keys, headers and logins of a file are masked from then on", () => {
+  const data = {
+    endpoint: {
+      api_key: "key-of-endpoint-1",
+      headers: { Authorization: "Bearer bearer-of-header-2" },
+      header: ["X-Api-Key: key-of-list-3", "X-Trace: visible-value-4"],
+      url: "http://user:login-password-5@host:1",
+    },
+    output_tokens_mean: "visible-value-6",
+  };
+  const shown = maskText(JSON.stringify([...listFacts(data)]));
+  for (const secret of ["key-of-endpoint-1", "bearer-of-header-2", "key-of-list-3", "login-password-5"])
+    assert.ok(!shown.includes(secret), secret);
+  for (const value of ["visible-value-4", "visible-value-6"]) assert.ok(shown.includes(value), value);
 });
