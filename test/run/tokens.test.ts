@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
 import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
@@ -81,14 +82,14 @@ describe("a run of a language model", () => {
     assert.equal(metrics.interTokenLatencyNs?.count ?? 0, 0);
   });
 
-  for (const endpoint of ["completions", "responses", "messages"] as const) {
+  for (const endpoint of CHAT_ENDPOINTS.slice(1)) {
     test(`reads streams of ${endpoint}`, LIMIT, async () => {
       const { levels } = await run(planOf({ endpoint, streaming: true }));
       assert.deepEqual([...new Set(valuesOf(tokensOf(levels[0]).metrics.outputTokens))], [5]);
     });
   }
 
-  for (const endpoint of ["chat", "completions", "responses", "messages"] as const)
+  for (const endpoint of CHAT_ENDPOINTS)
     for (const streaming of [true, false])
       test(`counts like the embedded model: ${endpoint}${streaming ? ", streamed" : ""}`, LIMIT, async () => {
         const plan = planOf({ endpoint, streaming, tokensPerEvent: 3, reasoningTokens: 2 });

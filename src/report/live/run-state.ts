@@ -13,7 +13,7 @@ import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
-import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
+import { type PreparedRun, REQUEST_COUNTS, type RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
@@ -35,8 +35,7 @@ const SNAPSHOT_NS = 100e6;
 const RECENT_NS = 5e9;
 const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
-const COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
-type CountName = (typeof COUNTS)[number];
+type CountName = keyof RequestCounts;
 const NO_REQUESTS = countsBy(() => 0);
 
 /** How much a run will do, as far as its plan fixes it. */
@@ -198,7 +197,7 @@ export class RunState implements Report {
     progress.drainRecords();
     const counts = progress.counts();
     this.settled = countsBy((name) => counts[name]);
-    for (const name of COUNTS) slot[name] += counts[name] - settled[name];
+    for (const name of REQUEST_COUNTS) slot[name] += counts[name] - settled[name];
   }
 
   private slotOf(place: LevelPlace): LevelSlot {
@@ -305,7 +304,7 @@ class SeenWindows {
 }
 
 function countsBy(countOf: (name: CountName) => number): RequestCounts {
-  return Object.fromEntries(COUNTS.map((name) => [name, countOf(name)])) as Record<CountName, number>;
+  return Object.fromEntries(REQUEST_COUNTS.map((name) => [name, countOf(name)])) as Record<CountName, number>;
 }
 
 function perSec(count: number, ns: number): number {
