@@ -87,7 +87,7 @@ export type { DerivedMetric, ExtractedOf, LevelValues } from "./scenario/definit
 export { perTarget } from "./scenario/definition/per-target.ts";
 export type { FormOf, GenerateOptions } from "./scenario/generate/builder.ts";
 export type { ChainOptions } from "./scenario/generate/chain.ts";
-export type { ChainExtract, ChainStep, CheckedSteps } from "./scenario/generate/chain-types.ts";
+export type { ChainCall, ChainExtract, CheckedCalls } from "./scenario/generate/chain-types.ts";
 export type {
   HookContext,
   ReadyOptions,
@@ -101,10 +101,9 @@ export type {
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { input, type TextOptions } from "./scenario/inputs.ts";
-export type { Extent } from "./scenario/loads/extent.ts";
+export type { Extent, RampOptions } from "./scenario/loads/extent.ts";
 export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
 export { findMax } from "./scenario/loads/find-max.ts";
-export type { RampOptions } from "./scenario/loads/level-ramp.ts";
 export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/levels.ts";
 export { hold, periodic, ramp, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList, LoadPlace, PartLoad } from "./scenario/loads/load.ts";

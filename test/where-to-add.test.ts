@@ -420,8 +420,8 @@ interface Copy {
 
 /** The copy's modules of perf_analyzer mode. */
 interface PerfAnalyzer {
-  readonly parseOptions: typeof import("../src/cli/perf-analyzer/read-settings.ts").parseOptions;
-  readonly readSettings: typeof import("../src/cli/perf-analyzer/read-settings.ts").readSettings;
+  readonly parseOptions: typeof import("../src/cli/perf-analyzer/options/table.ts").parseOptions;
+  readonly readSettings: typeof import("../src/cli/perf-analyzer/settings.ts").readSettings;
   readonly toPlan: typeof import("../src/cli/perf-analyzer/to-plan.ts").toPlan;
   readonly toFlags: typeof import("../src/cli/perf-analyzer/to-flags.ts").toFlags;
   readonly formatHelp: typeof import("../src/cli/perf-analyzer/command.ts").formatHelp;
@@ -539,7 +539,8 @@ test("a made-up service kind is checked, measured, judged, and named in reports"
 
 test("a made-up option is read, in the help, in the plan, and printed back", LIMIT, async () => {
   const perfAnalyzer = (await load(
-    "cli/perf-analyzer/read-settings.ts",
+    "cli/perf-analyzer/options/table.ts",
+    "cli/perf-analyzer/settings.ts",
     "cli/perf-analyzer/to-plan.ts",
     "cli/perf-analyzer/to-flags.ts",
     "cli/perf-analyzer/command.ts",

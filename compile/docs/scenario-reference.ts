@@ -56,7 +56,7 @@ const CHAPTERS = {
     objects: [
       ["`images` of `input.prompts`", "ImageOptions"],
       ["`audio` of `input.prompts`", "AudioOptions"],
-      ["A step of `input.chain`", "ChainStep"],
+      ["A call of `input.chain`", "ChainCall"],
     ],
   },
   parameters: { title: "Parameters", names: () => Object.values(PARAMETER_KINDS).map(({ form }) => codeNameOf(form)) },

@@ -1,5 +1,4 @@
-import type { Ladder } from "../load/load-ladder.ts";
-import { LoadSearch } from "../load/search.ts";
+import { type Ladder, LoadSearch } from "../load/search.ts";
 import {
   type FailedPoint,
   formatPoint,

@@ -5,7 +5,7 @@ import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
-import { planOfRun } from "../registry/plan-of-run.ts";
+import { planOfRun } from "../registry/load-modes.ts";
 import { removeEarlierFiles } from "../report/output-file.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { type GuardedReport, guardReport, joinOutputErrors, type TextSink } from "../report/report.ts";

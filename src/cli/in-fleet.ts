@@ -1,7 +1,7 @@
 import { EXIT } from "../result/exit-codes.ts";
 import { findLaunch } from "../runtime/launch/launcher.ts";
 import type { CommandIo } from "./execute.ts";
-import type { PlanValues } from "./options/shared-option.ts";
+import type { PlanValues } from "./options/place.ts";
 
 /**
  * Runs a command in a rank of an MPI job, or a task of a step of Slurm, that send one load together: rank 0 measures and reports, and the

@@ -24,13 +24,14 @@ import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
-import { type PlanValues, withPlanValues } from "./options/shared-option.ts";
+import { type PlanValues, withPlanValues } from "./options/place.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
 import {
   checkSeveral,
   findScenarios,
+  partsOf,
   type RunRequest,
   runParts,
   runSeveral,
@@ -147,7 +148,8 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: Comman
       const plan = prepared.plan(runContext, own, planChange({ values: asked.values, limits }));
       return runPlan(plan, { folder, context: runContext, overrides: { ...overrides, ...own } }, asked, partIo);
     };
-    return runParts(prepared.resolved(runContext), request, runPart, runIo);
+    const parts = partsOf(prepared.resolved(runContext));
+    return parts === undefined ? runPart({}, request, runIo) : runParts(parts, request, runPart, runIo);
   };
   // A plan is known without a server unless a field needs what setup returns.
   const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;

@@ -3,12 +3,12 @@ import type { OutputFilesPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
+import type { PlanValues } from "./options/place.ts";
 import {
   type Door,
   defaultTextOf,
   fileKeyOf,
   type GivenValue,
-  type PlanValues,
   readNotation,
   type SharedOption,
   toOutputPath,

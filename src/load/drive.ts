@@ -1,5 +1,6 @@
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import type { Arrivals } from "./arrivals.ts";
+import { countOf, numberOf, type Share } from "./share.ts";
 
 /** The time between a response and the user's next request. */
 export interface ThinkTime extends ThinkTimePlan {
@@ -87,4 +88,65 @@ export function roundSizeOf(drive: Drive): number | undefined {
 /** Returns the drive of a given number of requests, which cannot all be in flight when the concurrency is higher. */
 export function limitConcurrency(drive: Drive, requestCount: number): Drive {
   return drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, requestCount) } : drive;
+}
+
+/**
+ * Returns a sender's share of a load. Where fewer requests are in flight than there are senders, only as many senders own some; requests
+ * that wait for each other in groups are sent by one.
+ * @param sequenceCount number of concurrent sequences of a schedule. Absent: requests belong to none
+ */
+export function shareOfDrive(drive: Drive, { index, count }: Share, sequenceCount = Number.POSITIVE_INFINITY): Share {
+  if (drive.kind === "groups" || drive.kind === "periodic") return { index, count: 1 };
+  const most =
+    drive.kind === "scheduled"
+      ? Math.min(drive.maxOutstanding ?? count, sequenceCount)
+      : (maxInFlightOf(drive) ?? count);
+  return { index, count: Math.max(1, Math.min(count, most)) };
+}
+
+/** Returns the part of a load that a sender sends. */
+export function divideDrive(drive: Drive, share: Share): Drive {
+  if (share.count === 1 && share.index === 0) return drive;
+  switch (drive.kind) {
+    case "closed":
+      return { ...drive, ...divideThinking(drive, share), concurrency: countOf(drive.concurrency, share) };
+    case "sessions":
+      return { ...drive, concurrency: countOf(drive.concurrency, share) };
+    case "ramp": {
+      const { concurrencyAt, maxConcurrency } = drive;
+      return {
+        kind: "ramp",
+        ...divideThinking(drive, share),
+        maxConcurrency: countOf(maxConcurrency, share),
+        concurrencyAt: (elapsedNs) => countOf(concurrencyAt(elapsedNs), share),
+      };
+    }
+    case "session-arrivals":
+      return { ...drive, arrivals: divideArrivals(drive.arrivals, share) };
+    case "scheduled": {
+      const { maxOutstanding } = drive;
+      const limit = maxOutstanding === undefined ? {} : { maxOutstanding: countOf(maxOutstanding, share) };
+      return { kind: "scheduled", arrivals: divideArrivals(drive.arrivals, share), ...limit };
+    }
+    default:
+      // One sender sends them all.
+      return share.index === 0 ? drive : { kind: "closed", concurrency: 0 };
+  }
+}
+
+function divideThinking({ thinkTime }: { readonly thinkTime?: ThinkTime | undefined }, share: Share) {
+  return thinkTime === undefined
+    ? {}
+    : { thinkTime: { ...thinkTime, userOf: (slot: number) => numberOf(slot, share) } };
+}
+
+/** Returns every `count`-th arrival, from that of the sender's index on. */
+function divideArrivals(arrivals: Arrivals, { index, count }: Share): Arrivals {
+  if (index >= count) return () => Number.POSITIVE_INFINITY;
+  let skipped = index;
+  return () => {
+    for (; skipped > 0; skipped--) arrivals();
+    skipped = count - 1;
+    return arrivals();
+  };
 }

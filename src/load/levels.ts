@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import type { Schema } from "../plan/schema.ts";
-import { levelAt } from "./load-ladder.ts";
+import { levelAt } from "./search.ts";
 
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;

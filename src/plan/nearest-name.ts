@@ -58,6 +58,12 @@ export function percentHint(typed: unknown, otherwise: string): string {
   return near === undefined ? otherwise : `Write "${near}".`;
 }
 
+/** Returns how to correct a number in quotes; undefined when the text does not begin with one. */
+export function numberHint(typed: unknown): string | undefined {
+  const [, number] = typeof typed === "string" ? (/^\s*(\d+(?:\.\d+)?)(?!\d*:)/.exec(typed) ?? []) : [];
+  return number === undefined ? undefined : `Write ${number}, without quotes.`;
+}
+
 /** Letters to add, remove, replace or swap with the next one. */
 function editDistance(a: string, b: string): number {
   let rows: [before: readonly number[], last: readonly number[]] = [

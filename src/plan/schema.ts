@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { numberHint } from "./nearest-name.ts";
 
 /** A schema that accepts any input and returns `T`. */
 export type Schema<T> = v.GenericSchema<unknown, T>;
@@ -18,20 +19,50 @@ type Frozen<T> = T extends (...args: never[]) => unknown
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
-/** How to correct what a check refuses: a sentence, or what makes it of the value. */
-export type CheckHint<T> = string | ((given: T) => string);
+/** How to correct what a schema or a check refuses: a sentence, or what makes it of the value; undefined: it does not know. */
+export type Hint<T> = string | ((given: T) => string | undefined);
 
 /** Returns a test for `v.check` that knows how to correct what it refuses. */
-export function hinted<T>(test: (given: T) => boolean, hint: CheckHint<T>): (given: T) => boolean {
+export function hinted<T>(test: (given: T) => boolean, hint: Hint<T>): (given: T) => boolean {
   return Object.assign((given: T) => test(given), { hint });
 }
 
-/** Returns the hint of the test that refused a value; undefined when it has none. */
-export function hintOfCheck({ requirement }: v.BaseIssue<unknown>, given: unknown): string | undefined {
-  if (typeof requirement !== "function") return undefined;
-  const { hint } = requirement as { readonly hint?: CheckHint<unknown> };
+/** Returns a schema that knows how to correct what it refuses itself, not what its parts refuse. */
+export function withHint<S extends v.GenericSchema>(schema: S, hint: Hint<unknown>): S {
+  // Valibot's issues have this member of the schema, or of the check, that made them.
+  return { ...schema, requirement: { hint } };
+}
+
+/** Returns the hint of the schema or check that refused a value; undefined when it has none. */
+export function hintOf({ requirement }: v.BaseIssue<unknown>, given: unknown): string | undefined {
+  const { hint } = (requirement ?? {}) as { readonly hint?: Hint<unknown> };
   return typeof hint === "function" ? hint(given) : hint;
 }
+
+/** Returns the schema of a number. @param rule what it must be. Default: a number */
+export function numberSchema(rule = "must be a number"): v.NumberSchema<string> {
+  return withHint(v.number(rule), numberHint);
+}
+
+/** Returns the schema of an integer of any sign. */
+export function integerSchema(): Schema<number> {
+  return v.pipe(numberSchema(), v.integer("must be a whole number"));
+}
+
+/** Returns the schema of true or false. */
+export function flagSchema(): v.BooleanSchema<string> {
+  return withHint(v.boolean("must be true or false"), (given) =>
+    given === "true" || given === "false" ? `Write ${given}.` : undefined,
+  );
+}
+
+/** Returns the schema of a list. @param what its items, in the plural */
+export function listSchema<S extends v.GenericSchema>(item: S, what: string): v.ArraySchema<S, string> {
+  return withHint(v.array(item, `must be a list of ${what}`), IN_BRACKETS);
+}
+
+/** How to correct one value where a list is needed. */
+export const IN_BRACKETS = "Put it in brackets: [ … ].";
 
 /**
  * Returns a schema that is chosen by the input. The types of what can be chosen are not known here, so that `T` is only as true as the

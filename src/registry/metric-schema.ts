@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { findEntry, hasStatistic, METRIC_KEYS } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
 import { customFactsEntries, derivedValueSchema, type MetricPlan } from "../plan/assertions.ts";
-import { lazySchema, type Schema } from "../plan/schema.ts";
+import { hinted, lazySchema, numberSchema, type Schema } from "../plan/schema.ts";
 
 /** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
 
@@ -53,11 +53,17 @@ function nameSchema(field: string): Schema<string> {
 /** Returns the schema of a percentile: from 1 to below 100. */
 export function percentileSchema(): Schema<number> {
   return v.pipe(
-    v.number("must have a number as percentile"),
-    v.ltValue(100, "must have a percentile below 100"),
-    v.minValue(1, ({ input }) => {
-      const meant = input > 0 ? `: did you mean ${Number((100 * input).toPrecision(6))}?` : ", such as 99";
-      return `must have a percentile of 1 or more${meant}`;
-    }),
+    numberSchema("must have a number as percentile"),
+    v.check(
+      hinted((percentile) => percentile < 100, "Use max(…), the largest value."),
+      "must have a percentile below 100",
+    ),
+    v.check(
+      hinted(
+        (percentile) => percentile >= 1,
+        (given) => `Write ${given > 0 ? Number((100 * given).toPrecision(6)) : 99}.`,
+      ),
+      "must have a percentile of 1 or more",
+    ),
   );
 }

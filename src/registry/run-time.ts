@@ -1,8 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { countLevels, type LevelRange, rangeOf } from "../load/levels.ts";
 
-import { createLadder, type Ladder } from "../load/load-ladder.ts";
-import { LoadSearch } from "../load/search.ts";
+import { createLadder, type Ladder, LoadSearch } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";

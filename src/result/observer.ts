@@ -3,6 +3,7 @@ import type { GaugeReading } from "../measure/gauge-readings.ts";
 import type { Measurement } from "../measure/measurement.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RequestTokens } from "../measure/tokens/request-tokens.ts";
+import type { TotalledTokens } from "../measure/tokens/token-totals.ts";
 import type { Text } from "../plan/messages.ts";
 import type { GaugeWarning } from "../telemetry/gauge-poller.ts";
 import type { FailedRequest, RequestRecord } from "./request-record.ts";
@@ -56,6 +57,11 @@ export interface RunProgress {
   counts(): ProgressCounts;
   /** Passes the records since the last call to `onBatch`. */
   drainRecords(): void;
+  /**
+   * Returns what the tokens of the run add up to since the first call, a moment later. Undefined when no tokens are measured. Rejects when what
+   * measures them fails. Absent: no tokens are measured.
+   */
+  readonly tokenTotals?: (() => Promise<TotalledTokens | undefined>) | undefined;
 }
 
 /** A phase that begins, or a level of it. */

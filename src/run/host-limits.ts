@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { largestLevel } from "../load/levels.ts";
-import { levelAt } from "../load/load-ladder.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
+import { levelAt } from "../load/search.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { problem, RunError, UserError } from "../plan/problem.ts";

@@ -123,11 +123,12 @@ function startTimer(delayMs: number, action: () => void, isBackground = false): 
     );
     if (isBackground) timer.unref?.();
   };
-  start(delayMs);
+  // Node warns of a due time that has just passed.
+  start(Math.max(0, delayMs));
   return () => clearTimeout(timer);
 }
 
-/** Resolves after at least `delayMs` milliseconds (0 or more). @param clock default: this thread's */
+/** Resolves after at least `delayMs` milliseconds; a negative time is over. @param clock default: this thread's */
 export function sleepMs(delayMs: number, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve) => {
     clock.after(delayMs, resolve);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
 import { findEntry, keysWith } from "../measure/metrics/catalogue.ts";
 import type { Metric } from "../measure/metrics/metric.ts";
+import { meantMetric } from "../measure/metrics/metric-names.ts";
 import {
   type AssertionPlan,
   COMPARISONS,
@@ -10,7 +11,8 @@ import {
   type Statistic,
 } from "../plan/assertions.ts";
 import { defined } from "../plan/defined.ts";
-import { lazySchema, type Schema } from "../plan/schema.ts";
+import { nearestName } from "../plan/nearest-name.ts";
+import { lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
@@ -20,16 +22,12 @@ import { givenTagsSchema, toTexts } from "./tags.ts";
 
 /** Checks assertions of untyped callers, and converts assertions to those of plans. */
 
-/** The message for a value that is not an assertion. */
-export const ASSERTION_RULE = "must be an assertion such as ";
-/** The message for a name that no metric has. */
-export const METRIC_RULE = "there is no metric of this name";
-
 const SIDES = COMPARISONS.filter((comparison) => comparison !== "is");
 
 /** Returns the schema of an assertion. */
 export function assertionSchema(): Schema<AnyAssertion> {
-  return schemaByMetric<AnyAssertion>(`${ASSERTION_RULE}p99().below("25 ms")`, (metric, entry) => {
+  const other = withHint(v.never('must be an assertion such as p99().below("25 ms")'), assertionHint);
+  return schemaByMetric<AnyAssertion>(other, (metric, entry) => {
     const { quantity } = entry;
     const comparisons = quantity === "ratio" || quantity === "number" ? COMPARISONS : SIDES;
     return v.object({
@@ -44,55 +42,81 @@ export function assertionSchema(): Schema<AnyAssertion> {
 
 /** Returns the schema of a precision. */
 export function precisionSchema(): Schema<AnyPrecision> {
-  const rule = 'must be a precision, not a limit: write p99("latency").within("5 %")';
-  const precision = schemaByMetric<AnyPrecision>(rule, (metric) =>
+  const other = withHint(v.never("must be a precision, not a limit"), 'Write p99("latency").within("5 %").');
+  const precision = schemaByMetric<AnyPrecision>(other, (metric) =>
     v.object({ metric, within: percentSchema(), where: v.optional(givenTagsSchema()) }),
   );
-  const isLimit = (input: unknown): boolean => typeof input === "object" && input !== null && "comparison" in input;
-  return lazySchema<AnyPrecision>((input) => (isLimit(input) ? v.never(rule) : precision));
+  return lazySchema<AnyPrecision>((input) => (isAssertion(input) ? other : precision));
 }
 
 /**
  * Returns the schema of a value with a metric.
- * @param otherwise the message for anything else
+ * @param otherwise the schema of anything else, which refuses it
  * @param build makes the schema from that of the metric and its entry
  */
 function schemaByMetric<T>(
-  otherwise: string,
+  otherwise: v.GenericSchema,
   build: (metric: v.GenericSchema, entry: Metric) => v.GenericSchema,
 ): Schema<T> {
   return lazySchema<T>((input) => {
     const { metric } = (input ?? {}) as { readonly metric?: unknown };
     const { key, statistic } = (metric ?? {}) as { readonly key?: unknown; readonly statistic?: unknown };
-    if (typeof key !== "string") return v.never(otherwise);
+    if (typeof key !== "string") return otherwise;
     const entry = findEntry(key);
     if (entry === undefined || entry.isOfReports === true) {
       const names = keysWith(statistic as Statistic | undefined);
-      return v.looseObject({ metric: v.looseObject({ key: v.picklist(names, METRIC_RULE) }) });
+      const known = withHint(v.picklist(names, "there is no metric of this name"), (given) => metricHint(given, names));
+      return v.looseObject({ metric: v.looseObject({ key: known }) });
     }
-    const missing = explainStatistic(key, entry, statistic as Statistic | undefined);
-    if (missing !== undefined) return v.never(missing);
+    const wrong = wrongStatistic(key, entry, statistic as Statistic | undefined);
+    if (wrong !== undefined) return wrong;
     return build(metricSchemaOf(key, entry, goodputLimitsSchema()), entry);
   });
 }
 
-/** Explains that a metric needs a statistic, or has none; undefined when it has the given one, and for one that no metric has. */
-function explainStatistic(key: string, { statistics }: Metric, given: Statistic | undefined): string | undefined {
-  if (statistics === undefined && given !== undefined) return `${key} is one value: write metric("${key}")`;
+/** Returns the schema that refuses a metric that needs a statistic, or has none; undefined when it has the given one, and for one that no metric has. */
+function wrongStatistic(key: string, { statistics }: Metric, given: Statistic | undefined) {
+  if (statistics === undefined && given !== undefined)
+    return withHint(v.never(`${key} is one value`), `Write metric("${key}").`);
   if (statistics === undefined || given !== undefined) return undefined;
-  return `${key} has statistics: write ${statistics.includes("percentiles") ? "p99" : statistics[0]}("${key}")`;
+  const name = statistics.includes("percentiles") ? "p99" : statistics[0];
+  return withHint(v.never(`${key} has statistics`), `Write ${name}("${key}").`);
+}
+
+/** Returns the name that was meant, or all. @param known those that have the statistic */
+function metricHint(given: unknown, known: readonly string[]): string {
+  const name = String(given);
+  const meant = meantMetric(name);
+  if (meant !== undefined) return known.includes(meant) ? `Write "${meant}".` : `Write ${meant}.`;
+  const near = nearestName(name, known);
+  return near === undefined ? `Use one of ${known.join(", ")}.` : `Did you mean "${near}"?`;
+}
+
+/** A limit as text, as in k6 and in YAML: `p(95)<500`. */
+const LIMIT_TEXT = /^\s*p\(?(\d+(?:\.\d+)?)\)?\s*(?:\((\w+)\))?\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|ms|s|min)?\s*$/;
+
+/** Reports whether a value is an assertion, valid or not. */
+export function isAssertion(given: unknown): boolean {
+  return typeof given === "object" && given !== null && Object.hasOwn(given, "comparison");
+}
+
+/** Returns how to write what is not an assertion. */
+export function assertionHint(given: unknown): string {
+  const [isLimit, percentile, of = "latency", limit, unit = "ms"] = LIMIT_TEXT.exec(String(given)) ?? [];
+  if (isLimit === undefined) return 'Write p99("latency").below("50 ms"), or another metric with its limit.';
+  return `Write percentile(${percentile}, "${of}").below("${limit} ${unit}").`;
 }
 
 /** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
 function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
-  const number = v.number("must be a number");
+  const number = numberSchema();
   return quantity === "number" && isCustom === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {
-  const rate = v.pipe(v.number("must be a number"), v.gtValue(0, "must be above 0"));
+  const rate = v.pipe(numberSchema(), v.gtValue(0, "must be above 0"));
   const limits = LIMIT_NAMES.map(
     (name) => [name, v.optional(findEntry(name)?.quantity === "time" ? durationSchema() : rate)] as const,
   );

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CancellationPlan } from "../plan/cancellation.ts";
-import type { OutputOf } from "../plan/schema.ts";
+import { integerSchema, type OutputOf } from "../plan/schema.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import { durationSchema, percentSchema, strictOptions, toMs, toPct, toRatio } from "./fields.ts";
 
@@ -22,7 +22,7 @@ export function cancelSchema() {
       v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
     ),
     after: v.optional(durationSchema()),
-    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    seed: v.optional(integerSchema()),
   });
 }
 

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
-import { hinted, type Schema } from "../plan/schema.ts";
+import { durationHint, percentHint } from "../plan/nearest-name.ts";
+import { type Hint, hinted, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { explainExpression } from "../service/response-reader.ts";
 
@@ -11,10 +12,12 @@ export const DURATION_RULE = 'must be a duration with its unit, such as "250 us"
 
 /** Returns the schema of a duration with its unit. */
 export function durationSchema(): Schema<Duration> {
-  return v.custom<Duration>(
-    (input) => typeof input === "string" && parseDurationNs(input) !== undefined,
-    DURATION_RULE,
-  );
+  const isDuration = (input: unknown): boolean => typeof input === "string" && parseDurationNs(input) !== undefined;
+  return withHint(v.custom<Duration>(isDuration, DURATION_RULE), hintOfDuration);
+}
+
+function hintOfDuration(given: unknown): string {
+  return durationHint(given, "The units are us, ms, s, min and h.");
 }
 
 /** Returns the schema of a duration above 0. */
@@ -33,9 +36,12 @@ export type DurationSpread = Duration | { readonly mean: Duration; readonly stdd
 
 /** Returns the schema of a duration, or of a normal distribution of durations. */
 export function spreadSchema() {
-  return v.union(
+  const spread = v.union(
     [durationSchema(), strictOptions({ mean: durationSchema(), stddev: durationSchema() })],
     'must be a duration such as "3 s", or { mean, stddev }',
+  );
+  return withHint(spread, (given) =>
+    typeof given === "object" ? 'Write { mean: "3 s", stddev: "1 s" }.' : hintOfDuration(given),
   );
 }
 
@@ -51,7 +57,7 @@ const MAX_COUNT = 1e15;
 /** Returns the schema of an integer from 1 to 1e15. @param rule what it must be. Default: a number @param most the largest. Default: 1e15 */
 export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema<number> {
   return v.pipe(
-    v.number(rule),
+    numberSchema(rule),
     v.integer("must be a whole number"),
     v.minValue(1, "must be 1 or more"),
     v.maxValue(most, `must be ${formatCount(most)} at most`),
@@ -60,17 +66,17 @@ export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
 export function positiveSchema(rule = "must be a number"): Schema<number> {
-  return v.pipe(v.number(rule), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+  return v.pipe(numberSchema(rule), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
 }
 
 /** Returns the schema of a number of 0 or more. */
 export function naturalSchema(): Schema<number> {
-  return v.pipe(v.number("must be a number"), v.minValue(0, "must be 0 or more"), v.finite("must be finite"));
+  return v.pipe(numberSchema(), v.minValue(0, "must be 0 or more"), v.finite("must be finite"));
 }
 
-/** Returns the schema of text that is not empty. */
-export function nameSchema(what: string): Schema<string> {
-  return v.pipe(v.string(`must be ${what}`), v.nonEmpty(`must be ${what}`));
+/** Returns the schema of text that is not empty. @param hint how to correct what is no text. Default: unknown */
+export function nameSchema(what: string, hint: Hint<unknown> = () => undefined): Schema<string> {
+  return v.pipe(withHint(v.string(`must be ${what}`), hint), v.nonEmpty(`must be ${what}`));
 }
 
 /** Returns the schema of a JMESPath expression. */
@@ -90,7 +96,10 @@ export const PERCENT_RULE = 'must be a percentage with its sign, such as "1 %"';
 /** Returns the schema of a share: a percentage with its sign up to `"100 %"`, or 0. */
 export function shareSchema(): Schema<Percent | 0> {
   return v.pipe(
-    v.custom<Percent | 0>((input) => input === 0 || isPercent(input), PERCENT_RULE),
+    withHint(
+      v.custom<Percent | 0>((input) => input === 0 || isPercent(input), PERCENT_RULE),
+      hintOfPercent,
+    ),
     v.check(
       hinted((share) => toRatio(share) <= 1, 'Write "100 %" or less.'),
       "must be 100 % or less",
@@ -101,12 +110,16 @@ export function shareSchema(): Schema<Percent | 0> {
 /** Returns the schema of a percentage above 0: of requests, or of a difference. */
 export function percentSchema(): Schema<Percent> {
   return v.pipe(
-    v.custom<Percent>(isPercent, PERCENT_RULE),
+    withHint(v.custom<Percent>(isPercent, PERCENT_RULE), hintOfPercent),
     v.check(
       hinted((percent) => toRatio(percent) > 0, 'Write a larger share, such as "1 %".'),
       "must be above 0 %",
     ),
   );
+}
+
+function hintOfPercent(given: unknown): string {
+  return percentHint(given, "");
 }
 
 function isPercent(input: unknown): input is Percent {

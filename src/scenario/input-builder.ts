@@ -46,5 +46,8 @@ export function inputBuilder<O extends object>(builder: InputBuilder<O>): InputB
 
 /** Returns the schema of the names of files, one or more. */
 export function filesSchema(): Schema<readonly string[]> {
-  return v.pipe(v.array(nameSchema("a file")), v.minLength(1, "must name a file"));
+  const file = nameSchema("a file", (given) =>
+    Array.isArray(given) ? "Write each file as an argument, without brackets." : undefined,
+  );
+  return v.pipe(v.array(file), v.minLength(1, "must name a file"));
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan } from "../plan/plan.ts";
-import { kindSchema, type Schema } from "../plan/schema.ts";
+import { kindSchema, type Schema, withHint } from "../plan/schema.ts";
 import type { RequestForm } from "../service/service.ts";
 import { refuseMore } from "./arguments.ts";
 import { countSchema, nameSchema, strictOptions } from "./fields.ts";
@@ -170,7 +170,12 @@ export function inputsSchema(): Schema<Inputs> {
   const shapes = written.map(([kind, { files, options }]) =>
     v.object({ kind: v.literal(kind), files: files?.() ?? v.array(v.string()), options: options() }),
   );
-  return kindSchema(shapes, `must be ${listCalls(written.map(([, builder]) => builder))}`);
+  const schema = kindSchema<Inputs>(shapes, `must be ${listCalls(written.map(([, builder]) => builder))}`);
+  return withHint(schema, (given) =>
+    written.some(([kind]) => kind === given)
+      ? `Write input.${given}(…).`
+      : 'Write input.json("data.json"), or another of them.',
+  );
 }
 
 type WrittenBuilder = InputBuilder & { readonly form: DataForm };

@@ -2,9 +2,19 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import { DEFAULT_ISL } from "../plan/defaults.ts";
 import { defined } from "../plan/defined.ts";
+import { numberHint } from "../plan/nearest-name.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
-import { hinted, type OutputOf, type Schema } from "../plan/schema.ts";
+import {
+  flagSchema,
+  hinted,
+  integerSchema,
+  listSchema,
+  numberSchema,
+  type OutputOf,
+  type Schema,
+  withHint,
+} from "../plan/schema.ts";
 import type { Percent } from "../plan/units.ts";
 import { formatPct, msToSec } from "../plan/units.ts";
 import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
@@ -140,21 +150,27 @@ const DEFAULT_COUNT = 100;
 export type PromptsData = OutputOf<typeof promptsSchema>;
 
 function promptsSchema() {
-  const whole = v.pipe(v.number("must be a number"), v.integer("must be a whole number"));
+  const whole = integerSchema();
   const least = (value: number) =>
-    v.pipe(v.number("must be a number"), v.minValue(value, `must be ${value} or more`), v.finite("must be finite"));
-  const length: Schema<Length> = v.union(
-    [countSchema(), strictOptions({ mean: least(1), stddev: least(0) })],
-    "must be tokens of 1 or more, or { mean, stddev }",
+    v.pipe(numberSchema(), v.minValue(value, `must be ${value} or more`), v.finite("must be finite"));
+  const length: Schema<Length> = withHint(
+    v.union(
+      [countSchema(), strictOptions({ mean: least(1), stddev: least(0) })],
+      "must be tokens of 1 or more, or { mean, stddev }",
+    ),
+    numberHint,
   );
   const tokens = v.pipe(countSchema(), v.maxValue(MOST_PROMPT_TOKENS, `must be ${MOST_PROMPT_TOKENS} or less`));
-  const inputLength: Schema<Length> = v.union(
-    [tokens, strictOptions({ mean: v.pipe(least(1), v.maxValue(MOST_PROMPT_TOKENS)), stddev: least(0) })],
-    `must be tokens from 1 to ${MOST_PROMPT_TOKENS}, or { mean, stddev }`,
+  const inputLength: Schema<Length> = withHint(
+    v.union(
+      [tokens, strictOptions({ mean: v.pipe(least(1), v.maxValue(MOST_PROMPT_TOKENS)), stddev: least(0) })],
+      `must be tokens from 1 to ${MOST_PROMPT_TOKENS}, or { mean, stddev }`,
+    ),
+    numberHint,
   );
   const share = shareSchema();
   const lengths = v.pipe(
-    v.array(strictOptions({ isl: inputLength, osl: length, share }), "must be a list of { isl, osl, share }"),
+    listSchema(strictOptions({ isl: inputLength, osl: length, share }), "{ isl, osl, share }"),
     v.nonEmpty("must have a kind of request"),
     v.check(
       hinted(
@@ -186,14 +202,14 @@ function promptsSchema() {
     file: v.optional(nameSchema("a file")),
     fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
     delayFactor: v.optional(least(0)),
-    usage: v.optional(v.boolean("must be true or false")),
+    usage: v.optional(flagSchema()),
     extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
   });
 }
 
 function audioSchema() {
   const length = spreadSchema();
-  const numbers = v.pipe(v.array(countSchema(), "must be a list of numbers"), v.nonEmpty("must have a number"));
+  const numbers = v.pipe(listSchema(countSchema(), "numbers"), v.nonEmpty("must have a number"));
   return strictOptions({
     count: v.optional(countSchema()),
     length,

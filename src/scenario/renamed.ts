@@ -64,6 +64,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["cancel.percent", 'share: "5 %"'],
   ["stability.percent", 'within: "10 %"'],
   ["inputs.mix", 'lengths: [{ isl: 100, osl: 20, share: "100 %" }]'],
+  ["inputs.steps", 'calls: [{ path: "/login" }]'],
   ["delayRatio", "delayFactor: 0.5"],
   ["serverTrace.rate", "oneIn: 10"],
   ["ttft", 'timeToFirstToken: "200 ms"'],
@@ -213,10 +214,26 @@ export function renamedFunction(name: string): string | undefined {
  * @param keys its path @param notation how the scenario is written. Default: code
  */
 export function renamedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
+  const found = findOption(keys);
+  return found === undefined ? undefined : formatMeant(found, notation);
+}
+
+/** Returns how to write an object with a field that has another tool's name; undefined for other values. */
+export function renamedIn(given: unknown): string | undefined {
+  const keys = Object.keys(typeof given === "object" ? { ...given } : {});
+  return keys.flatMap((key) => renamedOption([key]) ?? [])[0];
+}
+
+/** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */
+export function meantName(keys: readonly string[]): string | undefined {
+  const [code = ""] = [findOption(keys) ?? []].flat();
+  return /^\w+/.exec(code)?.[0];
+}
+
+function findOption(keys: readonly string[]): Meant | undefined {
   const name = toCamelCase(keys.at(-1) ?? "");
   const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : keys.at(-2);
-  const found = OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
-  return found === undefined ? undefined : formatMeant(found, notation);
+  return OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
 }
 
 /** Returns what to write for a field that is missing; undefined when there is no example. @param keys its path */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import type { OutputOf } from "../plan/schema.ts";
+import { numberSchema, type OutputOf } from "../plan/schema.ts";
 import type { AnyAssertion, MetricName, Precision } from "./assertion.ts";
 import { precisionSchema, toPrecisionPlan } from "./assertion-schema.ts";
 import { strictOptions } from "./fields.ts";
@@ -27,7 +27,7 @@ type RepeatData = OutputOf<typeof repeatSchema>;
 /** Returns the schema of a repetition. */
 export function repeatSchema() {
   const runs = v.pipe(
-    v.number('must be a number of runs, or { until: p99().within("5 %") }'),
+    numberSchema('must be a number of runs, or { until: p99().within("5 %") }'),
     v.integer("must be a whole number"),
     v.minValue(2, "must be 2 or more: leave it out for one run"),
   );

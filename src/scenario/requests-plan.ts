@@ -102,7 +102,7 @@ function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
           problem(
             "conflict",
             `target.${option}`,
-            `has no effect with ${call}, whose steps have their own`,
+            `has no effect with ${call}, whose calls have their own`,
             "Leave it out.",
             String(given[option]),
           ),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { OutputOf } from "../plan/schema.ts";
+import { flagSchema, type OutputOf } from "../plan/schema.ts";
 import type { SequencesPlan } from "../plan/sequences.ts";
 import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import type { Percent } from "../plan/units.ts";
@@ -30,7 +30,7 @@ export function sequenceOptionsSchema() {
     variation: v.optional(shareSchema()),
     ids: v.optional(ids),
     concurrent: v.optional(countSchema()),
-    serial: v.optional(v.boolean("must be true or false")),
+    serial: v.optional(flagSchema()),
   });
 }
 

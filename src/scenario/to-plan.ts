@@ -8,8 +8,7 @@ import type { Text } from "../plan/messages.ts";
 import type { MeasurementModePlan, ParametersPlan, Plan } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../plan/secrets.ts";
-import type { MetricsPlan } from "../plan/telemetry.ts";
-import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE } from "../plan/telemetry.ts";
+import { DEFAULT_METRICS_INTERVAL_MS, type MetricsPlan, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { checkClientProtocols, checkWarmUp } from "../registry/conflicts.ts";
 import { hasMeasuredSchedule, levelUnitOf } from "../registry/load-modes.ts";
@@ -18,11 +17,11 @@ import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
 import { toAssertionPlan } from "./assertion-schema.ts";
 import { toCancellationPlan } from "./cancel.ts";
 import type { Scenario } from "./define.ts";
-import { type AbSide, sideOf } from "./definition/ab.ts";
+import { type AbSide, isAb, sideOf } from "./definition/ab.ts";
 import { toCapacityPlan } from "./definition/capacity.ts";
 import { type DefinitionData, definitionSchema } from "./definition/definition-schema.ts";
 import { toDerivedPlans } from "./definition/derive.ts";
-import { partOf } from "./definition/per-target.ts";
+import { hasLoadsByTarget, partOf } from "./definition/per-target.ts";
 import { toProblems } from "./definition/to-problem.ts";
 import { toMs, toPct, toRatio } from "./fields.ts";
 import { callOf } from "./form.ts";
@@ -61,9 +60,7 @@ export function toPlan(
   overrides: PlanOverrides = {},
   change: (plan: Plan) => Plan = (plan) => plan,
 ): Plan {
-  const given = partOf(sideOf(copyPlainData(scenario.definition), overrides.side), overrides.part);
-  registerGiven(given);
-  const parsed = v.safeParse(definitionSchema(), given);
+  const parsed = v.safeParse(definitionSchema(), readDefinition(scenario, overrides));
   if (!parsed.success)
     throw new UserError([...toProblems(parsed.issues), ...checkLoadAlone(parsed.issues, parsed.output, folder)]);
   const load = convertLoads(parsed.output.load, folder);
@@ -76,12 +73,19 @@ export function toPlan(
 }
 
 /** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
-export function checkFields({ definition }: Scenario, absent: readonly string[]): void {
-  const given = partOf(sideOf(copyPlainData(definition)));
-  registerGiven(given);
-  const { issues = [] } = v.safeParse(definitionSchema(), given);
+export function checkFields(scenario: Scenario, absent: readonly string[]): void {
+  const { issues = [] } = v.safeParse(definitionSchema(), readDefinition(scenario));
   const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
   if (wrong.length > 0) throw new UserError(toProblems(wrong));
+}
+
+/** Returns the definition of a scenario as plain data; where the scenario runs several times, that of one of its runs. */
+function readDefinition({ definition }: Scenario, { side, part }: PlanOverrides = {}): unknown {
+  let given = copyPlainData(definition);
+  if (isAb(given)) given = sideOf(given, side);
+  if (hasLoadsByTarget(given)) given = partOf(given, part);
+  registerGiven(given);
+  return given;
 }
 
 /** Registers the secrets of a scenario before validation, because errors show values. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { Schema } from "../plan/schema.ts";
+import { listSchema, numberSchema, type Schema } from "../plan/schema.ts";
 import { tlsSchema } from "../plan/tls.ts";
 import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 
@@ -19,16 +19,12 @@ export function serverEntries() {
 
 /** The fields of targets with tensors, as an object's entries. Scenarios have options with the same schemas. */
 export function tensorEntries() {
-  const count = v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be 1 or more"),
-  );
+  const count = v.pipe(numberSchema(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
   return {
     /** Items per request. */
     batchSize: count,
     /** Sizes of inputs with variable shape. */
-    shapes: v.record(v.string(), v.array(count, "must be a list of sizes"), "must be sizes by the input's name"),
+    shapes: v.record(v.string(), listSchema(count, "sizes"), "must be sizes by the input's name"),
     /** Compression of requests; gRPC only. */
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),
   };

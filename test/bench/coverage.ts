@@ -22,7 +22,10 @@ import { mix } from "../../src/scenario/mix.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { startTruth, type TruthServer } from "../servers/truth.ts";
+import { judgeGoal } from "./goals.ts";
+import { writeFigures } from "./write-figures.ts";
 
+const DEFAULT_RUNS = 200;
 const USERS = 32;
 const FROM_MS = 10;
 const TO_MS = 90;
@@ -49,7 +52,7 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { runs: { type: "string", default: "200" } },
+    options: { runs: { type: "string", default: String(DEFAULT_RUNS) } },
   });
   const server = await startTruth(FROM_MS, TO_MS);
   try {
@@ -107,7 +110,7 @@ function report(runs: readonly Run[]): number {
     ["mean latency, undivided", answeredNs + addedNs, ({ whole }) => estimateMeanNs(whole.latency)],
     ["mean latency, joined", answeredNs + addedNs, ({ joined }) => estimateMeanNs(joined.latency)],
   ];
-  const passed = cases.map(([name, truth, of]) => {
+  const missed = cases.map(([name, truth, of]) => {
     const found = runs.map(of);
     const hits = found.filter(({ low, high }) => (low ?? 0) <= truth && truth <= (high ?? Infinity)).length;
     const empty = found.filter(({ low, high }) => low === null || high === null).length;
@@ -120,9 +123,11 @@ function report(runs: readonly Run[]): number {
     console.log(
       `${isEnough ? "PASS" : "MISS"}  ${name}: ${hits} of ${runs.length} runs contain the truth, ${pct(hits / runs.length)} (by chance ${pct(low)} to ${pct(high)}); ${empty} have an open end; on average ${(100 * offset).toFixed(2)} % off and ± ${pct(width)}`,
     );
-    return isEnough;
+    return 1 - hits / runs.length;
   });
-  return passed.every(Boolean) ? 0 : 1;
+  const goal = judgeGoal("intervals that miss the truth, %", 100 * Math.max(...missed), 100 * (1 - LEAST_RATIO));
+  if (runs.length >= DEFAULT_RUNS) writeFigures("bench:coverage", { goals: [goal] });
+  return goal.passed ? 0 : 1;
 }
 
 function throughputOf(window: Measurement): Interval {

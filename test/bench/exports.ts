@@ -5,13 +5,18 @@
 // Needs Linux, and about 15 GB of disk, which it frees.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { formatCount } from "../../src/plan/units.ts";
 import { root } from "./clients.ts";
+import { judgeGoal } from "./goals.ts";
+import { readMemory } from "./memory/watch.ts";
+import { writeFigures } from "./write-figures.ts";
 
+const DEFAULT_REQUESTS = 10_000_000;
 const COMPARE_LIMIT_MB = 250;
 const PIECE_CHARACTERS = 1 << 20;
 const SAMPLE_MS = 200;
@@ -38,7 +43,14 @@ async function main(executable: string, count: number): Promise<number> {
     const merge = ["genai-perf", "process-export-files", "-d", join(folder, "hosts"), "--artifact-dir", folder];
     const compared = await measure("compare", [executable, "compare", small, path], count);
     const merged = await measure("process-export-files", [executable, ...merge], count);
-    return compared.isFailed || merged.isFailed || compared.peakMb >= COMPARE_LIMIT_MB ? 1 : 0;
+    const what = `of ${formatCount(count)} requests: peak MB`;
+    const goals = [
+      judgeGoal(`compare ${what}`, compared.peakMb, COMPARE_LIMIT_MB),
+      judgeGoal(`process-export-files ${what}`, merged.peakMb),
+    ];
+    if (compared.isFailed || merged.isFailed) return 1;
+    if (count === DEFAULT_REQUESTS) writeFigures("bench:exports", { goals });
+    return goals.every(({ passed }) => passed) ? 0 : 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -50,25 +62,14 @@ async function measure(name: string, [program = "", ...args]: readonly string[],
   const ended = once(child, "exit");
   let peakMb = 0;
   while (child.exitCode === null && child.signalCode === null) {
-    peakMb = Math.max(peakMb, peakOf(child.pid ?? 0));
+    peakMb = Math.max(peakMb, readMemory(child.pid ?? 0).highestMb);
     await Promise.race([ended, wait(SAMPLE_MS)]);
   }
   const sec = (performance.now() - startMs) / 1000;
   const isFailed = child.exitCode !== 0;
   const verdict = isFailed ? `, and it failed with ${child.exitCode ?? child.signalCode}` : "";
-  console.log(
-    `${name}: ${count.toLocaleString("en")} requests in ${sec.toFixed(1)} s, peak ${peakMb.toFixed(0)} MB${verdict}`,
-  );
+  console.log(`${name}: ${formatCount(count)} requests in ${sec.toFixed(1)} s, peak ${peakMb.toFixed(0)} MB${verdict}`);
   return { peakMb, isFailed };
-}
-
-/** The highest resident memory of a process until now, MB; 0 once it is gone. */
-function peakOf(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
 }
 
 /** Writes streams of two tokens, about 5,000 a second, whose times come from a generator with a fixed seed. */
@@ -114,7 +115,7 @@ function formatRequest(...timesNs: readonly [sentNs: number, firstNs: number, la
 
 const { values } = parseArgs({
   options: {
-    requests: { type: "string", default: "10000000" },
+    requests: { type: "string", default: String(DEFAULT_REQUESTS) },
     executable: { type: "string", default: join(root, "dist", "rampart") },
   },
 });

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
 import { installTriton, readInstallation } from "../servers/triton-install.ts";
+import { renderTable } from "./goals.ts";
 import { median } from "./median.ts";
-import { renderTable } from "./table.ts";
 
 const run = promisify(execFile);
 const model = "simple";

@@ -1,18 +1,20 @@
 import { readFileSync } from "node:fs";
 
-/** The cores that a server and its client are held to, by the system's numbers. */
-export type Cores = { server: number; client: number };
+/** The cores that a server and its client are held to, by the system's numbers. `others` are all but the server's. */
+export type Cores = { server: number; client: number; others: number[] };
 
 /**
  * Of the first two cores that this process may use the one that handled fewer of the devices' interrupts for the client, as it is the one
  * whose moments are judged; undefined where there are fewer cores, or the system does not tell.
  */
 export function chooseCores(): Cores | undefined {
-  const [first, second] = parseCores(readFile("/proc/self/status").match(/^Cpus_allowed_list:\s*(\S+)/m)?.[1] ?? "");
+  const all = parseCores(readFile("/proc/self/status").match(/^Cpus_allowed_list:\s*(\S+)/m)?.[1] ?? "");
+  const [first, second] = all;
   if (first === undefined || second === undefined) return undefined;
   const counts = countInterrupts(readFile("/proc/interrupts"));
   const isFirstQuieter = (counts.get(first) ?? 0) < (counts.get(second) ?? 0);
-  return isFirstQuieter ? { server: second, client: first } : { server: first, client: second };
+  const chosen = isFirstQuieter ? { server: second, client: first } : { server: first, client: second };
+  return { ...chosen, others: all.filter((core) => core !== chosen.server) };
 }
 
 /** How many interrupts of devices, which have numbers, each core handled, by `/proc/interrupts`. */

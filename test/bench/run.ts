@@ -1,6 +1,7 @@
-// npm run bench [-- --quick | --rounds N | --memory | --executable FILE | --baseline FILE | --no-sources | --only TEXT]
+// npm run bench [-- --quick | --rounds N | --memory [--minutes N] | --executable FILE | --baseline FILE | --no-sources | --only TEXT]
 //
-// --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16" or "in process".
+// --only takes the cases whose title holds the text: sequences, stream, shared, rate, start, or for example "HTTP, 16", "in process" or
+// "instructions". --memory takes two minutes of each case; with --minutes 30 it shows what memory does over hours.
 //
 // Measures the shipped executable (and the source on each runtime) against the real perf_analyzer, wrk, oha and ghz, all interleaved, and
 // exits with 1 when a goal is missed. A whole run writes its figures into README.md here. --quick is a smoke run: everything once and
@@ -21,12 +22,15 @@ import {
   rampartClients,
   root,
 } from "./clients.ts";
+import { renderGoals } from "./goals.ts";
 import { inProcessTitle, measureInProcess } from "./in-process.ts";
+import { type InstructionFigures, instructionsTitle, measureInstructions } from "./instructions/measure.ts";
 import { buildMeasure, measureRun, measureSleep, measureStart, type Sample } from "./measure.ts";
-import { measureMemory } from "./memory.ts";
+import { goalsOf, measureLongMemory, renderLongMemory } from "./memory/long.ts";
+import { measureMemory } from "./memory/short.ts";
 import { type Cores, chooseCores } from "./pin.ts";
 import { cases, judge, renderReport, type Samples, type Starts, startTitle } from "./table.ts";
-import { writeFigures } from "./write-figures.ts";
+import { summaryOfAll, writeFigures } from "./write-figures.ts";
 
 type Options = {
   rounds: number;
@@ -34,6 +38,7 @@ type Options = {
   pace: Pace;
   quick: boolean;
   memory: boolean;
+  minutes: number | undefined;
   executable: string;
   baseline: string | undefined;
   sources: boolean;
@@ -42,6 +47,9 @@ type Options = {
 
 const full = { rounds: 5, starts: 121, pace: { windowMs: 2000, durationS: 7 } };
 const quick = { rounds: 1, starts: 3, pace: { windowMs: 250, durationS: 1 } };
+
+/** Runs of memory that are shorter do not show what it does over hours. */
+const LONG_MINUTES = 30;
 
 /** perf_analyzer falls behind above about this rate. */
 const MOST_OF_ORIGINAL_PER_SEC = 10_000;
@@ -57,6 +65,7 @@ function readOptions(): Options {
       rounds: { type: "string" },
       quick: { type: "boolean", default: false },
       memory: { type: "boolean", default: false },
+      minutes: { type: "string" },
       executable: { type: "string", default: join(root, "dist", "rampart") },
       baseline: { type: "string" },
       "no-sources": { type: "boolean", default: false },
@@ -67,12 +76,17 @@ function readOptions(): Options {
   const rounds = Number(values.rounds ?? base.rounds);
   if (!Number.isInteger(rounds) || rounds < 1)
     throw new Error(`--rounds ${values.rounds}: a whole number from 1 on is needed`);
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  if (minutes !== undefined && !(minutes > 0))
+    throw new Error(`--minutes ${values.minutes}: a number above 0 is needed`);
+  if (minutes !== undefined && !values.memory) throw new Error("--minutes is of --memory: give both");
   const { memory, only } = values;
   return {
     ...base,
     rounds,
     quick: values.quick,
     memory,
+    minutes,
     executable: resolve(values.executable),
     baseline: values.baseline && resolve(values.baseline),
     sources: !values["no-sources"],
@@ -88,6 +102,7 @@ async function main(options: Options): Promise<number> {
     return 1;
   }
   mkdirSync(benchFolder, { recursive: true });
+  if (options.minutes !== undefined) return runLongMemory(options.executable, options.minutes);
   await buildMeasure();
   const free = await startStub();
   const cores = chooseCores();
@@ -110,14 +125,38 @@ async function compareAll(options: Options, servers: Servers): Promise<number> {
   const floor = servers.cores && (await measureSleep(servers.cores.client));
   const about = { rounds: options.rounds, starts: options.starts, clients, floor };
   const inProcess = inProcessTitle.includes(options.only) ? await runInProcess(options, problems) : [];
+  const counted = await runInstructions(options, clients, servers.free);
   const report = [renderReport(about, samples, starts), ...inProcess].join("\n\n");
   console.log(report);
+  if (counted !== undefined) console.log(`\n${counted.report}`);
   const isWhole = !options.quick && options.only === "";
   writeFileSync(join(benchFolder, isWhole ? "latest.md" : "partial.md"), `${report}\n`);
-  if (isWhole && options.baseline === undefined && problems.length === 0) writeFigures("bench", report);
+  const isOfUse = options.baseline === undefined && problems.length === 0;
+  if (isWhole && isOfUse) writeFigures("bench", { report, goals: judge(samples, starts) });
+  if (counted !== undefined && isOfUse) writeFigures("instructions", counted);
+  console.log(`\n${summaryOfAll()}`);
   for (const problem of problems) console.error(`bench: ${problem}`);
   if (problems.length > 0) return 1;
   return isWhole && !judge(samples, starts).every((goal) => goal.passed) ? 1 : 0;
+}
+
+/** Counts the instructions of the executable and of its peers. Undefined: that is not asked for. */
+async function runInstructions(
+  { quick: isQuick, only }: Options,
+  clients: readonly Client[],
+  stub: Stub,
+): Promise<InstructionFigures | undefined> {
+  if (isQuick || !instructionsTitle.includes(only)) return undefined;
+  const others = clients.filter(({ name }) => !name.startsWith("source"));
+  return measureInstructions((load) => others.filter((client) => takesPart(client, load)), stub);
+}
+
+async function runLongMemory(executable: string, minutes: number): Promise<number> {
+  const cases = await measureLongMemory(executable, minutes);
+  const goals = cases.flatMap(goalsOf);
+  console.log(renderGoals(goals));
+  if (minutes >= LONG_MINUTES) writeFigures("memory", { report: renderLongMemory(cases, minutes), goals });
+  return goals.every(({ passed }) => passed) ? 0 : 1;
 }
 
 async function runInProcess({ executable, quick: isQuick }: Options, problems: string[]): Promise<string[]> {

@@ -1,5 +1,7 @@
 import { cpus, release } from "node:os";
+import { formatThreeDigits } from "../../src/report/model/values.ts";
 import { type Client, copyName, executableName, type Load, originalName } from "./clients.ts";
+import { type Goal, judgeGoal, renderGoals, renderTable } from "./goals.ts";
 import type { Sample, SleepLateness } from "./measure.ts";
 import { median } from "./median.ts";
 
@@ -16,8 +18,6 @@ export type Samples = Map<string, Map<string, Sample[]>>;
 /** Times to the first request, ms, by way (`http`, `grpc`) and client name. */
 export type Starts = Map<string, Map<string, number[]>>;
 
-export type Goal = { text: string; measured: number; limit: number; passed: boolean };
-
 const HTTP = "HTTP, 16 concurrent";
 const GRPC = "gRPC, 16 concurrent";
 const HTTP_1 = "HTTP, 1 concurrent";
@@ -26,6 +26,10 @@ const HTTP_256 = "HTTP, 256 concurrent";
 const BULK = "HTTP, tensors of 1 MiB, 16 concurrent";
 const HTTP_SHARED = "HTTP shared memory, 16 concurrent";
 const GRPC_SHARED = "gRPC shared memory, 16 concurrent";
+
+const TWO_THREADS = "HTTP, 256 concurrent, two threads that send";
+/** Of both threads and of the server. */
+const CORES_OF_TWO = 4;
 
 /** Requests per second. */
 const HIGH_RATE = 30_000;
@@ -36,7 +40,7 @@ export const cases: Case[] = [
   pinned(HTTP, { way: "http" }),
   pinned(GRPC, { way: "grpc" }, 0.12),
   { title: pinnedTitle(HTTP_256), load: { way: "http", concurrency: 256, isPinned: true } },
-  { title: "HTTP, 256 concurrent, two threads that send", load: { way: "http", concurrency: 256, workers: 2 } },
+  { title: TWO_THREADS, load: { way: "http", concurrency: 256, workers: 2 } },
   { title: pinnedTitle(BULK), load: { way: "http", concurrency: 16, isPinned: true, isBulk: true } },
   pinned("gRPC, 256 concurrent", { way: "grpc", concurrency: 256 }, 0.12),
   { title: HTTP_1, load: { way: "http", concurrency: 1 } },
@@ -80,38 +84,95 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
   const ofWrk = (what: string) => ratio(pinnedTitle(what), "wrk", "cpuUsPerRequest");
   const ownCpu = (what: string) => middle(pinnedTitle(what), executableName, "cpuUsPerRequest");
   const startMs = (way: string) => median(starts.get(way)?.get(executableName) ?? []);
-  const goals: [string, number, number][] = [
-    [`${HTTP}: CPU per request, of wrk's`, ofWrk(HTTP), 1],
-    [`${HTTP_256}: CPU per request, of wrk's`, ofWrk(HTTP_256), 1],
-    [`${BULK}: requests/s of the plain copy, of ours`, 1 / ratio(pinnedTitle(BULK), copyName, "requestsPerSec"), 1.25],
+  const peers = (title: string, field: Field) => describePeers(samples, title, field);
+  const ofWrkGoal = (what: string): Judged => [
+    `${what}: CPU per request, of wrk's`,
+    ofWrk(what),
+    1,
+    peers(pinnedTitle(what), "cpuUsPerRequest"),
+  ];
+  const bulk = pinnedTitle(BULK);
+  const goals: Judged[] = [
+    ofWrkGoal(HTTP),
+    ofWrkGoal(HTTP_256),
+    [
+      `${BULK}: requests/s of the plain copy, of ours`,
+      1 / ratio(bulk, copyName, "requestsPerSec"),
+      1.25,
+      peers(bulk, "requestsPerSec"),
+    ],
+    [
+      "HTTP, 256 concurrent: requests/s of one thread, of those of two",
+      middle(pinnedTitle(HTTP_256), executableName, "requestsPerSec") /
+        middle(TWO_THREADS, executableName, "requestsPerSec"),
+      // With fewer the server has no cores of its own.
+      cpus().length >= CORES_OF_TWO ? 1 / 1.6 : undefined,
+      peers(TWO_THREADS, "requestsPerSec"),
+    ],
     ["HTTP: CPU per request in shared memory, of plain", ownCpu(HTTP_SHARED) / ownCpu(HTTP), 1],
     ["gRPC: CPU per request in shared memory, of plain", ownCpu(GRPC_SHARED) / ownCpu(GRPC), 1],
-    ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1],
-    ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(GRPC_1, originalName, "p50Us"), 1],
-    ["HTTP: start to first request, ms", startMs("http"), MOST_START_MS],
-    ["gRPC: start to first request, ms", startMs("grpc"), MOST_START_MS],
-    ...cases.flatMap((one) => (one.load.isPinned ? goalsOfPinned(one, ratio, middle) : [])),
+    ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1, peers(HTTP_1, "p50Us")],
+    ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(GRPC_1, originalName, "p50Us"), 1, peers(GRPC_1, "p50Us")],
+    ["HTTP: start to first request, ms", startMs("http"), MOST_START_MS, describeStarts(starts, "http")],
+    ["gRPC: start to first request, ms", startMs("grpc"), MOST_START_MS, describeStarts(starts, "grpc")],
+    ...cases.flatMap((one) => (one.load.isPinned ? goalsOfPinned(one, { ratio, middle, peers }) : [])),
   ];
-  return goals.map(([text, measured, limit]) => ({ text, measured, limit, passed: measured <= limit }));
+  return goals.map((goal) => judgeGoal(...goal));
 }
 
 type Field = keyof Sample;
 
-/** Of a case with a core each: text, measured and limit. The rate has to be kept besides. */
-function goalsOfPinned(
-  { title, load, mostCpuRatio }: Case,
-  ratio: (title: string, other: string, field: Field) => number,
-  middle: (title: string, name: string, field: Field) => number,
-): [string, number, number][] {
+/** Of a goal: text, measured, limit and the same of other tools. */
+type Judged = [text: string, measured: number, limit: number | undefined, peers?: string];
+
+const PEER_UNITS: Partial<Record<Field, string>> = {
+  cpuUsPerRequest: "µs CPU/request",
+  requestsPerSec: "requests/s",
+  p50Us: "µs p50",
+  lateP99Us: "µs p99 late",
+};
+
+/** The medians of all tools in a case: `rampart 8.67, wrk 6.40 µs CPU/request`. Empty where nothing was measured. */
+function describePeers(samples: Samples, title: string, field: Field): string {
+  const tools = [...(samples.get(title) ?? [])].map(
+    ([name, own]) => [name, median(own.map((sample) => sample[field]))] as const,
+  );
+  return listTools(tools, PEER_UNITS[field] ?? "");
+}
+
+function describeStarts(starts: Starts, way: string): string {
+  return listTools(
+    [...(starts.get(way) ?? [])].map(([name, times]) => [name, median(times)] as const),
+    "ms",
+  );
+}
+
+function listTools(tools: readonly (readonly [name: string, value: number])[], unit: string): string {
+  const known = tools.filter(([, value]) => Number.isFinite(value));
+  return known.length === 0
+    ? ""
+    : `${known.map(([name, value]) => `${name} ${formatThreeDigits(value)}`).join(", ")} ${unit}`;
+}
+
+/** What a goal of a case with a core each is judged by. */
+interface Judging {
+  ratio(title: string, other: string, field: Field): number;
+  middle(title: string, name: string, field: Field): number;
+  peers(title: string, field: Field): string;
+}
+
+/** Of a case with a core each. The rate has to be kept besides. */
+function goalsOfPinned({ title, load, mostCpuRatio }: Case, { ratio, middle, peers }: Judging): Judged[] {
   if (mostCpuRatio === undefined) return [];
   const what = title.slice(0, title.lastIndexOf(","));
   const text = `${what}: CPU per request, of perf_analyzer's`;
   const cpu = ratio(title, originalName, "cpuUsPerRequest");
-  if (load.ratePerSec === undefined) return [[text, cpu, mostCpuRatio]];
+  const cpuPeers = peers(title, "cpuUsPerRequest");
+  if (load.ratePerSec === undefined) return [[text, cpu, mostCpuRatio, cpuPeers]];
   const lateMs = middle(title, executableName, "lateP99Us") / 1000;
   return [
-    ...(mostCpuRatio === NO_PEER ? [] : [[text, cpu, 1] satisfies [string, number, number]]),
-    [`${what}: p99 lateness at the server, ms`, lateMs, 1],
+    ...(mostCpuRatio === NO_PEER ? [] : [[text, cpu, 1, cpuPeers] satisfies Judged]),
+    [`${what}: p99 lateness at the server, ms`, lateMs, 1, peers(title, "lateP99Us")],
   ];
 }
 
@@ -195,23 +256,6 @@ function renderStarts(count: number, clients: Client[], starts: Starts): string[
   return [
     renderTable([`${startTitle}, ms (${count} starts in random order, of files just copied)`, "HTTP", "gRPC"], rows),
   ];
-}
-
-/** The goals as a Markdown table. */
-export function renderGoals(goals: Goal[]): string {
-  const rows = goals.map(({ text, measured, limit, passed }) => [
-    text,
-    Number.isNaN(measured) ? "–" : measured.toFixed(3),
-    limit.toFixed(3),
-    passed ? "PASS" : Number.isNaN(measured) ? "not measured" : "FAIL",
-  ]);
-  return renderTable(["goal", "measured", "at most", ""], rows);
-}
-
-/** A table in Markdown; numbers stand to the right. */
-export function renderTable(header: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
 }
 
 function formatUs(value: number): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { combineAxes, type PointOutcome, runSweep, type SweepTask } from "../../src/campaign/sweep.ts";
-import { createLadder } from "../../src/load/load-ladder.ts";
+import { createLadder } from "../../src/load/search.ts";
 import type { MeasuredPoint, PointParameters } from "../../src/result/sweep.ts";
 
 /** Sweeps and searches of runs that take no time: parameters have names of no front door. */

@@ -93,6 +93,21 @@ describe("what a run shows while it lasts", LIMIT, () => {
     assert.doesNotMatch(rest, /\u001b/);
   });
 
+  test("a language model's users, tokens and times to them are in the table of the report", {
+    skip: !hasTerminal,
+  }, async () => {
+    const { code, text, waitFor } = startOnTerminal(["run", "scenarios/llm.ts"]);
+    const row = String.raw` +[\d.]+ +[\d,]+( +[\d.]+ ms){3,5} +0\u001b`;
+    await waitFor(
+      new RegExp(
+        String.raw`\nusers +req/s +tokens/s +TTFT p50 +TTFT p99 +(ITL p50 +ITL p99 +)?e2e p99 .*\r\n +1${row}`,
+      ),
+    );
+    await waitFor(new RegExp(String.raw`\r\n +4${row}`));
+    assert.equal(await code, 0, text());
+    assert.doesNotMatch(text(), /^recent /m);
+  });
+
   for (const [what, args, env] of [
     ["--no-live", ["--no-live"], {}],
     ["--quiet", ["--quiet"], {}],

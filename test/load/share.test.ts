@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { constantArrivals, poissonArrivals, scheduledArrivals } from "../../src/load/arrivals.ts";
-import type { Drive } from "../../src/load/drive.ts";
-import { countOf, divideDrive, numberOf, type Share, shareOfDrive } from "../../src/load/share.ts";
+import { countOf, numberOf, type Share } from "../../src/load/share.ts";
 
 /** What several senders own together is what one of them sends alone. */
 
@@ -40,85 +38,3 @@ test("infinitely many requests are infinitely many for each owner, and none for 
   assert.equal(countOf(Number.POSITIVE_INFINITY, { index: 1, count: 2 }), Number.POSITIVE_INFINITY);
   assert.equal(countOf(Number.POSITIVE_INFINITY, { index: 2, count: 2 }), 0);
 });
-
-/** Returns the parts of a load, one for each sender. */
-function divide(whole: () => Drive, count: number, sequenceCount?: number): Drive[] {
-  return sharesOf(count).map((sender) => {
-    const drive = whole();
-    return divideDrive(drive, shareOfDrive(drive, sender, sequenceCount));
-  });
-}
-
-for (const kind of ["closed", "sessions"] as const)
-  test(`${kind}: the senders keep the concurrency together, also below their number`, () => {
-    for (const count of SENDERS)
-      for (const concurrency of [1, 2, 3, 16, 100]) {
-        const parts = divide(() => ({ kind, concurrency }), count);
-        const own = parts.map((part) => (part.kind === kind ? part.concurrency : Number.NaN));
-        assert.equal(
-          own.reduce((sum, part) => sum + part, 0),
-          concurrency,
-          `${concurrency} among ${count}`,
-        );
-      }
-  });
-
-test("a ramp has the same concurrency at every moment", () => {
-  const concurrencyAt = (elapsedNs: number): number => 1 + Math.floor(elapsedNs / 1e9);
-  for (const count of SENDERS)
-    for (const second of [0, 1, 5, 9]) {
-      const parts = divide(() => ({ kind: "ramp", maxConcurrency: 10, concurrencyAt }), count);
-      const own = parts.map((part) => (part.kind === "ramp" ? part.concurrencyAt(second * 1e9) : Number.NaN));
-      assert.equal(
-        own.reduce((sum, part) => sum + part, 0),
-        1 + second,
-      );
-    }
-});
-
-for (const [name, create] of [
-  ["constant", () => constantArrivals(100)],
-  ["poisson", () => poissonArrivals(100, 7)],
-  ["given times", () => scheduledArrivals(Array.from({ length: 300 }, (_, at) => at * at))],
-] as const)
-  test(`${name} arrivals of all senders are exactly those of one`, () => {
-    const alone = create();
-    const times = Array.from({ length: 210 }, alone);
-    for (const count of SENDERS) {
-      const parts = divide(() => ({ kind: "scheduled", arrivals: create() }), count);
-      const all = parts.flatMap((part, index) => {
-        assert.ok(part.kind === "scheduled");
-        return Array.from({ length: countOf(210, { index, count }) }, part.arrivals);
-      });
-      assert.deepEqual(
-        all.sort((a, b) => a - b),
-        times,
-      );
-    }
-  });
-
-test("a limit of outstanding requests, and sequences, are divided; below the number of senders some own nothing", () => {
-  for (const count of SENDERS) {
-    const limited = divide(() => ({ kind: "scheduled", arrivals: constantArrivals(9), maxOutstanding: 3 }), count);
-    const most = limited.map((part) => (part.kind === "scheduled" ? (part.maxOutstanding ?? 0) : 0));
-    assert.equal(
-      most.reduce((sum, part) => sum + part, 0),
-      3,
-    );
-    const sequences = divide(() => ({ kind: "scheduled", arrivals: constantArrivals(9) }), count, 2);
-    const sends = sequences.map((part) => part.kind === "scheduled" && part.arrivals() < Number.POSITIVE_INFINITY);
-    assert.equal(sends.filter(Boolean).length, Math.min(count, 2));
-  }
-});
-
-for (const drive of [
-  { kind: "groups", size: 8 },
-  { kind: "periodic", start: 1, end: 9, step: 2, periodResponses: 3 },
-] as const)
-  test(`${drive.kind}: one sender sends all requests, because they wait for each other`, () => {
-    for (const count of SENDERS) {
-      const [first, ...others] = divide(() => drive, count);
-      assert.deepEqual(first, drive);
-      for (const other of others) assert.deepEqual(other, { kind: "closed", concurrency: 0 });
-    }
-  });

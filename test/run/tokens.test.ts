@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
+import type { TotalledTokens } from "../../src/measure/tokens/token-totals.ts";
 import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
 import { judge } from "../../src/measure/verdicts.ts";
 import { word } from "../../src/plan/messages.ts";
@@ -14,6 +15,7 @@ import type { TokensPlan } from "../../src/plan/tokens.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { toTokensJson } from "../../src/report/json/level.ts";
 import { toMetricsJson } from "../../src/report/json/metrics.ts";
+import type { RunObserver, RunProgress } from "../../src/result/observer.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
@@ -39,8 +41,9 @@ function planOf(llm: EmbeddedLlmOptions, change: Partial<ScenarioDefinition> = {
   return toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 10 }), inputs, ...change }), "/");
 }
 
-async function run(plan: Plan): Promise<RunResult> {
-  const result = await startPlan(plan, { openObserver: async () => ({}), check: async () => checkPlan(plan) }).result;
+async function run(plan: Plan, observer: RunObserver = {}): Promise<RunResult> {
+  const result = await startPlan(plan, { openObserver: async () => observer, check: async () => checkPlan(plan) })
+    .result;
   assert.equal(result.error, undefined, result.error?.message);
   return result;
 }
@@ -72,6 +75,39 @@ describe("a run of a language model", () => {
       assert.ok(Math.abs(sumOf(first) + 4 * sumOf(gaps) - sumOf(latencies)) <= 4 * gaps.length);
     }
   });
+
+  for (const workers of [1, 2])
+    test(`says while it lasts what the tokens add up to, with ${workers} senders`, LIMIT, async () => {
+      const plan = planOf({ streaming: true }, { load: steps([2, 4], { requests: 6 }), workers });
+      let progress: RunProgress | undefined;
+      const asked: Promise<TotalledTokens | undefined>[] = [];
+      const ask = (): void => {
+        const totals = progress?.tokenTotals?.();
+        if (totals !== undefined) asked.push(totals);
+      };
+      const observer = {
+        onProgress: (given: RunProgress) => {
+          progress = given;
+        },
+        onLevelStart: ask,
+        onWindow: ask,
+      };
+      const { levels } = await run(plan, observer);
+      const totals = await Promise.all(asked);
+      const counts = totals.map((one) => [
+        one?.outputTokens,
+        one?.timeToFirstToken.count,
+        one?.interTokenLatency.count,
+      ]);
+      // Nothing at the start of the first level, and then the requests of one and of two levels.
+      assert.deepEqual(counts, [[0, 0, 0], ...[30, 30].map((tokens) => [tokens, 6, 6]), [60, 12, 12]]);
+      const sum = levels.reduce(
+        (total, level) => total + (tokensOf(level).metrics.timeToFirstTokenNs?.mean ?? 0) * 6,
+        0,
+      );
+      const last = totals.at(-1)?.timeToFirstToken.sumNs ?? 0;
+      assert.ok(Math.abs(last / sum - 1) < 1e-9, `${last} of ${sum}`);
+    });
 
   test("measures whole responses, and the server's own counts", LIMIT, async () => {
     const { levels } = await run(planOf({ reasoningTokens: 2 }));

@@ -49,6 +49,21 @@ test("sleeping takes at least as long as asked", async () => {
   assert.ok(nowNs() - startNs >= 19e6);
 });
 
+test("a wait for a time that has just passed ends without a warning of the runtime", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => {
+    warnings.push(name);
+  };
+  process.on("warning", note);
+  try {
+    await sleepMs(-0.001);
+    await sleepMs(1);
+  } finally {
+    process.off("warning", note);
+  }
+  assert.deepEqual(warnings, []);
+});
+
 test("files are read through one file system", () => {
   assert.match(fileSystem().readFileSync(new URL(import.meta.url), "utf8"), /files are read/);
 });

@@ -1,7 +1,7 @@
 import * as api from "rampart";
 import {
   average,
-  type ChainStep,
+  type ChainCall,
   defineScenario,
   defineTarget,
   embedded,
@@ -65,7 +65,7 @@ const llm = { name: "a language model", load: hold(1), inputs: input.prompts({ i
 /** Texts that the compiler does not know. */
 const textOfUser: string = "{{user}}";
 const wideBody: { readonly [name: string]: string } = { a: "{{user}}" };
-const madeSteps: readonly ChainStep[] = [{ path: "/{{none}}" }];
+const madeCalls: readonly ChainCall[] = [{ path: "/{{none}}" }];
 
 /** Sound scenarios. */
 export const sound = [
@@ -155,7 +155,7 @@ export const sound = [
       { users: [{ user: "a" }, { user: "b" }], count: 4 },
     ),
   }),
-  defineScenario({ name: "made", target: restApi("host"), load: sessions(4), inputs: input.chain(madeSteps) }),
+  defineScenario({ name: "made", target: restApi("host"), load: sessions(4), inputs: input.chain(madeCalls) }),
   defineScenario({ ...http, load: [hold(1, { for: "1m" }), hold(1, { for: "1m30s" }), hold(1, { for: "500ms" })] }),
   defineScenario({
     ...http,

@@ -1,4 +1,5 @@
-import { parseOptions, readSettings } from "../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions } from "../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings } from "../../src/cli/perf-analyzer/settings.ts";
 import { toPlan as toPlanOfFlags } from "../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 

@@ -14,7 +14,7 @@ import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
-import type { PlanValues } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { routeTextAroundReports, silent } from "../output-files.ts";
 import { type PlanChanges, planChange } from "../run.ts";

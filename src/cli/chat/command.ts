@@ -22,7 +22,7 @@ import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
-import { type PlanValues, withPlanValues } from "../options/shared-option.ts";
+import { type PlanValues, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
 import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags.ts";

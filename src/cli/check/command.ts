@@ -13,7 +13,7 @@ import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "../flags.ts"
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
-import { findScenarios, type RunRequest, runParts } from "../scenarios/several.ts";
+import { findScenarios, partsOf, type RunRequest, runParts } from "../scenarios/several.ts";
 import { checkTypes, type TypeCheck } from "./type-check.ts";
 
 /** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
@@ -71,13 +71,15 @@ function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<
     const describe = (lines: readonly string[], time: RunTime | undefined): void =>
       io.out([`plan   ${file}: right`, ...lines, describeTime(time)].join("\n       ").concat("\n"));
     const onRuns: OnRuns = (runs, areAtOnce) => describe(describeRuns(runs), timeOfRuns(runs, areAtOnce));
+    const parts = partsOf(prepared.resolved(known));
     const run = async (own: PlanOverrides, { watch }: RunRequest): Promise<number> => {
-      const plan = prepared.plan(known, own);
-      if (watch?.onPlan === undefined) describe([describePlan(plan)], estimateAllRuns(plan));
-      else watch.onPlan(plan);
+      watch?.onPlan?.(prepared.plan(known, own));
       return EXIT.passed;
     };
-    return runParts(prepared.resolved(known), { flags, values: new Map(), problems: [], onRuns }, run, io);
+    if (parts !== undefined) return runParts(parts, { flags, values: new Map(), problems: [], onRuns }, run, io);
+    const plan = prepared.plan(known);
+    describe([describePlan(plan)], estimateAllRuns(plan));
+    return EXIT.passed;
   });
 }
 

@@ -10,7 +10,7 @@ import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
-import type { PlanValues } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { type PlanChanges, planChange } from "../run.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";

@@ -11,7 +11,7 @@ import type { HttpMethod } from "../../transport/request.ts";
 import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { HTTP_FOR } from "../options/load-options.ts";
-import type { PlanValues } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 
@@ -32,7 +32,7 @@ export function toScenario(flags: FlagValues): HttpScenario {
     problems.push(problem("missing", "URL", "is not given", "Write rampart http http://localhost:8080/predict."));
   if (flags.texts("url").length > 0 && flags.positionals.length > 0)
     problems.push(problem("conflict", "--url", "the argument is an address too", "Give all addresses with --url."));
-  const given = readGivenLoad(flags, "http", problems);
+  const given = readGivenLoad(flags, "http", problems) ?? {};
   const limits = readLimits(flags, problems);
   const options = readOptions(flags, problems);
   const values = readShared(flags, "http", problems);

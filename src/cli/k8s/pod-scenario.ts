@@ -11,7 +11,8 @@ import { fieldsAfterSetup, resolveFields } from "../../scenario/resolve.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { CommandIo } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
-import { type PlanValues, STDOUT_FILE } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
+import { STDOUT_FILE } from "../options/shared-option.ts";
 import { textsIn } from "../output-files.ts";
 import { planChange } from "../run.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
@@ -76,9 +77,10 @@ function readLoaded(
   problems.push(...late.map(needsSetup));
   if (problems.length > 0) return undefined;
   const path = resolve(file);
-  const given = collect(problems, () =>
-    withGivenLoad(resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path }), load),
-  );
+  const given = collect(problems, () => {
+    const own = resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path });
+    return load === undefined ? own : withGivenLoad(own, load);
+  });
   if (given === undefined) return undefined;
   const client = flags.text("client") as Plan["client"]["kind"] | undefined;
   const overrides = { urls: flags.texts("url"), client };

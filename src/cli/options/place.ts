@@ -1,3 +1,5 @@
+import type { Plan } from "../../plan/plan.ts";
+
 /** The type of the value at a path. */
 export type ValueAt<P extends string, T> = P extends `${infer Key}.${infer Rest}`
   ? Key extends keyof T
@@ -39,4 +41,14 @@ export function withValue<T extends object>(root: T, place: string, value: unkno
   const copy = { ...root };
   putValue(copy, place, value);
   return copy;
+}
+
+/** What options put into a plan, by the path of the setting. */
+export type PlanValues = ReadonlyMap<string, unknown>;
+
+/** Returns a plan with the values of options. */
+export function withPlanValues(plan: Plan, values: PlanValues): Plan {
+  const changed = { ...plan };
+  for (const [path, value] of values) putValue(changed, path, value);
+  return changed;
 }

@@ -1,7 +1,6 @@
 import { durationHint } from "../../plan/nearest-name.ts";
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/plan.ts";
 import { msToSec, nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
-import { putValue } from "./place.ts";
 
 /** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */
 
@@ -157,14 +156,4 @@ export function toPlanValue({ kind, puts, resolve }: SharedOption, given: GivenV
   if (kind === "percent") return { value: Number(given) / 100 };
   if (kind === "switch") return { value: puts ?? given };
   return resolve?.(String(given)) ?? { value: given };
-}
-
-/** What options put into a plan, by the path of the setting. */
-export type PlanValues = ReadonlyMap<string, unknown>;
-
-/** Returns a plan with the values of options. */
-export function withPlanValues(plan: Plan, values: PlanValues): Plan {
-  const changed = { ...plan };
-  for (const [path, value] of values) putValue(changed, path, value);
-  return changed;
 }

@@ -13,15 +13,15 @@ import { VERSION } from "../../runtime/version.ts";
 import { type LoadedCommand, showOption } from "../command-usage.ts";
 import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";
+import { withPlanValues } from "../options/place.ts";
 import { formatRow } from "../options/rows.ts";
-import { withPlanValues } from "../options/shared-option.ts";
 import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import type { PerfAnalyzerOption } from "./options/option.ts";
-import { OPTIONS } from "./options/table.ts";
-import { parseOptions, readSettings } from "./read-settings.ts";
+import { OPTIONS, parseOptions } from "./options/table.ts";
 import { inPerfAnalyzer } from "./setting-names.ts";
+import { readSettings } from "./settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */

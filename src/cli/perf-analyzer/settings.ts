@@ -1,11 +1,15 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
 import type { ClientPlan, FailuresPlan, OutputsPlan } from "../../plan/plan.ts";
+import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, NO_TRACE, type TracePlan } from "../../plan/telemetry.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../service/triton/target.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../../service/triton-c-api/target.ts";
+import type { ParsedOptions } from "../options/getopt.ts";
+
+/** The settings of a command line of perf_analyzer, and how its options set them. */
 
 /** A `start:end:step` triple. Parts that are not given are undefined. */
 export interface RangeValue {
@@ -100,4 +104,114 @@ export class Settings {
 
   isHelp = false;
   isVersion = false;
+}
+
+/** Problems and warnings found while values are read. */
+class Findings {
+  readonly problems: Problem[] = [];
+  /** Values that were changed when read. */
+  readonly warnings: string[] = [];
+  /** Whole lines for stderr, in perf_analyzer's words: deprecated options, and values that are replaced. */
+  readonly lines: string[] = [];
+}
+
+/**
+ * One option's value, with methods to report problems. Numbers are parsed like in perf_analyzer, by C's rules: the longest valid prefix
+ * counts, and the rest of the text is ignored.
+ */
+export class ValueReader {
+  readonly text: string;
+  readonly findings: Findings;
+  readonly name: string;
+  private readonly label: string;
+  /** Undefined for a switch. */
+  private readonly value: string | undefined;
+
+  /** @param value undefined for a switch */
+  constructor(option: Pick<SettingOption, "names" | "label">, value: string | undefined, findings: Findings) {
+    const [name, short] = option.names;
+    this.name = name;
+    this.label = option.label ?? (short === undefined ? name : `${name} (${short})`);
+    this.text = value ?? "";
+    this.value = value;
+    this.findings = findings;
+  }
+
+  /** Whether the option is a switch that no word follows. */
+  get isAlone(): boolean {
+    return this.value === undefined;
+  }
+
+  /** Reports a value that breaks a rule, in perf_analyzer's words. */
+  fail(rule: string, hint: string, value = this.value): void {
+    this.refuse(`Failed to parse ${this.label}. ${rule}`, hint, value);
+  }
+
+  /** Reports a problem in other words. */
+  refuse(message: string, hint: string, value = this.value): void {
+    this.findings.problems.push(problem("invalid-value", this.name, message, hint, value));
+  }
+
+  deprecate(successor: string): void {
+    this.findings.lines.push(
+      `Warning: ${this.name} is deprecated and will be removed in an upcoming version. Use ${successor} instead.`,
+    );
+  }
+
+  /** Parses an integer prefix of the text; undefined (and a problem) when there is none. */
+  integer(text = this.text): number | undefined {
+    return this.number(text, Number.parseInt(text, 10), "a whole number");
+  }
+
+  /** Parses a decimal prefix of the text. */
+  decimal(text = this.text): number | undefined {
+    return this.number(text, Number.parseFloat(text), "a number");
+  }
+
+  private number(text: string, value: number, what: string): number | undefined {
+    if (Number.isNaN(value)) {
+      this.fail(`Invalid value provided: ${text}`, `Give ${what}.`, text);
+      return undefined;
+    }
+    if (!Number.isSafeInteger(Math.trunc(value))) {
+      this.fail("The value is out of range.", "Give a smaller number.", text);
+      return undefined;
+    }
+    if (Number(text) !== value) this.findings.warnings.push(`${this.name} ${text} is read as ${value}.`);
+    return value;
+  }
+}
+
+/** An option that sets settings. */
+interface SettingOption {
+  readonly names: readonly [name: string, ...others: string[]];
+  /** Name in messages. Default: its names. */
+  readonly label?: string;
+  readonly read: (settings: Settings, value: string, reader: ValueReader) => void;
+}
+
+/** Settings, with all problems and warnings. */
+export interface ReadSettings {
+  readonly settings: Settings;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+  /** Whole lines for stderr, in perf_analyzer's words. */
+  readonly lines: readonly string[];
+}
+
+/** Reads the values of all given options. @param settings initial settings, which are modified. Default: perf_analyzer's defaults */
+export function readSettings(
+  { given, positional, problems }: ParsedOptions<SettingOption>,
+  settings = new Settings(),
+): ReadSettings {
+  const findings = new Findings();
+  for (const { option, value } of given) {
+    option.read(settings, value ?? "", new ValueReader(option, value, findings));
+    settings.given = new Set([...settings.given, option.names[0]]);
+  }
+  // perf_analyzer ignores them too, but without a warning.
+  for (const argument of positional)
+    findings.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
+  const { warnings, lines } = findings;
+  return { settings, problems: [...problems, ...findings.problems], warnings, lines };
 }

@@ -21,17 +21,18 @@ export interface GivenLoad {
   readonly extent?: { readonly for: Duration } | { readonly requests: number } | undefined;
 }
 
-/** Reads the options of a load. @param problems gets all problems */
-export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems: Problem[]): GivenLoad {
+/** Reads the options of a load. @param problems gets all problems @returns undefined when none was given */
+export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems: Problem[]): GivenLoad | undefined {
   const requests = readAmount(flags, door, "requests", problems);
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
     problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
-  return {
+  const given: GivenLoad = {
     users: readAmount(flags, door, "users", problems),
     perSec: readAmount(flags, door, "rate", problems),
     extent: requests === undefined ? time && { for: time } : { requests },
   };
+  return Object.values(given).some((value) => value !== undefined) ? given : undefined;
 }
 
 /** Returns a load with these users or this rate. With a rate, the users are at most in flight. @param users when none are given */
@@ -40,7 +41,7 @@ export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: numbe
   return rate(perSec, { ...extent, ...(users === undefined ? {} : { maxOutstanding: users }) });
 }
 
-/** Returns a scenario with the given load instead of its own, measured as long as that where nothing else is given. @throws UserError when its own load cannot be measured that long */
+/** Returns a scenario with the given load instead of its own, measured as long as its own where nothing else is given. @throws UserError when its own load cannot be measured that long */
 export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
   const { users, perSec, extent } = given;
   const isReplaced = (users ?? perSec) !== undefined;

@@ -85,7 +85,10 @@ export function prepareScenario(
     ...(params === undefined ? {} : { parameters }),
   };
   const context: FieldContext = { values, file, path: resolve(file) };
-  const resolved = (known: FieldContext): Scenario => withGivenLoad(resolveFields(scenario, known), load);
+  const resolved = (known: FieldContext): Scenario => {
+    const own = resolveFields(scenario, known);
+    return load === undefined ? own : withGivenLoad(own, load);
+  };
   const late = fieldsAfterSetup(scenario);
   const lateFields = setup === undefined ? [] : late;
   return {

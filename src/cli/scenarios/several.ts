@@ -12,7 +12,8 @@ import { partNamesOf } from "../../scenario/definition/per-target.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
-import { fileKeyOf, type PlanValues } from "../options/shared-option.ts";
+import type { PlanValues } from "../options/place.ts";
+import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { isDirectory, isFile } from "../output-files.ts";
 import { readShared } from "../shared-flags.ts";
@@ -157,16 +158,26 @@ export function sweepScenario(
   return runSweep(flags, { door: "run", parameters, runPoint }, io);
 }
 
-/** Runs a scenario once, or several times for the parts of it. @param run runs it, or one of its parts */
+/** What a scenario runs several times for: the two targets of `ab(…)`, or the targets of a mix whose loads are their own. */
+export interface ScenarioParts {
+  readonly options?: NonNullable<ReturnType<typeof abOf>> | undefined;
+  readonly names?: readonly string[] | undefined;
+}
+
+/** Returns the parts of a scenario; undefined when it runs once. @throws UserError with all problems of them */
+export function partsOf({ definition }: Scenario): ScenarioParts | undefined {
+  const options = abOf(definition);
+  const names = partNamesOf(definition);
+  return options === undefined && names === undefined ? undefined : { options, names };
+}
+
+/** Runs a scenario for each of its parts. @param run runs one of them */
 export async function runParts(
-  { definition }: Scenario,
+  { options, names }: ScenarioParts,
   request: RunRequest,
   run: (own: PlanOverrides, request: RunRequest, io: CommandIo) => Promise<number>,
   io: CommandIo,
 ): Promise<number> {
-  const options = abOf(definition);
-  const names = partNamesOf(definition);
-  if (options === undefined && names === undefined) return run({}, request, io);
   const { flags, watch, onRuns } = request;
   const call = options === undefined ? "perTarget(…)" : "ab(…)";
   const message = `${call} already runs the scenario several times`;

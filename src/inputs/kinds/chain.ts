@@ -2,7 +2,7 @@ import { countOf } from "../../plan/units.ts";
 import type { Payload, PayloadRequest } from "../../service/content.ts";
 import type { ChainTurn } from "../../service/http/chain.ts";
 import { extractsOf } from "../../service/http/chain-extract.ts";
-import { type ChainInputsPlan, type ChainStepPlan, chainSchema } from "../../service/http/chain-plan.ts";
+import { type ChainCallPlan, type ChainInputsPlan, chainSchema } from "../../service/http/chain-plan.ts";
 import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
 import type { BodyPlan } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
@@ -27,13 +27,13 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   needsNoModel: true,
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
-  subject: ({ steps }) => `a chain of ${countOf(steps.length, "step")}`,
+  subject: ({ calls }) => `a chain of ${countOf(calls.length, "call")}`,
   needsSessions: {
     message: "the inputs are a chain of requests, which needs a load of users who send it",
     hint: 'Use sessions(8, { for: "30 s" }), which has 8 users, or sessionRate(5, { for: "30 s" }).',
   },
   load: async (plan) => {
-    const turns = plan.steps.map((step) => toDataStep(step, plan));
+    const turns = plan.calls.map((call) => toDataStep(call, plan));
     const { count = DEFAULT_COUNT } = plan;
     const streams = Array.from({ length: count }, () => turns);
     const sessionCount = plan.count === undefined ? "default" : "given";
@@ -41,14 +41,14 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   },
 };
 
-function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInputsPlan): DataStep {
-  const { name, thinkTime, isOnce } = step;
-  const fill = compileStep(step);
+function toDataStep(call: ChainCallPlan, { calls, users, showsValues }: ChainInputsPlan): DataStep {
+  const { name, thinkTime, isOnce } = call;
+  const fill = compileCall(call);
   const { bytes, request } = fill(EMPTY);
   const origin: ChainTurn = {
     name,
     isOnce: isOnce === true,
-    extracts: extractsOf(step, steps),
+    extracts: extractsOf(call, calls),
     fill,
     users,
     showsValues: showsValues === true,
@@ -61,7 +61,7 @@ function toDataStep(step: ChainStepPlan, { steps, users, showsValues }: ChainInp
     origin,
     // Any response can set cookies.
     readsHeaders: true,
-    tags: { step: name },
+    tags: { call: name },
     ...(thinkTime === undefined ? {} : { thinkTime }),
   };
 }
@@ -71,8 +71,8 @@ const EMPTY: Put = (_, write) => write("");
 
 const NO_BODY: EncodedBody = { bytes: new Uint8Array(0), contentType: "" };
 
-/** Returns what makes the request of a step with values. What has none is encoded once. @throws UserError when a file cannot be read */
-function compileStep({ method, path, headers = [], body }: ChainStepPlan): ChainTurn["fill"] {
+/** Returns what makes the request of a call with values. What has none is encoded once. @throws UserError when a file cannot be read */
+function compileCall({ method, path, headers = [], body }: ChainCallPlan): ChainTurn["fill"] {
   const encode = body === undefined ? () => NO_BODY : compileBody(body);
   const fill = (put: Put): Payload => {
     const { bytes, contentType } = encode(put);

@@ -5,6 +5,7 @@ import type { ResponseSink } from "./packed-responses.ts";
 import type { RequestTokens } from "./request-tokens.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
+import type { TotalledTokens } from "./token-totals.ts";
 
 /** Token metrics of a level. */
 export type LevelTokens = MeteredTokens & WindowTokens;
@@ -40,6 +41,8 @@ export interface RunTokens {
    * Independent of windows and levels. Rejects when the thread that measures fails or is closed.
    */
   takeRecent(tap: number): Promise<LevelTokens>;
+  /** Returns what the tokens of the run add up to since the first call, for displays. Independent of windows and levels. */
+  readTotals(): Promise<TotalledTokens>;
   /**
    * Returns the tokens of single requests since the last call, if the run keeps them. Those of different groups are in any order.
    * @param isLast whether the run has ended

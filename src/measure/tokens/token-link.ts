@@ -15,6 +15,7 @@ import { columnsOf } from "./token-columns.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
 import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token-thread.ts";
+import type { TotalledTokens } from "./token-totals.ts";
 
 /** Measures the tokens of responses in a separate thread. The thread that times them only packs their bytes. */
 
@@ -91,6 +92,10 @@ export class TokenLink implements RunTokens {
 
   async takeRecent(tap: number): Promise<LevelTokens> {
     return (await this.takeRecentGroups(tap))[0] as MeteredTokens;
+  }
+
+  readTotals(): Promise<TotalledTokens> {
+    return this.call({ kind: "read-totals" } satisfies TokenTask);
   }
 
   /** Like `takeRecent`, by group. */

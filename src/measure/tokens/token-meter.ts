@@ -7,7 +7,7 @@ import { readResponse, readTensorResponse } from "../../service/openai/response-
 import { explainCutStream } from "../../service/openai/stream-end.ts";
 import { isCancelled } from "../../transport/failure.ts";
 import type { PackedBytes } from "../../transport/packed-bytes.ts";
-import type { AnsweredCall, AnsweredRequest, MeasuredSink } from "./answered-request.ts";
+import { type AnsweredCall, type AnsweredRequest, type MeasuredSink, toMetricInput } from "./answered-request.ts";
 import { detectCustomKind } from "./custom-kind.ts";
 import { EndMarks } from "./end-marks.ts";
 import { MeasuredQueue } from "./measured-queue.ts";
@@ -18,6 +18,7 @@ import { timeResponse } from "./response-times.ts";
 import { joinColumns, TokenColumns } from "./token-columns.ts";
 import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
 import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
+import { TokenTotals } from "./token-totals.ts";
 
 /** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
 const KEPT_WINDOWS = 4;
@@ -70,6 +71,8 @@ export class TokenMeter {
   private current: MeterWindow;
   /** What was measured since each tap was taken last. */
   private readonly taps = new Map<number, MeterWindow>();
+  /** Undefined until they are read. */
+  private runTotals: TokenTotals | undefined;
   private isWarmup = false;
 
   constructor(rules: MeterRules) {
@@ -157,6 +160,12 @@ export class TokenMeter {
     const taken = this.taps.get(tap);
     this.taps.set(tap, this.openWindow());
     return this.measured(taken === undefined ? [] : [taken]);
+  }
+
+  /** What the text responses of the run add up to since the first call, warm-ups included. Independent of windows and levels. */
+  totals(): TokenTotals {
+    this.runTotals ??= new TokenTotals();
+    return this.runTotals;
   }
 
   private openWindow(): MeterWindow {
@@ -255,6 +264,7 @@ export class TokenMeter {
       callsTools: callsTools(finishReason),
       omitsBunchedRate: this.rules.omitsBunchedRates,
     };
+    if (hasContent) this.runTotals?.add(toMetricInput(answered));
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
     this.record(({ responses, undecided }) => {
       // Rows keep their order.

@@ -16,6 +16,7 @@ import { TokenGaps } from "./token-gaps.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
 import { type MeteredTokens, type MeterRules, TokenMeter } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
+import { joinTokenTotals, type TotalledTokens } from "./token-totals.ts";
 
 /** The thread that measures the tokens of responses, and its tasks. `token-link.ts` is the side of the thread that times the responses. */
 
@@ -58,6 +59,8 @@ export type TokenTask =
   | { readonly kind: "merge"; readonly windowCount: number }
   /** The reply is `SentTokens`, by group. */
   | { readonly kind: "take-recent"; readonly tap: number }
+  /** The reply is `TotalledTokens`. */
+  | { readonly kind: "read-totals" }
   /** The reply is `TakenTokens`. */
   | { readonly kind: "take"; readonly isLast: boolean }
   | { readonly kind: "finish" };
@@ -95,8 +98,8 @@ export class MeterDesk {
 
   /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
   handle(task: Extract<TokenTask, { kind: "merge" }>): SentTokens[];
-  handle(task: TokenTask): SentTokens[] | TakenTokens | undefined;
-  handle(task: TokenTask): SentTokens[] | TakenTokens | undefined {
+  handle(task: TokenTask): SentTokens[] | TakenTokens | TotalledTokens | undefined;
+  handle(task: TokenTask): SentTokens[] | TakenTokens | TotalledTokens | undefined {
     const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
     else if (task.kind === "packed") meters[task.group ?? 0]?.addPacked(task.packed);
@@ -106,6 +109,7 @@ export class MeterDesk {
     else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
     else if (task.kind === "take-recent") return meters.map((meter) => toSent(meter.takeRecent(task.tap)));
+    else if (task.kind === "read-totals") return joinTokenTotals(meters.map((meter) => meter.totals()));
     else if (task.kind === "take") return this.log?.take(task.isLast);
     else if (task.kind === "finish") this.finish();
     else if (task.kind === "discard") this.records?.discard();

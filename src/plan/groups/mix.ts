@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
-import { lazySchema, type PlanOf } from "../schema.ts";
+import { lazySchema, numberSchema, type PlanOf } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";
 import { tagsSchema } from "./tags.ts";
 
@@ -48,7 +48,7 @@ export function mixSchema() {
 /** Returns the schema of a member's weight: its share of the requests is its weight over the sum of all weights. */
 export function weightSchema() {
   return v.pipe(
-    v.number("must be a number"),
+    numberSchema(),
     v.integer("must be a whole number"),
     v.minValue(1, "must be 1 or more"),
     v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),

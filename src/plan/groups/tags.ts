@@ -46,11 +46,14 @@ export function unknownTags(path: string, wanted: Tags, known: readonly Tags[]):
   const valuesOf = (name: string): string => [...new Set(known.flatMap((tags) => tags[name] ?? []))].join(", ");
   const listed = names.map((name) => `${name}: ${valuesOf(name)}`).join("; ");
   const isOfMix = wanted[TARGET_TAG] === undefined || names.includes(TARGET_TAG);
+  const meant = Object.entries(wanted).flatMap(([name, value]) =>
+    names.includes(name) ? [] : names.filter((other) => known.some((tags) => tags[other] === value)),
+  );
   const hint = !isOfMix
     ? "Only requests to the targets of a mix have a target."
     : listed === ""
       ? "Give the inputs tags."
-      : `The tags are ${listed}.`;
+      : `${meant[0] === undefined ? "" : `Did you mean the tag ${meant[0]}? `}The tags are ${listed}.`;
   return problem("unknown-name", path, "no request has these tags", hint, describeTags(wanted));
 }
 

@@ -3,9 +3,11 @@ import type { ModelTable } from "../model/report-model.ts";
 import { column, makeTable, markedIf } from "../model/tables.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { formatTextTable, valueText } from "../text/text-table.ts";
+import { levelSoFar } from "./level-so-far.ts";
 import {
   type LevelPlace,
   RECENT_RATIOS,
+  type RecentRates,
   type RecentWindows,
   type RunProgressRatio,
   type RunSnapshot,
@@ -14,7 +16,9 @@ import {
 /** Text of the live view: the columns and units of the final table, over the last seconds. */
 
 const BAR_COLUMNS = 24;
-const MAX_COLUMNS = 66;
+const MAX_COLUMNS = 79;
+/** Of the columns of the table of a level: without its number of requests, which another line has. */
+const MOST_DROP_ORDER = 18;
 const NOTHING = "nothing was answered in the last seconds";
 
 /** A line for a terminal: what it is about, the text, and whether to point it out. */
@@ -22,21 +26,44 @@ export interface LiveLine {
   readonly label: string;
   readonly text: string;
   readonly mark?: "good" | "bad";
+  /** Set for a line over the whole width, which has no label. */
+  readonly isWide?: true;
 }
 
-/** Formats the lines for a terminal. @param columns room for the texts, without their labels. Default: that of 80 columns */
+/** Width of the labels of lines. */
+export const LABEL_COLUMNS = 13;
+
+/** Formats the lines for a terminal. @param columns its width. Default: 79 */
 export function formatLiveLines(state: RunSnapshot, columns = MAX_COLUMNS): LiveLine[] {
-  const { recent, place, failedCount, windows } = state;
-  const style = { maxColumns: columns, format: valueText };
-  const [header = "", row = ""] = formatTextTable(recentTable(state), style).lines;
+  const { place, failedCount, windows } = state;
   return [
     { label: formatClock(state.elapsedSec), text: formatPlace(place) },
     { label: "progress", text: `${formatBar(state.progress)}${formatProgress(state)}` },
     { label: "requests", text: formatCounts(state), ...(failedCount > 0 ? { mark: "bad" as const } : {}) },
-    { label: "recent", text: header },
-    { label: "", text: recent.latencyNs === undefined ? `${row}   ${NOTHING}` : row },
+    ...tableLines(state, columns),
     ...(windows === undefined ? [] : [formatStability(windows)]),
     { label: "client", text: formatClient(state) },
+  ];
+}
+
+/** Formats the table: of tokens, what the level has measured so far, and otherwise the last seconds. */
+function tableLines(state: RunSnapshot, columns: number): LiveLine[] {
+  const { place, recent } = state;
+  if (place === undefined) return [];
+  const soFar = levelSoFar(state);
+  if (soFar !== undefined) {
+    const { lines } = formatTextTable(soFar, {
+      maxColumns: Math.min(columns, MAX_COLUMNS),
+      format: valueText,
+      mostDropOrder: MOST_DROP_ORDER,
+    });
+    return lines.map((text) => ({ label: "", text, isWide: true }));
+  }
+  const style = { maxColumns: columns - LABEL_COLUMNS, format: valueText };
+  const [header = "", row = ""] = formatTextTable(recentTable(state), style).lines;
+  return [
+    { label: "recent", text: header },
+    { label: "", text: recent.latencyNs === undefined ? `${row}   ${NOTHING}` : row },
   ];
 }
 
@@ -103,7 +130,14 @@ function formatCounts(state: RunSnapshot): string {
   const { completedCount, failedCount, cancelledCount, outstanding, progress } = state;
   const of = progress?.requestCount === undefined ? "" : ` of ${formatInteger(progress.requestCount)}`;
   const cancelled = cancelledCount === 0 ? "" : `, cancelled ${formatInteger(cancelledCount)}`;
-  return `completed ${formatInteger(completedCount)}${of}, failed ${formatInteger(failedCount)}${cancelled}, in flight ${formatInteger(outstanding)}`;
+  const counts = `completed ${formatInteger(completedCount)}${of}, failed ${formatInteger(failedCount)}${cancelled}, in flight ${formatInteger(outstanding)}`;
+  return `${counts}${levelSoFar(state) === undefined ? "" : formatArriving(state.recent)}`;
+}
+
+/** Describes what arrives now, beside a table that does not show it. */
+function formatArriving({ chunksPerSec, latencyNs }: RecentRates): string {
+  if (chunksPerSec !== undefined && chunksPerSec > 0) return `, ${formatThreeDigits(chunksPerSec)} chunks/s now`;
+  return latencyNs === undefined ? `, ${NOTHING}` : "";
 }
 
 /** Describes how much is done; without a known end, how many windows a level has at most. */

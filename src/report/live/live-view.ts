@@ -1,5 +1,5 @@
 import type { Report, TextSink } from "../report.ts";
-import { formatLiveLine, formatLiveLines, type LiveLine } from "./live-text.ts";
+import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";
 
 /**
@@ -13,7 +13,6 @@ const LINE_MS = 5000;
 /** Interval of progress lines when the user did not ask for them: short runs print none, and logs of long runs stay short. */
 const UNASKED_LINE_MS = 30_000;
 
-const LABEL_COLUMNS = 13;
 const CURSOR = { hide: "\u001b[?25l", show: "\u001b[?25h" } as const;
 const COLORS = { good: "\u001b[32m", bad: "\u001b[31m" } as const;
 const DIM = "\u001b[2m";
@@ -84,7 +83,7 @@ class Live implements LiveView {
       this.target.err(`${formatLiveLine(state)}\n`);
       return;
     }
-    const lines = formatLiveLines(state, errColumns - 1 - LABEL_COLUMNS).map((line) => cut(line, errColumns - 1));
+    const lines = formatLiveLines(state, errColumns - 1).map((line) => cut(line, errColumns - 1));
     const text = lines.map((line) => `${this.paint(line)}\u001b[K`).join("\n");
     // Write once, so that no partial frame is visible.
     this.move(`${this.drawn.length === 0 ? CURSOR.hide : ""}${this.toTop(errColumns)}${text}\u001b[J\r`);
@@ -133,7 +132,8 @@ class Live implements LiveView {
 }
 
 /** Pads the label, and cuts the line to a width. */
-function cut({ label, text, mark }: LiveLine, columns: number): LiveLine {
+function cut({ label, text, mark, isWide }: LiveLine, columns: number): LiveLine {
+  if (isWide === true) return { label: "", text: text.slice(0, columns) };
   const padded = label.padEnd(LABEL_COLUMNS).slice(0, columns);
   const rest = text.slice(0, columns - padded.length);
   return { label: padded, text: rest, ...(mark === undefined ? {} : { mark }) };

@@ -2,6 +2,7 @@ import type { LevelUnitName } from "../../load/level-units.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { ClientLoad } from "../../result/observer.ts";
 import type { RequestCounts } from "../../result/run-result.ts";
+import type { LevelTokens } from "./level-tokens.ts";
 
 /** The state of a run at one moment: the one source of the live view, the web page, the metrics and OTLP. */
 
@@ -27,6 +28,10 @@ export interface LevelTally extends RequestCounts {
   readonly latency: ExponentialHistogram;
   /** From the send to the first response of completed requests; undefined if responses are not streamed. */
   readonly firstResponse: ExponentialHistogram | undefined;
+  /** Time in which the level was the current one. */
+  readonly spentNs: number;
+  /** Its tokens, up to a second ago; undefined when none are measured. */
+  readonly tokens: LevelTokens | undefined;
 }
 
 /** Rates and percentiles over the last seconds of the current level. */
@@ -85,6 +90,10 @@ export interface RunSnapshot extends RequestCounts {
   /** CPU time of the measuring thread in cores, and the maximum delay of its event loop, since the snapshot before. */
   readonly client: ClientLoad;
   readonly levels: readonly LevelTally[];
+  /** Heading of the column of levels: `users`. */
+  readonly levelTitle: string;
+  /** Unit of throughput: `req/s`. */
+  readonly unit: string;
   /** Whether the run has ended. */
   readonly isFinished: boolean;
 }

@@ -1,5 +1,4 @@
 import type { LevelUnitName } from "../../load/level-units.ts";
-import { countLevels } from "../../load/levels.ts";
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -7,23 +6,25 @@ import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { msToNs, nsToSec } from "../../plan/units.ts";
-import { describeLevel } from "../../registry/level-names.ts";
-import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
+import { nsToSec } from "../../plan/units.ts";
+import { describeLevel, levelTitles } from "../../registry/level-names.ts";
+import { planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import { type PreparedRun, REQUEST_COUNTS, type RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
+import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
+import { FollowedTokens, LevelTokens } from "./level-tokens.ts";
+import { type ExpectedExtent, expectExtent, progressOf } from "./run-extent.ts";
 import {
   type LevelPlace,
   type LevelTally,
   RECENT_RATIOS,
   type RecentRates,
   type RecentWindows,
-  type RunProgressRatio,
   type RunSnapshot,
 } from "./run-snapshot.ts";
 
@@ -38,26 +39,23 @@ const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as con
 type CountName = keyof RequestCounts;
 const NO_REQUESTS = countsBy(() => 0);
 
-/** How much a run will do, as far as its plan fixes it. */
-interface ExpectedExtent {
-  /** Number of requests, with warm-up; undefined if time decides. */
-  readonly requestCount: number | undefined;
-  /** Duration of all levels, with warm-up; undefined if it is not fixed. */
-  readonly durationNs: number | undefined;
-}
-
 /** Follows a run, and describes its state at any time. */
 export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
   private readonly hasTokens: boolean;
+  /** Whether responses have text, so that their tokens are times and rates. */
+  private readonly hasText: boolean;
   private readonly health: HealthMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
   private progress: RunProgress | undefined;
   /** Counts of the progress that are already part of a slot. */
   private settled = NO_REQUESTS;
+  /** When the counts were settled last. */
+  private settledNs = 0;
+  private readonly tokens = new FollowedTokens();
   private extent: ExpectedExtent = { requestCount: undefined, durationNs: undefined };
   private readings: readonly Reading[] = [];
   private windows: SeenWindows | undefined;
@@ -71,9 +69,11 @@ export class RunState implements Report {
     this.plan = plan;
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
-    this.hasTokens = tokensPlanOf(plan) !== undefined;
+    const tokens = tokensPlanOf(plan);
+    this.hasTokens = tokens !== undefined;
+    this.hasText = tokens !== undefined && hasText(tokens.responses as ResponseKind);
     this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
-    this.slot = new LevelSlot(this.isStreaming);
+    this.slot = new LevelSlot(this.isStreaming, this.hasText);
   }
 
   onProgress(progress: RunProgress): void {
@@ -82,6 +82,7 @@ export class RunState implements Report {
     this.progress = progress;
     this.settled = NO_REQUESTS;
     this.firstLevelNs = undefined;
+    this.tokens.begin(progress);
     this.restartRates();
     this.health.start();
   }
@@ -92,6 +93,8 @@ export class RunState implements Report {
 
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
     this.settle();
+    // What came until now belongs to the level before.
+    this.tokens.ask(this.slot, this.clockNs());
     this.firstLevelNs ??= this.clockNs();
     // Its recent seconds are over.
     this.slot.timeline.restart(this.clockNs());
@@ -163,31 +166,24 @@ export class RunState implements Report {
     const { cpuRatio, loopLagMaxNs } = this.health.take();
     const { outstanding, client = { cpuRatio, loopLagMaxNs } } = progress.counts();
     const elapsedSec = nsToSec(atNs - this.startNs);
+    this.tokens.askAgain(this.slot, atNs);
     return {
       ...counts,
+      ...{ levelTitle: levelTitles(this.plan).column, unit: shownUnitOf(this.plan.target, this.hasTokens) },
       elapsedSec,
       place: this.slot.current,
       outstanding,
       recent: this.recentRates(atNs, this.responsesOf(levels, progress)),
       windows: this.windows?.read(),
-      progress: this.progressAt(atNs),
+      progress: progressOf(
+        this.extent,
+        endedOf(this.settled),
+        this.firstLevelNs === undefined ? 0 : atNs - this.firstLevelNs,
+      ),
       client,
       levels,
       isFinished: this.isFinished,
     };
-  }
-
-  private progressAt(atNs: number): RunProgressRatio | undefined {
-    const { requestCount, durationNs } = this.extent;
-    const passedNs = this.firstLevelNs === undefined ? 0 : atNs - this.firstLevelNs;
-    if (requestCount !== undefined) {
-      const doneRatio = Math.min(1, endedOf(this.settled) / requestCount);
-      const leftSec = doneRatio > 0 ? nsToSec(passedNs / doneRatio - passedNs) : undefined;
-      return { doneRatio, leftSec, requestCount };
-    }
-    if (durationNs === undefined || durationNs <= 0) return undefined;
-    const leftSec = nsToSec(Math.max(0, durationNs - passedNs));
-    return { doneRatio: Math.min(1, passedNs / durationNs), leftSec, requestCount };
   }
 
   /** Adds what has happened since the last call to the current level. */
@@ -196,6 +192,9 @@ export class RunState implements Report {
     if (progress === undefined || this.isFinished) return;
     progress.drainRecords();
     const counts = progress.counts();
+    const atNs = this.clockNs();
+    if (this.firstLevelNs !== undefined) slot.spentNs += atNs - this.settledNs;
+    this.settledNs = atNs;
     this.settled = countsBy((name) => counts[name]);
     for (const name of REQUEST_COUNTS) slot[name] += counts[name] - settled[name];
   }
@@ -207,7 +206,7 @@ export class RunState implements Report {
     const isOwn = this.slots.size < MOST_LEVELS || this.slots.has(key);
     const slotKey = isOwn ? key : "";
     // Requests before the first level belong to it.
-    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.isStreaming));
+    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.isStreaming, this.hasText));
     if (isOwn) slot.place = place;
     this.slots.set(slotKey, slot);
     return slot;
@@ -259,11 +258,14 @@ class LevelSlot implements LevelTally {
   failedCount = 0;
   cancelledCount = 0;
   responseCount = 0;
+  spentNs = 0;
+  readonly tokens: LevelTokens | undefined;
   readonly timeline: Timeline;
   private readonly isStreaming: boolean;
 
-  constructor(isStreaming: boolean) {
+  constructor(isStreaming: boolean, hasText: boolean) {
     this.isStreaming = isStreaming;
+    this.tokens = hasText ? new LevelTokens() : undefined;
     this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: isStreaming });
   }
 
@@ -313,46 +315,4 @@ function perSec(count: number, ns: number): number {
 
 function endedOf({ completedCount, failedCount, cancelledCount }: RequestCounts): number {
   return completedCount + failedCount + cancelledCount;
-}
-
-/** Returns the extent of a run. */
-function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExtent {
-  const { warmupRequests, warmupMs = 0 } = plan.measurement;
-  const phases = loadModeOf(plan.load).phases?.(plan.load);
-  if (phases !== undefined)
-    return {
-      requestCount: undefined,
-      durationNs: sum(phases.map((_, index) => levelsNs(planOfPhase(plan, index), 0))),
-    };
-  const levelCount = levelCountOf(plan);
-  // The number of requests in a timed warm-up is unknown.
-  const isCounted = requestCount !== undefined && warmupMs === 0 && levelCount !== undefined;
-  return {
-    requestCount: isCounted ? (requestCount + warmupRequests) * levelCount : undefined,
-    durationNs: warmupRequests > 0 ? undefined : levelsNs(plan, warmupMs),
-  };
-}
-
-/** Returns the duration of all levels of a load without phases; undefined if it is not fixed. */
-function levelsNs(plan: Plan, warmupMs: number): number | undefined {
-  const { mode } = plan.measurement;
-  const levelCount = levelCountOf(plan);
-  if (mode.kind !== "duration" || levelCount === undefined) return undefined;
-  return msToNs((mode.durationMs + warmupMs) * levelCount);
-}
-
-/** Returns the number of levels; undefined if it depends on what is measured. */
-function levelCountOf({ load }: Plan): number | undefined {
-  const asked = loadModeOf(load).levels?.(load);
-  const count = asked === undefined ? 1 : countLevels(asked.levels);
-  return asked === undefined || asked.search === "linear" || count === 1 ? count : undefined;
-}
-
-function sum(values: readonly (number | undefined)[]): number | undefined {
-  let total = 0;
-  for (const value of values) {
-    if (value === undefined) return undefined;
-    total += value;
-  }
-  return total;
 }

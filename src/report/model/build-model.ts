@@ -1,8 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
-import { isDrawn } from "../../registry/plan-of-run.ts";
+import { isDrawn, loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { Plot } from "../plot.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";

@@ -14,7 +14,8 @@ import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
  */
 
 /** What requests measured: those of a level, or of a part of it. */
-export type Measured = MeasuredJson & Partial<Pick<LevelJson, "outcome" | "limits">>;
+export type Measured = Pick<MeasuredJson, "requests" | "failed" | "sentPerSec" | "metrics" | "server"> &
+  Partial<Pick<LevelJson, "outcome" | "limits">>;
 
 /** A row of measured requests. */
 export interface MeasuredRow {

@@ -138,13 +138,15 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
   const lines = runs.flatMap(({ name, json: { sessions, warmup } }) => {
     if (sessions === undefined) return [];
     const { sessionCount, cutCount, unsentCount, unreadReason, isChain } = sessions;
+    const [session, turn] = isChain === true ? ["chain", "call"] : ["conversation", "turn"];
     const first = unreadReason === undefined ? "" : ` (first response that could not be continued: ${unreadReason})`;
+    const unsent = countOf(unsentCount, `${turn} was`, `${turn}s were`);
     const cut =
       cutCount === 0
         ? ""
-        : `, ${formatCount(cutCount)} of them cut short by a turn that failed: ${countOf(unsentCount, "turn was", "turns were")} not sent${first}`;
-    const all = warmup === undefined ? "" : ", those of the warm-up included";
-    return [ofRun(name, `${countOf(sessionCount, isChain === true ? "chain" : "conversation")}${all}${cut}`)];
+        : `, ${formatCount(cutCount)} of them cut short by a ${turn} that failed: ${unsent} not sent${first}`;
+    const all = warmup === undefined ? "" : ", those before the measurement included";
+    return [ofRun(name, `${countOf(sessionCount, session)}${all}${cut}`)];
   });
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
 }

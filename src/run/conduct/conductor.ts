@@ -76,6 +76,7 @@ export class Conductor implements LevelHost {
     observer.onProgress?.({
       counts: () => sender.counts(),
       drainRecords: () => void sender.drain("judged").catch((error: unknown) => this.fail(error)),
+      ...(parts.hasTokens ? { tokenTotals: () => sender.tokenTotals() } : {}),
     });
   }
 

@@ -1,10 +1,14 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { msToNs, nsToMs } from "../../plan/units.ts";
+import { loadModeOf, mlperfRulesOf } from "../../registry/load-modes.ts";
+import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
 import type { LevelResult } from "../../result/run-result.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
 import { LevelRun } from "./level.ts";
 import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
-import { isFromNothing, measureSteady } from "./steady-level.ts";
 import { type Step, verdictOf } from "./step.ts";
-import { warmUp, warmUpStep } from "./warm-up.ts";
+import { type WarmUp, type WarmUpTally, warmUp, warmUpStep } from "./warm-up.ts";
 
 /** Levels that are begun one by one, each with its warm-up: those of a load without phases. */
 export class SeparateLevels implements LevelSequence {
@@ -89,4 +93,96 @@ export class SeparateLevels implements LevelSequence {
     host.beginSending();
     host.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
   }
+}
+
+/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+const STEADY_LIMIT_MS = 60_000;
+
+/** Below this rate it does not matter how fast the client's code is. */
+const LEAST_FULL_PER_SEC = 2000;
+const RATE_PROBE_MS = 20;
+
+/** A level that is measured from the moment when its load is steady. */
+interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
+  readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
+  readonly run: LevelRun;
+  /** Maximum number of requests to measure. */
+  readonly quota: number;
+  /** Of a run's first level: its length, so that code compiles under the same load for at most as long. Absent: it is not the first. */
+  readonly firstMs?: number | undefined;
+  /** Called when the load has begun, and again when a warm-up has ended. */
+  onStart(isWarmup: boolean): Promise<void>;
+  /** Receives the counts of requests that ended before the measurement. */
+  onLead(tally: WarmUpTally): void;
+}
+
+/**
+ * Reports whether a level is measured from its first request, because the front door, its load or its number of requests says so.
+ * @param isWhole whether no request may be in flight when it begins @param isWarmedUp whether it has a warm-up
+ */
+function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean): boolean {
+  const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
+  const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
+  return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
+}
+
+/**
+ * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
+ * undefined when the level has a warm-up.
+ */
+export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
+  const { run, sender, clock, signal, policy } = level;
+  const isWarmedUp = level.count + level.durationMs > 0;
+  if (!isWarmedUp) await run.lead(clock.nowNs());
+  policy.isWarmingUp = isWarmedUp;
+  sender.setWarmup(isWarmedUp);
+  const leading = leadIn(level);
+  await level.onStart(isWarmedUp);
+  const tally = await leading;
+  if (signal.isStopped && !isWarmedUp) return run.measure();
+  level.onLead(tally);
+  if (signal.isStopped) return undefined;
+  policy.isWarmingUp = false;
+  const startNs = clock.nowNs();
+  await sender.drain();
+  // The measurement must not depend on the length of the warm-up.
+  sender.setWarmup(false, isWarmedUp);
+  if (isWarmedUp) void level.onStart(false);
+  await run.discardAndContinue(startNs);
+  sender.setQuota(level.quota);
+  return run.measure();
+}
+
+/**
+ * Starts a load that continues, and resolves when its warm-up is over and it is steady: when both the number and the duration are reached,
+ * and every request that was sent before the first one ended has ended too. A measurement that began earlier would contain requests sent
+ * into an empty server, and too few ends.
+ * @returns counts of requests that ended before
+ */
+async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
+  const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
+  const before = await sender.state();
+  const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
+  await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
+  if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
+  const restOf = async (): Promise<number> => count - ((await sender.state()).sentCount - before.sentCount);
+  for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
+    await Promise.race([sender.until({ kind: "more-ended", count: rest }), signal.stopped]);
+  const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
+  await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]), clock);
+  if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
+    await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
+  const { endedCount, failedCount } = await sender.state();
+  const failures = failedCount - before.failedCount;
+  // The level before has counted the requests that it left in flight.
+  const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);
+  return { sentCount, failedCount: failures };
+}
+
+/** Whether requests end so fast that the speed of the client decides their number. */
+async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
+  const before = await sender.state();
+  await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);
+  const { endedCount } = await sender.state();
+  return endedCount - before.endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
 }

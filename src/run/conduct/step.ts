@@ -1,6 +1,5 @@
-import { type LevelLadder, ladderOf } from "../../load/load-ladder.ts";
 import type { PhasedLoad, PreparedPhase } from "../../load/load-mode.ts";
-import { LoadSearch, type LoadState } from "../../load/search.ts";
+import { type LevelLadder, LoadSearch, type LoadState, ladderOf } from "../../load/search.ts";
 import { isPastKnee, type LoadPoint } from "../../measure/knee.ts";
 import type { MeasurementModePlan, Plan } from "../../plan/plan.ts";
 import type { LevelResult } from "../../result/run-result.ts";

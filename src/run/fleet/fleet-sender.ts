@@ -1,6 +1,6 @@
-import { joinGaps } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import { type IdleTimes, joinIdleTimes } from "../../measure/completion-gaps.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { SendingHost } from "../../result/run-result.ts";
@@ -241,9 +241,9 @@ export class FleetSender implements LoadSender {
     return joined;
   }
 
-  async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
-    const parts = known(await this.gather((sender) => sender.findGaps(endNs, latency)));
-    return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
+    return parts.length === 0 ? undefined : joinIdleTimes(parts);
   }
 
   resumeTokens(): void {
@@ -258,6 +258,13 @@ export class FleetSender implements LoadSender {
     return new Promise((resolve, reject) => {
       joined?.emit(() => void takeTokensOf(tokens, span).then(resolve, reject));
     });
+  }
+
+  async tokenTotals(): Promise<TotalledTokens | undefined> {
+    const { tokens } = this.joined ?? {};
+    if (tokens !== undefined) return tokens.readTotals();
+    const parts = known(await this.gather((sender) => sender.tokenTotals()));
+    return parts.length === 0 ? undefined : joinTokenTotals(parts);
   }
 }
 

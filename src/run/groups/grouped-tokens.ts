@@ -6,6 +6,7 @@ import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import { joinTokens } from "../../measure/tokens/token-measurement.ts";
 import type { MeteredTokens } from "../../measure/tokens/token-meter.ts";
 import { NO_TOKENS, type Span } from "../../measure/tokens/token-tally.ts";
+import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RequestGroups } from "./request-groups.ts";
 
@@ -63,6 +64,10 @@ export class GroupedTokens implements RunTokens {
 
   takeRecent(tap: number): Promise<LevelTokens> {
     return this.collect((link) => link.takeRecentGroups(tap));
+  }
+
+  async readTotals(): Promise<TotalledTokens> {
+    return joinTokenTotals(await Promise.all(this.links().map((link) => link.readTotals())));
   }
 
   /** Asks each member for its groups. */

@@ -1,17 +1,19 @@
 import {
   closedConcurrencyOf,
   type Drive,
+  divideDrive,
   isScheduled,
   leastInFlightOf,
   limitConcurrency,
   roundSizeOf,
+  shareOfDrive,
 } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
-import { countOf, divideDrive, type Share, shareOfDrive, WHOLE } from "../../load/share.ts";
-import type { CompletionGap } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import { countOf, type Share, WHOLE } from "../../load/share.ts";
+import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
+import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
 import type { LevelMeter } from "../count/level-meter.ts";
@@ -327,9 +329,8 @@ export class LocalSender implements LoadSender {
     return cut;
   }
 
-  async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
-    if (this.owned.isNothing) return undefined;
-    return this.counter.findGaps(endNs, latency);
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    return this.owned.isNothing ? undefined : this.counter.idleTimes(endNs);
   }
 
   resumeTokens(): void {
@@ -338,6 +339,10 @@ export class LocalSender implements LoadSender {
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {
     return this.parts.tokens && takeTokensOf(this.parts.tokens, span);
+  }
+
+  async tokenTotals(): Promise<TotalledTokens | undefined> {
+    return this.parts.tokens?.readTotals();
   }
 }
 

@@ -1,8 +1,8 @@
-import type { CompletionGap } from "../../measure/completion-gaps.ts";
+import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import type { RecordColumns } from "../../measure/records.ts";
-import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { ProgressCounts, TraceEvent } from "../../result/observer.ts";
 import type { DelayedRequests, RequestCounts, RunResult } from "../../result/run-result.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -167,15 +167,14 @@ export interface LoadSender {
   beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow>;
   /** Ends the window and begins the next one. */
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
-  /**
-   * Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual; undefined when the
-   * sender owns nothing of the load. What is usual is known when the windows of all senders are joined, after the cut.
-   */
-  findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined>;
+  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended; undefined when the sender owns nothing of the load. */
+  idleTimes(endNs: number): Promise<IdleTimes | undefined>;
   /** Another window of tokens follows the last cut. Whether one does is decided after it. */
   resumeTokens(): void;
   /** Undefined when no tokens are measured. */
   takeTokens(span: TakenSpan): Promise<LevelTokens | undefined>;
+  /** What the tokens of the run add up to since the first call, for a display. Undefined when no tokens are measured. */
+  tokenTotals(): Promise<TotalledTokens | undefined>;
 }
 
 /** What a sender reports by itself. */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { movePath, UserError } from "../../plan/problem.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { flagSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, strictOptions } from "../fields.ts";
@@ -66,7 +66,7 @@ export function abOptionsSchema() {
       ),
     ),
     precision: v.optional(percentSchema()),
-    strict: v.optional(v.boolean("must be true or false")),
+    strict: v.optional(flagSchema()),
   });
 }
 
@@ -94,6 +94,11 @@ function targetOf(definition: unknown): GivenAb | undefined {
   return kind === KIND ? target : undefined;
 }
 
+/** Whether the target of a scenario is `ab`. */
+export function isAb(definition: unknown): boolean {
+  return targetOf(definition) !== undefined;
+}
+
 /** Returns the options of a scenario whose target is `ab`; undefined for any other target. @throws UserError with all problems of its options */
 export function abOf(definition: unknown): AbData["options"] | undefined {
   const target = targetOf(definition);
@@ -105,7 +110,7 @@ export function abOf(definition: unknown): AbData["options"] | undefined {
   );
 }
 
-/** Returns the definition of a scenario with one of the targets of `ab`; as it is with any other target. @param side Default: the first one */
+/** Returns the definition of a scenario with one of the targets of `ab`. @param side Default: the first one */
 export function sideOf(definition: unknown, side: AbSide = 0): unknown {
   const target = targetOf(definition);
   if (!Array.isArray(target?.values)) return definition;

@@ -2,10 +2,18 @@ import * as v from "valibot";
 import type { PlannedFunction } from "../../plan/functions.ts";
 import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
-import type { OutputOf, Schema } from "../../plan/schema.ts";
+import {
+  IN_BRACKETS,
+  integerSchema,
+  listSchema,
+  numberSchema,
+  type OutputOf,
+  type Schema,
+  withHint,
+} from "../../plan/schema.ts";
 import { percentileSchema } from "../../registry/metric-schema.ts";
 import { parseMetricsUrl } from "../../telemetry/metrics-url.ts";
-import { assertionSchema } from "../assertion-schema.ts";
+import { assertionHint, assertionSchema, isAssertion } from "../assertion-schema.ts";
 import { cancelSchema } from "../cancel.ts";
 import { countSchema, nameSchema, percentSchema, shareSchema, spanSchema, strictOptions } from "../fields.ts";
 import { inputsSchema } from "../inputs.ts";
@@ -22,19 +30,15 @@ export type DefinitionData = OutputOf<typeof definitionSchema>;
 
 /** Returns the schema of a scenario's definition. */
 export function definitionSchema() {
-  const whole = v.pipe(
-    v.number("must be a number"),
-    v.integer("must be a whole number"),
-    v.minValue(0, "must be 0 or more"),
-  );
+  const whole = v.pipe(numberSchema(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more"));
   return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
     load: loadsSchema(),
     inputs: v.optional(inputsSchema()),
-    assert: v.optional(v.array(assertionSchema(), "must be a list of assertions")),
+    assert: v.optional(assertionsSchema()),
     repeat: v.optional(repeatSchema()),
-    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    seed: v.optional(integerSchema()),
     tags: v.optional(tagOptionsSchema()),
     check: v.optional(functionField()),
     onRecord: v.optional(functionField()),
@@ -66,20 +70,13 @@ export function definitionSchema() {
         file: v.optional(nameSchema("a path on the server")),
         levels: v.optional(
           v.pipe(
-            v.array(
-              v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS"),
-              "must be a list of levels",
-            ),
+            listSchema(v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS"), "levels"),
             v.nonEmpty("must have a level"),
           ),
         ),
         oneIn: v.optional(whole),
         count: v.optional(
-          v.pipe(
-            v.number("must be a number"),
-            v.integer("must be a whole number"),
-            v.minValue(-1, "must be -1 (no limit) or more"),
-          ),
+          v.pipe(numberSchema(), v.integer("must be a whole number"), v.minValue(-1, "must be -1 (no limit) or more")),
         ),
         logFrequency: v.optional(whole),
       }),
@@ -96,9 +93,7 @@ export function definitionSchema() {
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
     maxOutstanding: v.optional(countSchema()),
-    sourceAddresses: v.optional(
-      v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
-    ),
+    sourceAddresses: v.optional(v.pipe(listSchema(addressSchema(), "addresses"), v.nonEmpty("must have an address"))),
     workers: v.optional(
       v.union(
         [v.literal("auto"), v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))],
@@ -106,6 +101,13 @@ export function definitionSchema() {
       ),
     ),
   });
+}
+
+/** One assertion lacks its brackets; anything else is not written as an assertion. */
+function assertionsSchema() {
+  return withHint(v.array(assertionSchema(), "must be a list of assertions"), (given) =>
+    isAssertion(given) ? IN_BRACKETS : assertionHint(given),
+  );
 }
 
 function functionField(): Schema<PlannedFunction> {

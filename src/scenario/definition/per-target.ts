@@ -53,6 +53,11 @@ function loadsOf(definition: unknown): Readonly<Record<string, unknown>> | undef
   return kind === KIND && typeof options === "object" ? (options as Readonly<Record<string, unknown>>) : undefined;
 }
 
+/** Whether the targets of a scenario have loads of their own. */
+export function hasLoadsByTarget(definition: unknown): boolean {
+  return loadsOf(definition) !== undefined;
+}
+
 const memberSchema = v.array(v.looseObject({ name: v.string() }));
 
 function membersOf(definition: unknown): readonly Member[] | undefined {
@@ -106,7 +111,7 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
   return names;
 }
 
-/** Returns the definition of one of the targets of a mix that have loads of their own; as it is with any other load. @param part its index. Default: the first one */
+/** Returns the definition of one of the targets of a mix that have loads of their own. @param part its index. Default: the first one */
 export function partOf(definition: unknown, part = 0): unknown {
   const loads = loadsOf(definition);
   const member = loads === undefined ? undefined : membersOf(definition)?.[part];

@@ -1,15 +1,13 @@
 import type * as v from "valibot";
-import { meantMetric } from "../../measure/metrics/metric-names.ts";
-import { durationHint, nearestName, percentHint } from "../../plan/nearest-name.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import { hintOfCheck } from "../../plan/schema.ts";
+import { hintOf } from "../../plan/schema.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { formatCount, parseDurationNs } from "../../plan/units.ts";
-import { ASSERTION_RULE, METRIC_RULE } from "../assertion-schema.ts";
-import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
-import { loadArgumentPath, loadCallOf } from "../loads/table.ts";
-import { CODE_HINT, exampleOf, renamedOption } from "../renamed.ts";
+import { isAssertion } from "../assertion-schema.ts";
+import { loadArgumentPath, loadCallOf, loadExampleOf } from "../loads/table.ts";
+import { CODE_HINT, exampleOf, meantName, renamedIn, renamedOption } from "../renamed.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 
@@ -21,48 +19,64 @@ const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
 /** The message says how to correct it. */
 const NO_HINT = "";
 
+/** A problem, and what it comes from. */
+interface Found {
+  readonly problem: Problem;
+  readonly given: unknown;
+  /** The option that was meant, for an unknown one that has another tool's name. */
+  readonly meant?: string | undefined;
+}
+
 /** Converts the issues of a scenario's schema. What is missing only because of another mistake is not one of its own. */
 export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
-  const problems = issues.map(toProblem);
-  return problems.filter((found, index) => !isConsequence(found, problems[index - 1], problems));
+  const all = issues.map(convert);
+  return all.filter((found, index) => !isConsequence(found, all[index - 1], all)).map(({ problem: one }) => one);
 }
 
 /** Whether it goes away with another one: an argument after a wrong one, or a field that has another tool's name. */
-function isConsequence(found: Problem, before: Problem | undefined, all: readonly Problem[]): boolean {
+function isConsequence({ problem: found, given }: Found, before: Found | undefined, all: readonly Found[]): boolean {
   const parentOf = ({ path }: Problem): string => String(path).replace(/\.[^.]*$/, "");
-  if (found.value === "nothing" && before?.message === found.message) return parentOf(before) === parentOf(found);
+  if (given === undefined && before?.problem.message === found.message)
+    return parentOf(before.problem) === parentOf(found);
   if (found.code !== "missing") return false;
   const name = String(found.path).split(".").at(-1);
-  return all.some(({ code, hint }) => code === "unknown-name" && new RegExp(`^Write ${name}\\b`).test(String(hint)));
+  return all.some(({ meant }) => meant === name);
 }
 
 /** Converts an issue of a scenario's schema. Its path names options as the scenario does, and arguments of loads by their names. */
 export function toProblem(issue: v.BaseIssue<unknown>): Problem {
+  return convert(issue).problem;
+}
+
+function convert(issue: v.BaseIssue<unknown>): Found {
   const keys = keysOf(issue);
   const path = keys.join(".") || "the scenario";
   const given = givenOf(issue);
   const value = describeValue(given);
-  const [, message = issue.message, fix] = /^(.*): write (.*)$/.exec(issue.message) ?? [];
-  if (fix !== undefined) return problem("invalid-value", path, message, `Write ${fix}.`);
   if (issue.type === "strict_object") {
-    if (issue.expected === "never") {
-      const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
-      const renamed = renamedOption(keys);
-      if (renamed !== undefined) return problem("unknown-name", path, "is not an option here", renamed);
-      const near = nearestName(keys.at(-1) ?? "", names);
-      const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
-      const hint = near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`;
-      return problem("unknown-name", path, "is not an option here", hint);
-    }
+    if (issue.expected === "never") return { ...unknownOption(issue, keys, path), given };
     if (issue.expected === "Object") {
-      return problem("invalid-value", path, "needs an object of options", optionsHint(issue, keys, given), value);
+      const hint = optionsHint(issue, keys, given);
+      return { problem: problem("invalid-value", path, "needs an object of options", hint, value), given };
     }
-    return problem("missing", path, "is missing", exampleOf(keys) ?? "Add it.");
+    return { problem: problem("missing", path, "is missing", exampleOf(keys) ?? "Add it."), given };
   }
   // Members of builders' objects have no messages of their own.
-  if (issue.message.startsWith("Invalid "))
-    return problem("invalid-value", path, "was not made by one of rampart's functions", "Use one of them.", value);
-  return problem("invalid-value", path, issue.message, hintFor(issue, given), value);
+  const isOwn = !issue.message.startsWith("Invalid ");
+  const message = isOwn ? issue.message : "was not made by one of rampart's functions";
+  const hint = isOwn ? hintFor(issue, given) : "Use one of them.";
+  // The message says what is wrong inside of it.
+  const isTold = issue.type === "raw_check" || (issue.type === "never" && isAssertion(given));
+  return { problem: problem("invalid-value", path, message, hint, isTold ? undefined : value), given };
+}
+
+function unknownOption(issue: v.BaseIssue<unknown>, keys: readonly string[], path: string): Omit<Found, "given"> {
+  const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
+  const renamed = renamedOption(keys);
+  const near = nearestName(keys.at(-1) ?? "", names);
+  const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
+  const hint = renamed ?? (near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`);
+  return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) };
 }
 
 /** Returns the value that is wrong. */
@@ -110,81 +124,35 @@ interface PathItem {
   readonly input?: unknown;
 }
 
-/** Returns how to correct a value. */
+/** Returns how to correct a value: what its schema or its value says. */
 function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
-  const { message, expected } = issue;
-  if (message === DURATION_RULE) return durationHint(given, "The units are us, ms, s, min and h.");
-  if (message === PERCENT_RULE) return percentHint(given, NO_HINT);
-  if (message === METRIC_RULE) return metricHint(String(given), allowedTexts(expected));
-  if (message === "must be a list of assertions" && !isBuilt(given, "comparison")) return assertionHint(given);
-  if (message.startsWith("must be a list of ")) return "Put it in brackets: [ … ].";
-  if (message === "must be true or false" && (given === "true" || given === "false")) return `Write ${given}.`;
   if (isThenable(given)) return "A function of a field cannot be async: await it in setup.";
-  if (message.startsWith("must be a duration of ")) return durationHint(given, NO_HINT);
-  if (message === 'needs protocol: "grpc"') return 'Add protocol: "grpc", or leave it out.';
-  const number = /^must be (?:a number|tokens)/.test(message)
-    ? /^\s*(\d+(?:\.\d+)?)(?!\d*:)/.exec(String(given))?.[1]
-    : undefined;
-  if (typeof given === "string" && number !== undefined) return `Write ${number}, without quotes.`;
-  if (message.startsWith(ASSERTION_RULE)) return assertionHint(given);
-  const call = callHint(issue, given) ?? valueHint(issue, given);
-  if (call !== undefined) return call;
-  if (typeof given !== "string" || expected === null) return NO_HINT;
+  const hint = hintOf(issue, given) ?? renamedIn(given) ?? callHint(issue, given) ?? valueHint(issue, given);
+  if (hint !== undefined) return hint;
+  if (typeof given !== "string" || issue.expected === null) return NO_HINT;
   if (given === "none") return "Leave it out.";
-  const near = nearestName(given, allowedTexts(expected));
+  const near = nearestName(given, allowedTexts(issue.expected));
   return near === undefined ? NO_HINT : `Did you mean "${near}"?`;
 }
 
-/** Calls of loads, for an argument of a wrong type. */
-const CALLS: Readonly<Record<string, string>> = {
-  ramp: "ramp(1, 64)",
-  hold: 'hold(16, { for: "30 s" })',
-  steps: "steps([1, 2, 4])",
-  rate: 'rate(100, { for: "30 s" })',
-  "rate-steps": "rateSteps([50, 100])",
-  "rate-ramp": "rateRamp(10, 500)",
-  sessions: "sessions(8)",
-};
-
-/** Returns the call that was meant, for a value of a wrong type where a builder belongs, or among its arguments. */
-function callHint({ message, path }: v.BaseIssue<unknown>, given: unknown): string | undefined {
-  const isNumber = typeof given === "number";
-  if (message === "must be host:port or a URL" && typeof given === "object")
-    return 'Write the address first: triton("localhost:8000", { model: "NAME" }).';
-  const renamed = Object.keys(typeof given === "object" ? { ...given } : {}).flatMap(
-    (key) => renamedOption([key]) ?? [],
-  );
-  if (renamed[0] !== undefined) return renamed[0];
-  if (isNumber && message.includes(" hold(…),")) return `Write hold(${given}).`;
-  if (message.startsWith("must be ramp(…), hold(…)")) return `Write ${CALLS["hold"]}.`;
-  if (message.startsWith("must be ramp(…), ")) return `Write ${CALLS["ramp"]}.`;
-  if (message.startsWith("must be triton(…),")) return 'Write triton("localhost:8000", { model: "NAME" }).';
-  if (typeof given === "string" && message.includes(`input.${given}(`)) return `Write input.${given}(…).`;
-  if (message.startsWith("must be input.")) return 'Write input.json("data.json"), or another of them.';
-  if (message === "must be a file" && Array.isArray(given)) return "Write each file as an argument, without brackets.";
-  const load = path?.find(({ key }) => key === "values")?.input as { readonly kind?: unknown } | undefined;
-  const example = CALLS[String(load?.kind)];
-  return isNumber || example === undefined ? undefined : `${CODE_HINT}${example}.`;
+/** Returns an example of the load, for an argument of a wrong type. */
+function callHint({ path }: v.BaseIssue<unknown>, given: unknown): string | undefined {
+  const example = loadExampleOf(path?.find(({ key }) => key === "values")?.input);
+  return typeof given === "number" || example === undefined ? undefined : `${CODE_HINT}${example}.`;
 }
 
 /** Returns how to correct a value of the right type that breaks a rule; undefined where its rule has no hint. */
-function valueHint(issue: v.BaseIssue<unknown>, given: unknown): string | undefined {
-  const { type, requirement, message } = issue;
-  const [, meant] = /: did you mean (\S+)\?$/.exec(message) ?? [];
-  if (meant !== undefined) return `Write ${meant}.`;
-  const limit = typeof requirement === "number" ? formatCount(requirement) : undefined;
-  if (limit !== undefined && type === "min_value") return `Write ${limit} or a larger number.`;
-  if (limit !== undefined && type === "max_value") return `Write ${limit} or a smaller number.`;
-  if (limit !== undefined && type === "gt_value") return "Write a larger number, such as 1.";
-  if (type === "lt_value" && message.includes("percentile")) return "Use max(…), the largest value.";
+function valueHint({ type, requirement, expected }: v.BaseIssue<unknown>, given: unknown): string | undefined {
+  if (type === "raw_check" && expected !== null) return `Write ${expected}.`;
   if (type === "integer" && typeof given === "number") {
     const below = Math.floor(given);
     return below < 1 ? "Write 1 or a larger number." : `Write ${below} or ${below + 1}.`;
   }
-  if (!message.startsWith('must be a duration such as "3 s", or {')) return hintOfCheck(issue, given);
-  return typeof given === "object"
-    ? 'Write { mean: "3 s", stddev: "1 s" }.'
-    : durationHint(given, "The units are us, ms, s, min and h.");
+  const limit = typeof requirement === "number" ? formatCount(requirement) : undefined;
+  if (limit === undefined) return undefined;
+  if (type === "min_value") return `Write ${limit} or a larger number.`;
+  if (type === "max_value") return `Write ${limit} or a smaller number.`;
+  return type === "gt_value" ? "Write a larger number, such as 1." : undefined;
 }
 
 function isThenable(given: unknown): boolean {
@@ -196,34 +164,17 @@ function allowedTexts(expected: string | null): string[] {
   return Array.from((expected ?? "").matchAll(/"([^"]+)"/g), ([, name = ""]) => name);
 }
 
-/** Returns the name that was meant, or all. @param known those that have the statistic */
-function metricHint(given: string, known: readonly string[]): string {
-  const meant = meantMetric(given);
-  if (meant !== undefined) return known.includes(meant) ? `Write "${meant}".` : `Write ${meant}.`;
-  const near = nearestName(given, known);
-  return near === undefined ? `Use one of ${known.join(", ")}.` : `Did you mean "${near}"?`;
-}
-
-/** A limit as text, as in k6 and in YAML: `p(95)<500`. */
-const LIMIT_TEXT = /^\s*p\(?(\d+(?:\.\d+)?)\)?\s*(?:\((\w+)\))?\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|ms|s|min)?\s*$/;
-
-function assertionHint(given: unknown): string {
-  const [isLimit, percentile, of = "latency", limit, unit = "ms"] = LIMIT_TEXT.exec(String(given)) ?? [];
-  if (isLimit === undefined) return 'Write p99("latency").below("50 ms"), or another metric with its limit.';
-  return `Write percentile(${percentile}, "${of}").below("${limit} ${unit}").`;
-}
-
 function describeValue(value: unknown): string {
   if (isThenable(value)) return "a promise";
   if (typeof value === "function") return "a function, which was not called";
-  if (isBuilt(value, "comparison")) return "one assertion";
-  if (isBuilt(value, "below")) return "a metric without its limit";
+  if (isAssertion(value)) return "one assertion";
+  if (isMetric(value)) return "a metric without its limit";
   const load = loadCallOf(value);
   if (load !== undefined) return load;
   return maskSecrets(showValue(value));
 }
 
-/** Whether a value is an object of the functions for assertions, which has this member. */
-function isBuilt(value: unknown, member: "comparison" | "below"): boolean {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, member);
+/** Whether a value is a metric, whose limit is not called. */
+function isMetric(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, "below");
 }

@@ -6,6 +6,7 @@ import type {
   InputMaker,
 } from "../../inputs/generate/generated-input.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
+import { integerSchema } from "../../plan/schema.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, strictOptions } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";
@@ -48,7 +49,7 @@ export const generateBuilder = inputBuilder({
     strictOptions({
       make: v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function"),
       count: v.optional(countSchema()),
-      seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+      seed: v.optional(integerSchema()),
     }),
   makes: ["tensors", "payloads"],
   toPlan: ({ options }, _folder, { form, content, requestCount = DEFAULT_MADE }) => {

@@ -2,12 +2,12 @@ import type { FileBody, MultipartBody, RequestBody } from "../../inputs/request-
 import type { HttpMethod } from "../../transport/request.ts";
 import type { DurationSpread } from "../fields.ts";
 
-/** Where a step takes a value from its response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
+/** Where a call takes a value from its response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
 export type ChainExtract = string | { readonly header: string } | { readonly cookie: string };
 
 /** A request of a chain. Path, headers and body can have values of earlier responses: `{{token}}`. */
-export interface ChainStep {
-  /** Name in the report: the value of the tag `step`. Default: the number of the step, from 1. */
+export interface ChainCall {
+  /** Name in the report: the value of the tag `call`. Default: the number of the call, from 1. */
   readonly name?: string;
   /** Method. Default: `"POST"` with a body, otherwise `"GET"`. */
   readonly method?: HttpMethod;
@@ -25,7 +25,7 @@ export interface ChainStep {
   readonly thinkTime?: DurationSpread;
 }
 
-// These types find a value that a step needs and no step before it extracts: `{{tokn}}`. Texts that are not literal are checked at run time.
+// These types find a value that a call needs and no call before it extracts: `{{tokn}}`. Texts that are not literal are checked at run time.
 
 /** A text without spaces around it. */
 type Trim<T extends string> = T extends ` ${infer R}` ? Trim<R> : T extends `${infer R} ` ? Trim<R> : T;
@@ -79,24 +79,24 @@ type TextsIn<B> = B extends string
 /** The field as given, or what to read in the compiler's message. */
 type Checked<F, Needed, Known> = [Exclude<Needed, Known>] extends [never]
   ? F
-  : { readonly "no step before extracts": Exclude<Needed, Known> };
+  : { readonly "no call before extracts": Exclude<Needed, Known> };
 
-/** What a step must be, when these values are known. A field that no step has is a mistake too. */
-type CheckedStep<T, Known> = {
+/** What a call must be, when these values are known. A field that no call has is a mistake too. */
+type CheckedCall<T, Known> = {
   readonly [F in keyof T]: F extends "path"
     ? Checked<T[F], PlacesIn<T[F]>, Known>
     : F extends "headers"
       ? { readonly [H in keyof T[F]]: Checked<T[F][H], PlacesIn<T[F][H]>, Known> }
       : F extends "body"
         ? Checked<T[F], PlacesIn<TextsIn<T[F]>>, Known>
-        : F extends keyof ChainStep
+        : F extends keyof ChainCall
           ? T[F]
           : never;
 };
 
 type ExtractedBy<T> = T extends { readonly extract: infer X } ? keyof X : never;
 
-/** The steps of a chain, each checked with the values that the steps before it extract. `Known` are those of the users. */
-export type CheckedSteps<S extends readonly unknown[], Known = never> = S extends readonly [infer First, ...infer Rest]
-  ? readonly [CheckedStep<First, Known>, ...CheckedSteps<Rest, Known | ExtractedBy<First>>]
+/** The calls of a chain, each checked with the values that the calls before it extract. `Known` are those of the users. */
+export type CheckedCalls<S extends readonly unknown[], Known = never> = S extends readonly [infer First, ...infer Rest]
+  ? readonly [CheckedCall<First, Known>, ...CheckedCalls<Rest, Known | ExtractedBy<First>>]
   : S;

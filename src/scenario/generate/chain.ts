@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
-import { hinted } from "../../plan/schema.ts";
+import { flagSchema, hinted, listSchema } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
-import type { ChainStepPlan } from "../../service/http/chain-plan.ts";
+import type { ChainCallPlan } from "../../service/http/chain-plan.ts";
 import { fillPath, placesIn, textsIn } from "../../service/http/chain-texts.ts";
 import { HEADER_NAME, HEADER_VALUE, HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { countSchema, expressionSchema, nameSchema, spreadSchema, strictOptions, toThinkPlan } from "../fields.ts";
 import { inputBuilder } from "../input-builder.ts";
 import type { Inputs } from "../input-data.ts";
-import type { ChainStep, CheckedSteps } from "./chain-types.ts";
+import type { ChainCall, CheckedCalls } from "./chain-types.ts";
 
 /** Options of {@link chain}. */
 export interface ChainOptions<U extends string = string> {
@@ -23,26 +23,26 @@ export interface ChainOptions<U extends string = string> {
 }
 
 /**
- * Requests that need each other, such as a login and the calls after it, for the target `http`. Each user of the load `sessions` or
- * `sessionRate` sends the steps one after the other, and then again. A step that fails, or whose response lacks a value, ends the chain.
+ * Requests that need each other, such as a login and the requests after it, for the target `http`. Each user of the load `sessions` or
+ * `sessionRate` sends the calls one after the other, and then again. A call that fails, or whose response lacks a value, ends the chain.
  * @example
  * input.chain([
  *   { name: "log in", path: "/login", body: { user: "a" }, extract: { token: "token" }, once: true },
- *   { name: "call", path: "/me", headers: { Authorization: "Bearer {{token}}" } },
+ *   { name: "profile", path: "/me", headers: { Authorization: "Bearer {{token}}" } },
  * ])
  */
-export function chain<const S extends readonly ChainStep[], const U extends string = never>(
-  steps: S & CheckedSteps<S, U>,
+export function chain<const S extends readonly ChainCall[], const U extends string = never>(
+  calls: S & CheckedCalls<S, U>,
   options: ChainOptions<U> = {},
 ): Inputs<"chains"> {
-  refuseMore("input.chain(steps, options)", arguments);
-  return { kind: "chain", files: [], options: withFields(options, { steps }) };
+  refuseMore("input.chain(calls, options)", arguments);
+  return { kind: "chain", files: [], options: withFields(options, { calls }) };
 }
 
 const PLACE_NAME = /^[\w-]+$/;
 const NAME_RULE = "must be a name of letters, digits, _ and -";
 
-function stepSchema() {
+function callSchema() {
   const header = v.pipe(v.string("must be text"), v.regex(HEADER_VALUE, "must have no line breaks"));
   const body = v.custom<RequestBody>(
     (input) => input === undefined || toBodyPlan(input, "/") !== undefined,
@@ -67,7 +67,7 @@ function stepSchema() {
     headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "must be the name of a header")), header)),
     body: v.optional(body),
     extract: v.optional(v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), extract)),
-    once: v.optional(v.boolean("must be true or false")),
+    once: v.optional(flagSchema()),
     thinkTime: v.optional(
       v.pipe(
         spreadSchema(),
@@ -80,27 +80,29 @@ function stepSchema() {
   });
 }
 
-type StepData = v.InferOutput<ReturnType<typeof stepSchema>>;
+type CallData = v.InferOutput<ReturnType<typeof callSchema>>;
 
-/** A value that a field needs and no step before it extracts. */
+/** A value that a field needs and no call before it extracts. */
 interface Missing {
   readonly index: number;
   readonly field: "path" | "headers" | "body";
   readonly message: string;
+  /** What to write. */
+  readonly expected: string;
 }
 
-/** Returns the values that steps need and do not have. @param given names of the values of all users */
-function findMissing(steps: readonly StepData[], given: readonly string[]): Missing[] {
+/** Returns the values that calls need and do not have. @param given names of the values of all users */
+function findMissing(calls: readonly CallData[], given: readonly string[]): Missing[] {
   const known = new Set(given);
-  return steps.flatMap(({ path = "", headers = {}, body, extract = {} }, index) => {
+  return calls.flatMap(({ path = "", headers = {}, body, extract = {} }, index) => {
     const plan = body === undefined ? undefined : toBodyPlan(body, "/");
     const texts = { path: [path], headers: Object.values(headers), body: plan === undefined ? [] : textsIn(plan) };
     const missing = (["path", "headers", "body"] as const).flatMap((field): Missing[] => {
       const names = new Set(texts[field].flatMap(placesIn).filter((name) => !known.has(name)));
       return [...names].map((name) => {
         const near = nearestName(name, [...known]);
-        const fix = near === undefined ? `extract: { ${name}: "…" } in a step before it` : `{{${near}}}`;
-        return { index, field, message: `needs {{${name}}}, which no step before it extracts: write ${fix}` };
+        const expected = near === undefined ? `extract: { ${name}: "…" } in a call before it` : `{{${near}}}`;
+        return { index, field, message: `needs {{${name}}}, which no call before it extracts`, expected };
       });
     });
     for (const name of Object.keys(extract)) known.add(name);
@@ -111,36 +113,36 @@ function findMissing(steps: readonly StepData[], given: readonly string[]): Miss
 function chainOptionsSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()], "must be text, a number, true or false");
   const user = v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), value, "must be values by name");
-  const steps = v.pipe(
-    v.array(stepSchema(), "must be a list of steps"),
-    v.minLength(1, "must have a step"),
+  const calls = v.pipe(
+    listSchema(callSchema(), "calls"),
+    v.minLength(1, "must have a call"),
     v.check(
       (all) => all.length === 0 || all.some(({ once }) => once !== true),
-      "must have a step that is sent in each chain: leave once out of one",
+      "must have a call that is sent in each chain: leave once out of one",
     ),
   );
   const options = strictOptions({
-    steps,
+    calls,
     count: v.optional(countSchema()),
-    users: v.optional(v.pipe(v.array(user, "must be a list of users"), v.minLength(1, "must have a user"))),
-    showValues: v.optional(v.boolean("must be true or false")),
+    users: v.optional(v.pipe(listSchema(user, "users"), v.minLength(1, "must have a user"))),
+    showValues: v.optional(flagSchema()),
   });
   return v.pipe(
     options,
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
-      const { steps: list, users = [] } = dataset.value;
+      const { calls: list, users = [] } = dataset.value;
       const given = Object.keys(users[0] ?? {}).filter((name) => users.every((one) => Object.hasOwn(one, name)));
-      for (const { index, field, message } of findMissing(list, given)) {
-        const step = list[index] as StepData;
+      for (const { index, field, ...missing } of findMissing(list, given)) {
+        const call = list[index] as CallData;
         const item = { type: "object", origin: "value" } as const;
         addIssue({
-          message,
-          input: field === "path" ? step.path : undefined,
+          ...missing,
+          input: field === "path" ? call.path : undefined,
           path: [
-            { ...item, input: dataset.value, key: "steps", value: list },
-            { type: "array", origin: "value", input: list, key: index, value: step },
-            { ...item, input: step, key: field, value: step[field] },
+            { ...item, input: dataset.value, key: "calls", value: list },
+            { type: "array", origin: "value", input: list, key: index, value: call },
+            { ...item, input: call, key: field, value: call[field] },
           ],
         });
       }
@@ -149,23 +151,23 @@ function chainOptionsSchema() {
 }
 
 export const chainBuilder = inputBuilder({
-  form: { name: "chain", space: "input", alone: "steps" },
+  form: { name: "chain", space: "input", alone: "calls" },
   options: chainOptionsSchema,
   makes: ["payloads"],
   isPlain: true,
   needsTarget: { name: "http", without: ["method"] },
-  toPlan: ({ options: { steps, count, users, showValues } }, folder) => ({
+  toPlan: ({ options: { calls, count, users, showValues } }, folder) => ({
     kind: "http-chain",
     ...(count === undefined ? {} : { count }),
-    steps: steps.map((step, index) => toStepPlan(step, index, folder)),
+    calls: calls.map((call, index) => toCallPlan(call, index, folder)),
     ...(users === undefined ? {} : { users }),
     ...(showValues === true ? { showsValues: true } : {}),
   }),
 });
 
-function toStepPlan(step: StepData, index: number, folder: string): ChainStepPlan {
-  const { name = String(index + 1), path, headers, body, extract, once, thinkTime } = step;
-  const { method = body === undefined ? "GET" : "POST" } = step;
+function toCallPlan(call: CallData, index: number, folder: string): ChainCallPlan {
+  const { name = String(index + 1), path, headers, body, extract, once, thinkTime } = call;
+  const { method = body === undefined ? "GET" : "POST" } = call;
   const plan = body === undefined ? undefined : toBodyPlan(body, folder);
   // A text with values of responses is not a secret itself.
   registerHeaders(Object.entries(headers ?? {}).filter(([, text]) => placesIn(text).length === 0));

@@ -2,9 +2,11 @@ import * as v from "valibot";
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf, Schema } from "../../plan/schema.ts";
+import { type EntriesOf, listSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
+
+/** What several builders of loads have in common: their numbers, how long they are measured, and ramps. */
 
 /** How long each level is measured. Default: until it is stable. */
 export type Extent =
@@ -54,10 +56,54 @@ export function inFlightSchema(rule?: string): Schema<number> {
 
 /** Returns the schema of numbers of requests in flight. */
 export function levelsSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(inFlightSchema(), "must be a list of levels"), v.minLength(1, "must have a level"));
+  return v.pipe(listSchema(inFlightSchema(), "levels"), v.minLength(1, "must have a level"));
 }
 
 /** Returns the schema of requests per second. */
 export function ratesSchema(): Schema<readonly number[]> {
-  return v.pipe(v.array(positiveSchema(), "must be a list of rates"), v.minLength(1, "must have a rate"));
+  return v.pipe(listSchema(positiveSchema(), "rates"), v.minLength(1, "must have a rate"));
+}
+
+/** Options of `ramp`: level by level, or over a time. */
+export type RampOptions =
+  | ({
+      /** Difference between two levels. Default: 1. */
+      readonly step?: number;
+      readonly over?: never;
+    } & Extent)
+  | {
+      /** Change the load evenly over this time, in one measurement with a time line. Default: level by level. */
+      readonly over: Duration;
+      readonly step?: never;
+      readonly for?: never;
+      readonly requests?: never;
+    };
+
+/** Returns the schemas of these options. @param step the schema of a step */
+export function levelRampEntries(step: Schema<number>) {
+  return { ...extentEntries(), step: v.optional(step), over: v.optional(spanSchema()) };
+}
+
+type GivenRamp = v.InferOutput<v.ObjectSchema<ReturnType<typeof levelRampEntries>, undefined>>;
+
+/** Returns what is wrong with a ramp. @param name of its builder */
+export function checkLevelRamp(
+  name: string,
+  { values: [start = 1, end = 1], options }: { readonly values: readonly number[]; readonly options: GivenRamp },
+): Problem[] {
+  const { over, step, for: duration, requests } = options;
+  const problems = checkExtent(options);
+  if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
+    const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
+    problems.push(problem("conflict", "load.over", message, "Leave them out."));
+  }
+  if (over !== undefined || end >= start) return problems;
+  const message = `a ramp over levels cannot fall from ${start} to ${end}`;
+  const hint = `Write ${name}(${end}, ${start}), or give it a duration: { over: "1 min" }.`;
+  return [...problems, problem("invalid-value", "load", message, hint)];
+}
+
+/** Converts these options to how long a plan measures; undefined: each level until it is stable. */
+export function rampExtent(options: GivenRamp): MeasurementModePlan | undefined {
+  return options.over === undefined ? toExtentPlan(options) : during(options.over);
 }

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { countLevels, rangeOf } from "../../load/levels.ts";
-import { levelAt } from "../../load/load-ladder.ts";
+import { levelAt } from "../../load/search.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { lazySchema, type Schema } from "../../plan/schema.ts";
+import { lazySchema, type Schema, withHint } from "../../plan/schema.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import type { AnyAssertion, Assertion, MetricOf } from "../assertion.ts";
@@ -80,7 +80,10 @@ function searchedSchema(): Schema<SearchedLoad> {
   return lazySchema<SearchedLoad>((input) => {
     const { kind } = (input ?? {}) as { readonly kind?: unknown };
     if (typeof kind !== "string" || !Object.hasOwn(SEARCHED, kind))
-      return v.never(`must be ${listCalls(Object.values(SEARCHED))}`);
+      return withHint(
+        v.never(`must be ${listCalls(Object.values(SEARCHED))}`),
+        `Write ramp(1, ${typeof input === "number" ? input : 64}).`,
+      );
     const builder: LoadBuilder = SEARCHED[kind as SearchedKind];
     const values = builder.values?.() ?? v.array(v.never());
     return v.object({ kind: v.literal(kind), values, options: builder.options(NO_INNER_LOADS) });

@@ -15,14 +15,17 @@ import {
 } from "../fields.ts";
 import {
   checkExtent,
+  checkLevelRamp,
   type Extent,
   extentEntries,
   FROM_TO,
   inFlightSchema,
+  levelRampEntries,
   levelsSchema,
+  type RampOptions,
+  rampExtent,
   toExtentPlan,
 } from "./extent.ts";
-import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
@@ -67,6 +70,7 @@ export function ramp(start: number, end: number, options: RampOptions & ThinkOpt
 
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
+  example: "ramp(1, 64)",
   values: levelsSchema,
   options: () => strictOptions({ ...levelRampEntries(countSchema()), ...thinkEntries() }),
   check: (load) => [...checkLevelRamp("ramp", load), ...checkThinking(load.options)],
@@ -96,6 +100,7 @@ export function hold<const N extends number>(concurrency: N & Count<N>, options:
 
 export const holdBuilder = loadBuilder({
   form: { name: "hold", args: ["concurrency"] },
+  example: 'hold(16, { for: "30 s" })',
   values: () => v.array(inFlightSchema("must be one number: steps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
@@ -123,6 +128,7 @@ export function steps(levels: readonly number[], options: StepsOptions = {}): Lo
 
 export const stepsBuilder = loadBuilder({
   form: { name: "steps", args: ["levels"], takes: "list" },
+  example: "steps([1, 2, 4])",
   values: levelsSchema,
   options: () =>
     strictOptions({

@@ -43,6 +43,8 @@ export interface SearchOfLoad {
 
 /** A builder of loads: everything that the other modules ask about it. `O` are its options. */
 export interface LoadBuilder<O extends object = object> extends CommonBuilder<O> {
+  /** A call as an example, for messages about its numbers. Absent: they say it. */
+  readonly example?: string;
   /** Returns the schema of its numbers. Absent: it has none. */
   values?(): Schema<readonly number[]>;
   /** Returns conflicts between its numbers and options, with paths that begin with `load`. Absent: there can be none. */

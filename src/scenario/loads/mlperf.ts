@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf } from "../../plan/schema.ts";
+import { type EntriesOf, integerSchema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { percentileSchema } from "../../registry/metric-schema.ts";
 import { refuseMore } from "../arguments.ts";
@@ -154,7 +154,7 @@ export const serverBuilder = loadBuilder({
   form: { name: "mlperf.server", args: ["perSec"] },
   values: ratesSchema,
   options: () => {
-    const seed = v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number")));
+    const seed = v.optional(integerSchema());
     return strictOptions({ ...queriesEntries(), ...limitEntries(), seed });
   },
   check: ({ options }) => checkServerLimits(options),

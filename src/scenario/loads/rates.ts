@@ -5,20 +5,23 @@ import { defined } from "../../plan/defined.ts";
 import type { RateRampPlan } from "../../plan/load-options.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf, Schema } from "../../plan/schema.ts";
+import { type EntriesOf, integerSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration, Positive } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { nameSchema, naturalSchema, positiveSchema, spanSchema, strictOptions, toMs } from "../fields.ts";
 import {
   checkExtent,
+  checkLevelRamp,
   type Extent,
   extentEntries,
   FROM_TO,
   inFlightSchema,
+  levelRampEntries,
+  type RampOptions,
+  rampExtent,
   ratesSchema,
   toExtentPlan,
 } from "./extent.ts";
-import { checkLevelRamp, levelRampEntries, type RampOptions, rampExtent } from "./level-ramp.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
@@ -49,7 +52,7 @@ export function arrivalEntries() {
   return {
     distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
     smoothness: v.optional(positiveSchema()),
-    seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+    seed: v.optional(integerSchema()),
     maxOutstanding: v.optional(inFlightSchema()),
   };
 }
@@ -103,6 +106,7 @@ export function rate<const N extends number>(perSec: N & Positive<N>, options: R
 
 export const rateBuilder = loadBuilder({
   form: { name: "rate", args: ["perSec"] },
+  example: 'rate(100, { for: "30 s" })',
   values: () => v.array(positiveSchema("must be one rate: rateSteps([…]) takes several")),
   options: () => strictOptions({ ...extentEntries(), ...arrivalEntries(), rampUp: v.optional(spanSchema()) }),
   check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
@@ -127,6 +131,7 @@ export function rateSteps(perSec: readonly number[], options: RateStepsOptions =
 
 export const rateStepsBuilder = loadBuilder({
   form: { name: "rateSteps", args: ["perSec"], takes: "list" },
+  example: "rateSteps([50, 100])",
   values: ratesSchema,
   options: () => strictOptions({ ...extentEntries(), ...arrivalEntries() }),
   check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
@@ -150,6 +155,7 @@ export function rateRamp(start: number, end: number, options: RateRampOptions = 
 
 export const rateRampBuilder = loadBuilder({
   form: { name: "rateRamp", args: FROM_TO },
+  example: "rateRamp(10, 500)",
   values: () => v.tuple([naturalSchema(), positiveSchema()]) as Schema<readonly number[]>,
   options: () => strictOptions({ ...arrivalEntries(), ...levelRampEntries(positiveSchema()) }),
   check: (load) => [...checkLevelRamp("rateRamp", load), ...checkArrivals(load.options)],

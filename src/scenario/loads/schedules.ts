@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { EntriesOf } from "../../plan/schema.ts";
+import { type EntriesOf, flagSchema, integerSchema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
@@ -39,7 +39,7 @@ function scheduleEntries() {
   return {
     from: v.optional(durationSchema()),
     to: v.optional(durationSchema()),
-    startsAtFirst: v.optional(v.boolean("must be true or false")),
+    startsAtFirst: v.optional(flagSchema()),
     speed: v.optional(positiveSchema()),
   };
 }
@@ -108,7 +108,7 @@ export const traceBuilder = loadBuilder({
     strictOptions({
       ...scheduleEntries(),
       file: nameSchema("a file"),
-      seed: v.optional(v.pipe(v.number("must be a number"), v.integer("must be a whole number"))),
+      seed: v.optional(integerSchema()),
       extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
     }),
   check: ({ options }) => checkSchedule(options),

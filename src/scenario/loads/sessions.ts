@@ -43,6 +43,7 @@ export function sessions<const N extends number>(
 
 export const sessionsBuilder = loadBuilder({
   form: { name: "sessions", args: ["concurrency"] },
+  example: "sessions(8)",
   values: () => v.array(inFlightSchema("must be one number")),
   options: () => strictOptions(sessionEntries()),
   toPlan: ({ values: [concurrency = 1], options }) => ({
@@ -70,6 +71,7 @@ export function sessionRate(perSec: number, options: SessionRateOptions = {}): L
 
 export const sessionRateBuilder = loadBuilder({
   form: { name: "sessionRate", args: ["perSec"] },
+  example: 'sessionRate(5, { for: "30 s" })',
   values: () => v.array(positiveSchema("must be one rate")),
   options: () => {
     const { maxOutstanding: _, ...entries } = arrivalEntries();

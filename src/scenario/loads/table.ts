@@ -4,11 +4,11 @@ import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { hinted, kindSchema, lazySchema, type Schema } from "../../plan/schema.ts";
+import { hinted, kindSchema, lazySchema, type Schema, withHint } from "../../plan/schema.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
-import { exampleOf } from "../renamed.ts";
+import { exampleOf, renamedIn } from "../renamed.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
@@ -97,7 +97,10 @@ function schemaOf([kind, builder]: readonly [string, LoadBuilder | PhasesBuilder
 /** Returns the schema of a load that is not made of phases. */
 function plainSchema(): Schema<AnyLoad> {
   const plain = Object.entries(LOADS).filter(([, builder]) => !isOfPhases(builder));
-  return kindSchema(plain.map(schemaOf), `must be ${listCalls(plain.map(([, builder]) => builder))}`);
+  const schema = kindSchema<AnyLoad>(plain.map(schemaOf), `must be ${listCalls(plain.map(([, builder]) => builder))}`);
+  return withHint(schema, (given) =>
+    typeof given === "number" ? `Write hold(${given}).` : (renamedIn(given) ?? `Write ${holdBuilder.example}.`),
+  );
 }
 
 function anySchema(input: unknown): v.GenericSchema {
@@ -156,6 +159,12 @@ export function loadArgumentPath(load: unknown, index: number): readonly string[
 export function loadCallOf(load: unknown): string | undefined {
   const { kind } = (load ?? {}) as { readonly kind?: unknown };
   return typeof kind === "string" && Object.hasOwn(LOADS, kind) ? `${LOADS[kind]?.form.name}(…)` : undefined;
+}
+
+/** Returns a call that makes a load of the same kind, as an example; undefined for what is not a load, and where there is none. */
+export function loadExampleOf(load: unknown): string | undefined {
+  const { kind } = (load ?? {}) as { readonly kind?: unknown };
+  return typeof kind === "string" ? plainBuilderOf(kind)?.example : undefined;
 }
 
 /** A load of a scenario in the terms of a plan. */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { nearestDuration, nearestName, nearestPercent } from "../../plan/nearest-name.ts";
+import { flagSchema, numberSchema } from "../../plan/schema.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { strictOptions } from "../fields.ts";
 import type { DataForm } from "../form.ts";
@@ -9,9 +10,9 @@ import type { Parameter, ParameterValue } from "./parameter.ts";
 
 const OPTION_SCHEMAS = {
   description: v.string("must be text"),
-  min: v.number("must be a number"),
-  max: v.number("must be a number"),
-  secret: v.boolean("must be true or false"),
+  min: numberSchema(),
+  max: numberSchema(),
+  secret: flagSchema(),
   values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
 };
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
-import type { OutputOf, Schema } from "../../plan/schema.ts";
+import { listSchema, type OutputOf, type Schema } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
@@ -80,11 +80,8 @@ type GrpcTarget = OutputOf<typeof grpcSchema>;
 /** The options that have the requests. */
 function callFields() {
   const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
-  const messages = v.array(message, "must be a list of messages");
-  const calls = v.array(
-    v.union([message, messages], "must be a message, or a list of messages"),
-    "must be a list of calls",
-  );
+  const messages = listSchema(message, "messages");
+  const calls = listSchema(v.union([message, messages], "must be a message, or a list of messages"), "calls");
   return {
     message: inner(v.optional(message)),
     messages: inner(v.optional(messages)),
@@ -105,7 +102,7 @@ function grpcFields() {
       (proto = [], folder) => inFolder([proto].flat(), folder),
     ),
     importPaths: landing(
-      v.optional(v.array(nameSchema("a folder"), "must be a list of folders")),
+      v.optional(listSchema(nameSchema("a folder"), "folders")),
       "importPaths",
       (paths = [], folder) => inFolder(paths, folder),
     ),

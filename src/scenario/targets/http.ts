@@ -11,7 +11,7 @@ import {
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
@@ -132,7 +132,7 @@ function httpFields() {
 
 function successFields() {
   const status = v.pipe(
-    v.number("must be a status such as 200"),
+    numberSchema("must be a status such as 200"),
     v.integer("must be a whole number"),
     v.minValue(200, "must be 200 or more"),
     v.maxValue(599, "must be 599 or less"),

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { integerSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
@@ -196,7 +196,7 @@ function mockLlmFields() {
   const tokens = (least: number) =>
     v.optional(
       v.pipe(
-        least === 0 ? v.pipe(v.number("must be a number"), v.integer("must be a whole number")) : countSchema(),
+        least === 0 ? integerSchema() : countSchema(),
         v.minValue(least, `must be ${least} or more`),
         v.maxValue(MAX_MOCK_TOKENS, "must be 1,000,000 at most"),
       ),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { lazySchema, type Schema } from "../../plan/schema.ts";
+import { lazySchema, type Schema, withHint } from "../../plan/schema.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import { createMixBuilder } from "../mix.ts";
 import { customBuilder } from "./custom.ts";
@@ -43,7 +43,10 @@ export function targetForms(): readonly (readonly [kind: string, form: DataForm,
 /** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
 export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
-  const unknown = v.custom<AnyTarget>(() => false, `must be ${listCalls(known.map(([, builder]) => builder))}`);
+  const unknown = withHint(
+    v.custom<AnyTarget>(() => false, `must be ${listCalls(known.map(([, builder]) => builder))}`),
+    'Write triton("localhost:8000", { model: "NAME" }).',
+  );
   return lazySchema<AnyTarget>((input) => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;
     return known.find(([name]) => name === kind)?.[1].schema() ?? unknown;

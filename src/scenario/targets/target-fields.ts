@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
-import type { Schema } from "../../plan/schema.ts";
+import { durationHint } from "../../plan/nearest-name.ts";
+import { flagSchema, hinted, type Schema, withHint } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
 import { nameSchema } from "../fields.ts";
@@ -16,10 +17,11 @@ export type MockLatency =
 
 /** Returns the schema of a latency of the embedded target. */
 export function latencySchema(): Schema<MockLatency> {
-  return v.custom<MockLatency>(
+  const latency = v.custom<MockLatency>(
     (input) => typeof input === "string" && parseLatency(input) !== undefined,
     'must be a duration of 10 min at most such as "5 ms", or "uniform:1ms:9ms", "normal:5ms:1ms" or "exponential:5ms"',
   );
+  return withHint(latency, (given) => durationHint(given, ""));
 }
 
 /** Returns the schema of optional headers. */
@@ -45,7 +47,9 @@ export interface TargetAddress {
 /** Returns the schemas of a target's addresses, as an object's entries. */
 export function serverEntries() {
   return {
-    url: nameSchema("host:port or a URL"),
+    url: nameSchema("host:port or a URL", (given) =>
+      typeof given === "object" ? 'Write the address first: triton("localhost:8000", { model: "NAME" }).' : undefined,
+    ),
     moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
   };
 }
@@ -107,7 +111,7 @@ export function apiKeyField() {
 
 /** Returns the option `streaming`. */
 export function streamingField() {
-  return landing(v.optional(v.boolean("must be true or false")), "isStreaming", (isStreaming = false) => isStreaming);
+  return landing(v.optional(flagSchema()), "isStreaming", (isStreaming = false) => isStreaming);
 }
 
 /** Returns the option `protocol`. */
@@ -128,6 +132,7 @@ export function needsGrpc<T extends WithProtocol>(option: string) {
     ["options", option],
     ["options", "protocol"],
   ];
-  const check = v.partialCheck(paths as never, isFine as never, 'needs protocol: "grpc"');
+  const test = hinted(isFine, 'Add protocol: "grpc", or leave it out.');
+  const check = v.partialCheck(paths as never, test as never, 'needs protocol: "grpc"');
   return v.forward(check as never, ["options", option] as never) as v.GenericPipeAction<T, T>;
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { listSchema, type OutputOf } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../service/tfserving/target.ts";
 import { refuseMore } from "../arguments.ts";
@@ -53,7 +53,7 @@ export const tfServingBuilder: TargetBuilder<TfServingTarget> = {
 type TfServingTarget = OutputOf<typeof tfServingSchema>;
 
 function tfServingFields() {
-  const names = v.optional(v.array(nameSchema("an output's name"), "must be a list of names"));
+  const names = v.optional(listSchema(nameSchema("an output's name"), "names"));
   return {
     model: modelField(),
     version: landing(v.optional(nameSchema("a version or a label")), "modelVersion"),

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import type { OutputOf } from "../../plan/schema.ts";
+import { flagSchema, type OutputOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
@@ -24,7 +24,7 @@ export interface TlsOptions {
 function tlsFields() {
   const file = v.optional(nameSchema("a file"));
   const type = v.optional(v.picklist(["PEM", "DER"], 'must be "PEM" or "DER"'));
-  const flag = v.optional(v.boolean("must be true or false"));
+  const flag = v.optional(flagSchema());
   const verify = v.union(
     [v.boolean(), strictOptions({ peer: flag, host: flag })],
     "must be true, false or { peer, host }",

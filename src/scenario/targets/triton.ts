@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { TargetPlan } from "../../plan/plan.ts";
-import type { OutputOf } from "../../plan/schema.ts";
+import { listSchema, type OutputOf } from "../../plan/schema.ts";
 import {
   type ComposingModelPlan,
   DEFAULT_TRITON_TARGET,
@@ -154,9 +154,9 @@ function tritonSchema() {
 
 function composingModelsSchema() {
   return v.optional(
-    v.array(
+    listSchema(
       v.pipe(v.string("must be text"), v.regex(COMPOSING_MODEL, 'must be "name" or "name:version"')),
-      "must be a list of models",
+      "models",
     ),
   );
 }

@@ -1,7 +1,7 @@
 import type { Header } from "../../transport/request.ts";
 import { NOT_JSON } from "../response-faults.ts";
 import { parseResponseQuery } from "../response-query.ts";
-import type { ChainExtractPlan, ChainStepPlan } from "./chain-plan.ts";
+import type { ChainCallPlan, ChainExtractPlan } from "./chain-plan.ts";
 import { type ChainValue, placesIn, toPath } from "./chain-texts.ts";
 
 /** Takes values for a chain from the responses to its requests. */
@@ -33,11 +33,11 @@ export interface ReadResponse {
 }
 
 /**
- * Returns how a step takes its values.
- * @param all the steps of its chain, which decide what a value must be
+ * Returns how a call takes its values.
+ * @param all the calls of its chain, which decide what a value must be
  * @throws UserError for a wrong expression
  */
-export function extractsOf({ extract = {} }: ChainStepPlan, all: readonly ChainStepPlan[]): Extract[] {
+export function extractsOf({ extract = {} }: ChainCallPlan, all: readonly ChainCallPlan[]): Extract[] {
   const inHeaders = new Set(all.flatMap(({ headers = [] }) => headers.flatMap(([, text]) => placesIn(text))));
   const asPaths = new Set(all.flatMap(({ path = "" }) => (path.startsWith("{{") ? placesIn(path).slice(0, 1) : [])));
   return Object.entries(extract).map(([name, from]) => {

@@ -7,8 +7,8 @@ import { bodySchema } from "./requests-plan.ts";
 /** Chains of requests in a plan. */
 export type ChainInputsPlan = PlanOf<typeof chainSchema>;
 
-/** A step of a chain in a plan. */
-export type ChainStepPlan = PlanOf<typeof stepSchema>;
+/** A call of a chain in a plan. */
+export type ChainCallPlan = PlanOf<typeof callSchema>;
 
 /** Where a value is in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
 export type ChainExtractPlan = PlanOf<typeof extractSchema>;
@@ -18,9 +18,9 @@ function extractSchema() {
   return v.union([name, v.strictObject({ header: name }), v.strictObject({ cookie: name })]);
 }
 
-function stepSchema() {
+function callSchema() {
   return v.object({
-    /** Value of the tag `step` of its requests. */
+    /** Value of the tag `call` of its requests. */
     name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
     method: v.picklist(HTTP_METHODS),
     path: v.exactOptional(v.string()),
@@ -30,7 +30,7 @@ function stepSchema() {
     extract: v.exactOptional(v.record(v.string(), extractSchema())),
     /** Set: each user sends it once. Absent: in each chain. */
     isOnce: v.exactOptional(v.literal(true)),
-    /** Absent: the next step is sent at the response. */
+    /** Absent: the next call is sent at the response. */
     thinkTime: v.exactOptional(thinkTimeSchema()),
   });
 }
@@ -42,7 +42,7 @@ export function chainSchema() {
     kind: v.literal("http-chain"),
     /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
     count: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
-    steps: v.pipe(v.array(stepSchema()), v.minLength(1, "must have a step")),
+    calls: v.pipe(v.array(callSchema()), v.minLength(1, "must have a call")),
     /** Values of the users, who have them in turn. Absent: they have none. */
     users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),
     /** Set: exports and messages show extracted values. Absent: they are hidden. */

@@ -8,9 +8,9 @@ import type { ChainInputsPlan } from "./chain-plan.ts";
 import { type ChainValue, encodePart, type Put } from "./chain-texts.ts";
 import { CookieJar, type CookieServer } from "./cookie-jar.ts";
 
-/** Chains of HTTP requests: a step takes values from its response, and later steps of the same user have them in path, headers and body. */
+/** Chains of HTTP requests: a call takes values from its response, and later calls of the same user have them in path, headers and body. */
 
-/** What the conversation needs of a step. */
+/** What the conversation needs of a call. */
 export interface ChainTurn {
   readonly name: string;
   readonly isOnce: boolean;
@@ -24,7 +24,7 @@ export interface ChainTurn {
 /** The target of chains. */
 export interface ChainTarget {
   readonly server: CookieServer;
-  /** Path of steps without one. */
+  /** Path of calls without one. */
   readonly path: string;
   /** Whether the scenario itself says which cookies are sent. */
   readonly hasCookies: boolean;
@@ -33,14 +33,14 @@ export interface ChainTarget {
 /** What a user keeps from one chain to the next. */
 interface ChainUser {
   readonly number: number;
-  /** Values of steps that are sent once. */
+  /** Values of calls that are sent once. */
   readonly kept: Map<string, ChainValue>;
   readonly done: Set<ChainTurn>;
-  /** Cookies that these steps set. */
+  /** Cookies that these calls set. */
   cookies: CookieJar;
 }
 
-/** Returns what starts chains of the users of a run, each of whom keeps the values of steps that are sent once. */
+/** Returns what starts chains of the users of a run, each of whom keeps the values of calls that are sent once. */
 export function createChains(target: ChainTarget): (user: number) => Conversation {
   const users = new Map<number, ChainUser>();
   return (number) => {
@@ -60,7 +60,7 @@ class Chain implements Conversation {
   private readonly target: ChainTarget;
   private readonly cookies: CookieJar;
   private readonly values = new Map<string, ChainValue>();
-  /** The step under way. */
+  /** The call under way. */
   private turn: ChainTurn | undefined;
   /** Path of its request. */
   private path = "";
@@ -106,7 +106,7 @@ class Chain implements Conversation {
       else (turn.isOnce ? this.user.kept : this.values).set(name, found);
     }
     if (!turn.showsValues) for (const body of bodies) hideIn(body, this.secrets());
-    if (reasons.length > 0) return `step "${turn.name}": ${reasons.join("; ")}`;
+    if (reasons.length > 0) return `call "${turn.name}": ${reasons.join("; ")}`;
     if (!turn.isOnce) return undefined;
     this.user.done.add(turn);
     if (!this.target.hasCookies) this.user.cookies.take(headers, this.path);
@@ -136,7 +136,7 @@ class Chain implements Conversation {
     };
   }
 
-  /** Adds the cookies of the user, unless the step says itself which are sent. */
+  /** Adds the cookies of the user, unless the call says itself which are sent. */
   private withCookies(sent: Payload): Payload {
     const { request, isFixed: _, ...rest } = sent;
     this.path = request?.path ?? this.target.path;

@@ -95,9 +95,6 @@ export function duration(message: string, preset: Asked["preset"], word?: string
   };
 }
 
-/** The time of a measurement. */
-export const FOR = duration("How long?", () => "30 s");
-
 /** A latency, as an example of an answer. */
 export const LATENCY_EXAMPLE = "50 ms";
 

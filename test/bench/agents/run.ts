@@ -16,6 +16,7 @@ import { findFreePort } from "../../../src/transport/ready.ts";
 import { startNats } from "../../servers/nats.ts";
 import { type Stub, startStub } from "../../servers/stub.ts";
 import { root } from "../clients.ts";
+import { type Goal, judgeGoal } from "../goals.ts";
 import { writeFigures } from "../write-figures.ts";
 
 const DEFAULT = "10,100,500";
@@ -59,11 +60,11 @@ async function main(): Promise<number> {
   const counts = values.agents.split(",").map(Number);
   const stub = await startStub();
   const rows: string[] = [];
-  let isGood = true;
+  const goals: Goal[] = [];
   try {
     for (const count of counts) {
       const conducted = await conduct(command, stub, count);
-      isGood &&= isWhole(count, conducted);
+      goals.push(...goalsOf(count, conducted));
       rows.push(rowOf(count, conducted));
       console.log(rows.at(-1));
       if (!isWhole(count, conducted)) console.log(conducted.output);
@@ -73,7 +74,8 @@ async function main(): Promise<number> {
   }
   const report = `${headOf()}\n${rows.join("\n")}\n`;
   console.log(report);
-  if (isGood && values.agents === DEFAULT) writeFigures("bench:agents", report);
+  const isGood = goals.every(({ passed }) => passed);
+  if (values.agents === DEFAULT) writeFigures("bench:agents", { report, goals });
   return isGood ? 0 : 1;
 }
 
@@ -175,6 +177,19 @@ function sample(pid: number, seen: { peakBytes: number; cpuSec: number }): void 
 
 function isWhole(count: number, { code, completed, received }: Conducted): boolean {
   return code === 0 && completed === received && completed >= count * RATE_PER_AGENT * SECONDS * 0.99;
+}
+
+/** A run that failed misses all of its requests. */
+function goalsOf(count: number, conducted: Conducted): readonly Goal[] {
+  const missing = isWhole(count, conducted) ? 0 : count * RATE_PER_AGENT * SECONDS - conducted.completed;
+  return [
+    judgeGoal(
+      `${formatCount(count)} agents: requests missing`,
+      Math.max(isWhole(count, conducted) ? 0 : 1, missing),
+      0,
+    ),
+    judgeGoal(`${formatCount(count)} agents: messages/s`, conducted.messagesPerSec),
+  ];
 }
 
 /** Returns the number of messages that the bus has got. */

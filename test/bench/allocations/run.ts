@@ -13,6 +13,7 @@ import { describeMachine } from "../../../src/runtime/machine.ts";
 import { startLlmStub } from "../../servers/llm-stub.ts";
 import { startStub } from "../../servers/stub.ts";
 import { root } from "../clients.ts";
+import { type Goal, judgeGoal } from "../goals.ts";
 import { writeFigures } from "../write-figures.ts";
 import { type Allocated, readAllocated } from "./read-profile.ts";
 
@@ -67,7 +68,7 @@ async function main(): Promise<number> {
     },
   ];
   const rows: string[] = [];
-  let isGood = true;
+  const goals: Goal[] = [];
   try {
     for (const load of loads) {
       const { allocated, count } = await sample(load, join(folder, "profile.json"));
@@ -76,7 +77,7 @@ async function main(): Promise<number> {
       const ownBytes = per(ours.reduce((sum, [, bytes]) => sum + bytes, 0));
       const adapterBytes = per([...allocated.own].reduce((sum, [, bytes]) => sum + bytes, 0)) - ownBytes;
       const { mostBytes = MOST_BYTES } = load;
-      isGood &&= ownBytes <= mostBytes;
+      goals.push(judgeGoal(`${load.name}: bytes that our code allocates`, ownBytes, mostBytes));
       const places = ours.slice(0, MOST_PLACES).map(([place, bytes]) => `\`${place}\` ${per(bytes).toFixed(1)}`);
       rows.push(
         `| ${load.name} | ${ownBytes.toFixed(1)} | ${mostBytes} | ${adapterBytes.toFixed(1)} | ${per(allocated.runtimeBytes).toFixed(1)} | ${places.join(", ")} |`,
@@ -91,8 +92,8 @@ async function main(): Promise<number> {
   const head = `Measured ${new Date().toISOString().slice(0, 10)} on ${cpu}, ${cores} cores, ${os}, Node; ${CONCURRENCY} concurrent.`;
   const columns =
     "| bytes for | our code | at most | views of Node's reads | Node | most of our own |\n| --- | ---: | ---: | ---: | ---: | --- |";
-  writeFigures("bench:allocations", `${head}\n\n${columns}\n${rows.join("\n")}\n`);
-  return isGood ? 0 : 1;
+  writeFigures("bench:allocations", { report: `${head}\n\n${columns}\n${rows.join("\n")}\n`, goals });
+  return goals.every(({ passed }) => passed) ? 0 : 1;
 }
 
 async function sample({ flags, count }: Load, profile: string): Promise<{ allocated: Allocated; count: number }> {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { root } from "../clients.ts";
+import { readMemory } from "../memory/watch.ts";
 
 /** Holds many connections open at once, each with a request or a stream, with as many processes as the limit of descriptors needs. */
 
@@ -54,6 +55,7 @@ export interface HeldOpen {
 }
 
 const SAMPLE_MS = 50;
+const BYTES_PER_MB = 1024 ** 2;
 /** Time between looks at every single connection, which take some tenths of a second. */
 const LOOK_MS = 1000;
 const NEARLY_ALL = 0.98;
@@ -193,7 +195,7 @@ class Client {
       errors += text;
     });
     const watch = setInterval(() => {
-      this.peakBytes = Math.max(this.peakBytes, readPeakBytes(child.pid ?? 0));
+      this.peakBytes = Math.max(this.peakBytes, readMemory(child.pid ?? 0).highestMb * BYTES_PER_MB);
     }, SAMPLE_MS);
     this.ended = once(child, "close").then(([code]) => {
       clearInterval(watch);
@@ -270,16 +272,6 @@ function readOpen(): ReadonlySet<string> {
       return bytes[0] === 127 && (bytes[2] ?? 0) >= FIRST_SOURCE ? [`${bytes.join(".")}:${port}`] : [];
     }),
   );
-}
-
-/** Highest resident memory so far. */
-function readPeakBytes(pid: number): number {
-  try {
-    return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
-  } catch {
-    // It has ended.
-    return 0;
-  }
 }
 
 /** Returns the most streams that were between their first and last token at the same time, of all servers. Their clocks differ by their starts. */

@@ -99,7 +99,9 @@ function manyStreams(
     stub: { ttftMs: 50, itlMs, tokens: PACED_TOKENS, bufferBytes: 1 << 13 },
     isPinned: true,
     loadOf: (tool) =>
-      tool === "rampart" || tool === baselineName || (tool === "perf_analyzer" && concurrency <= MOST_OF_PERF_ANALYZER)
+      tool.startsWith("rampart") ||
+      tool === baselineName ||
+      (tool === "perf_analyzer" && concurrency <= MOST_OF_PERF_ANALYZER)
         ? { isStreaming: true, concurrency, requests }
         : undefined,
     ...goals,

@@ -51,7 +51,13 @@ export async function openTools(
   return tools;
 }
 
-function rampartTool(name: string, program: string): Tool {
+/** The executable with several threads that send. */
+export function threadsTool(executable: string, count: number): Tool {
+  return rampartTool(`rampart, threads: ${count}`, executable, ["--workers", String(count)]);
+}
+
+/** @param options more than the others have */
+function rampartTool(name: string, program: string, options: readonly string[] = []): Tool {
   return {
     name,
     version: "",
@@ -59,7 +65,7 @@ function rampartTool(name: string, program: string): Tool {
     command: (load, port) => {
       const flags = genaiFlags(name, load, port, load.tokenizer ?? tinyTokenizer);
       // The same bodies as the others send.
-      return [program, "genai-perf", ...flags, "--no-server-usage"];
+      return [program, "genai-perf", ...flags, "--no-server-usage", ...options];
     },
     readStreams: () => readExportedStreams(findFile(name, "profile_export.json")),
   };

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { benchFolder } from "../clients.ts";
+import { readMemory } from "../memory/watch.ts";
 
 const REQUESTS = 100_000;
 const TOKENS = 20;
@@ -66,7 +67,7 @@ async function measureCourse(executable: string, stub: LlmStub): Promise<Course>
   while (child.exitCode === null && child.signalCode === null) {
     await wait(SAMPLE_MS);
     const { requests } = await stub.counter();
-    const nowMb = readMb(child.pid ?? 0);
+    const nowMb = readMemory(child.pid ?? 0).mb;
     peakMb = Math.max(peakMb, nowMb);
     if (requests >= REQUESTS || requests < SETTLED_SHARE * REQUESTS) continue;
     if (Number.isNaN(settledMb)) settledMb = nowMb;
@@ -76,13 +77,4 @@ async function measureCourse(executable: string, stub: LlmStub): Promise<Course>
   if (code !== 0) throw new Error(`the run ended with ${code}`);
   rmSync(folder, { recursive: true, force: true });
   return { settledMb, highestMb, peakMb, seconds: (performance.now() - startMs) / 1000 };
-}
-
-/** Resident memory of a process, MB; 0 once it is gone. */
-function readMb(pid: number): number {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
 }

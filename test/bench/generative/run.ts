@@ -1,19 +1,20 @@
 // npm run bench:generative [-- --rounds N --executable FILE --baseline FILE --only TEXT --memory]
-// npm run bench:streams [-- …]
+// npm run bench:streams [-- … --workers N]
 //
 // Measures `rampart genai-perf` against AIPerf, GenAI-Perf and the perf_analyzer below it, interleaved, on a Go stub of a language model that
 // counts requests and notes when tokens leave. Exits with 1 when a goal is missed. --memory runs 100,000 streams and looks at memory instead. --baseline adds the
-// rows of an earlier executable. `bench:streams` is the same program with --many: more streams at once.
+// rows of an earlier executable. `bench:streams` is the same program with --many: more streams at once. --workers adds the rows of the executable with
+// N threads that send, which needs a core for each beside that of the server.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { benchFolder, root } from "../clients.ts";
 import { buildMeasure, runMeasured } from "../measure.ts";
-import { chooseCores } from "../pin.ts";
+import { type Cores, chooseCores } from "../pin.ts";
 import { writeFigures } from "../write-figures.ts";
 import { CASES, MANY_CASES, type MeasuredCase } from "./cases.ts";
-import { type Load, openPerfAnalyzer, openTools, type Tool } from "./clients.ts";
+import { type Load, openPerfAnalyzer, openTools, type Tool, threadsTool } from "./clients.ts";
 import { measureMemory } from "./memory.ts";
 import { type Case, renderReport, type Sample, type Samples } from "./table.ts";
 import { compareWithServer } from "./truth.ts";
@@ -30,6 +31,7 @@ async function main(): Promise<number> {
       only: { type: "string", default: "" },
       memory: { type: "boolean", default: false },
       many: { type: "boolean", default: false },
+      workers: { type: "string" },
     },
   });
   const executable = resolve(values.executable);
@@ -46,11 +48,14 @@ async function main(): Promise<number> {
   const cores = chooseCores();
   if (cores === undefined)
     console.error("bench: nothing is held to cores: there are not two, or the system does not tell");
+  const workers = readWorkers(values.workers, cores);
   const peers = values.many ? [openPerfAnalyzer] : undefined;
-  const tools = await openTools(executable, values.baseline && resolve(values.baseline), peers);
+  const withThreads = workers === undefined ? [] : [threadsTool(executable, workers)];
+  const measured = await openTools(executable, values.baseline && resolve(values.baseline), peers);
+  const tools = [...measured, ...withThreads];
   const { cases, bench } = values.many
-    ? { cases: MANY_CASES, bench: "bench:streams" }
-    : { cases: CASES, bench: "bench:generative" };
+    ? { cases: MANY_CASES, bench: "bench:streams" as const }
+    : { cases: CASES, bench: "bench:generative" as const };
   const samples: Samples = new Map();
   const problems: string[] = [];
   for (let round = 0; round < rounds; round++)
@@ -58,23 +63,36 @@ async function main(): Promise<number> {
       const held = one.isPinned === true ? cores : undefined;
       if (one.isPinned === true && held === undefined) continue;
       const stub = await startLlmStub({ ...one.stub, ...(held === undefined ? {} : { core: held.server }) });
-      const pin = held === undefined ? [] : ["taskset", "-c", String(held.client)];
+      const pinOf = (tool: Tool): readonly string[] =>
+        held === undefined
+          ? []
+          : ["taskset", "-c", (withThreads.includes(tool) ? held.others : [held.client]).join(",")];
       try {
         for (const tool of rotate(tools, round))
-          await take(tool, one, { stub, pin }, samples, problems, `${round + 1}/${rounds}`);
+          await take(tool, one, { stub, pin: pinOf(tool) }, samples, problems, `${round + 1}/${rounds}`);
       } finally {
         await stub.stop();
       }
     }
-  const { text, isPassed } = renderReport(cases, tools, rounds, samples);
+  const { text, goals } = renderReport(cases, tools, rounds, samples);
   console.log(text);
   writeFileSync(
     join(benchFolder, `${bench.slice("bench:".length)}${values.only === "" ? "" : "-partial"}.md`),
     `${text}\n`,
   );
-  if (values.only === "" && values.baseline === undefined && problems.length === 0) writeFigures(bench, text);
+  if (values.only === "" && values.baseline === undefined && workers === undefined && problems.length === 0)
+    writeFigures(bench, { report: text, goals });
   for (const problem of problems) console.error(`bench: ${problem}`);
-  return values.only === "" ? Number(!isPassed) : Number(problems.length > 0);
+  return values.only === "" ? Number(!goals.every(({ passed }) => passed)) : Number(problems.length > 0);
+}
+
+/** Undefined: one thread only. */
+function readWorkers(given: string | undefined, cores: Cores | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const count = Number(given);
+  const most = cores?.others.length ?? 0;
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count;
+  throw new Error(`--workers ${given}: a whole number from 1 to ${most} is needed, of the cores beside the server's`);
 }
 
 /** Where a tool runs, and against what. */

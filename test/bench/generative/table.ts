@@ -1,6 +1,7 @@
 import { cpus, release } from "node:os";
+import { formatThreeDigits } from "../../../src/report/model/values.ts";
+import { type Goal, judgeGoal, renderGoals, renderTable } from "../goals.ts";
 import { median } from "../median.ts";
-import { type Goal, renderGoals, renderTable } from "../table.ts";
 import type { Tool } from "./clients.ts";
 import type { Truth } from "./truth.ts";
 
@@ -61,7 +62,7 @@ export function renderReport(
   tools: readonly Tool[],
   rounds: number,
   samples: Samples,
-): { text: string; isPassed: boolean } {
+): { text: string; goals: readonly Goal[] } {
   const middle: Middle = (title, tool, field) =>
     median((samples.get(title)?.get(tool) ?? []).map((sample) => sample[field] ?? Number.NaN));
   const goals = judge(cases, middle);
@@ -76,7 +77,7 @@ export function renderReport(
   const tables = cases.flatMap((one) => (samples.has(one.title) ? [renderCase(one, tools, middle)] : []));
   return {
     text: [head, how, ...tables, renderGoals(goals)].join("\n\n"),
-    isPassed: goals.every(({ passed }) => passed),
+    goals,
   };
 }
 
@@ -95,32 +96,53 @@ function format(value: number, digits: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-function judge(cases: readonly Case[], middle: Middle): Goal[] {
+/** The goals of a bench. @param middle median of what a tool measured in a case */
+export function judge(cases: readonly Case[], middle: Middle): Goal[] {
   const own = (title: string, field: Field): number => middle(title, "rampart", field);
-  const many = cases.flatMap(({ title, mostAvgMs, mostP99Ms }): [string, number, number][] =>
-    mostAvgMs === undefined || mostP99Ms === undefined
-      ? []
-      : [
-          [`${title}: TTFT error, average ms`, own(title, "laterErrorAvgMs"), mostAvgMs],
-          [`${title}: TTFT error, p99 ms`, own(title, "laterErrorP99Ms"), mostP99Ms],
-        ],
+  const isMany = cases.every(({ kind }) => kind === "truth");
+  const goals = isMany ? cases.flatMap((one) => goalsOfMany(one, middle)) : usualGoals(cases, middle, own);
+  return goals.map((goal) => judgeGoal(...goal));
+}
+
+/** Of a goal: text, measured, limit and the same of other tools. */
+type Judged = [text: string, measured: number, limit: number | undefined, peers?: string];
+
+/** The goals of a case of `bench:streams`. */
+function goalsOfMany({ title, mostAvgMs, mostP99Ms }: Case, middle: Middle): Judged[] {
+  const peers = (field: Field): string => describePeers(middle, title, field, "ms");
+  return [
+    [
+      `${title}: TTFT error, average ms`,
+      middle(title, "rampart", "laterErrorAvgMs"),
+      mostAvgMs,
+      peers("laterErrorAvgMs"),
+    ],
+    [`${title}: TTFT error, p99 ms`, middle(title, "rampart", "laterErrorP99Ms"), mostP99Ms, peers("laterErrorP99Ms")],
+  ];
+}
+
+const TOOLS = ["rampart", "perf_analyzer", "genai-perf", "aiperf"];
+
+/** What each tool measured: `rampart 0.21, perf_analyzer 0.90 ms`. Empty where nothing was measured. */
+function describePeers(middle: Middle, title: string, field: Field, unit: string): string {
+  const known = TOOLS.map((tool) => [tool, middle(title, tool, field)] as const).filter(
+    ([, value]) => !Number.isNaN(value),
   );
-  const goals = cases.some(({ kind }) => kind === "speed") ? usualGoals(cases, middle, own) : many;
-  return goals.map(([text, measured, limit]) => ({ text, measured, limit, passed: measured <= limit }));
+  return known.length === 0
+    ? ""
+    : `${known.map(([tool, value]) => `${tool} ${formatThreeDigits(value)}`).join(", ")} ${unit}`;
 }
 
 /** The goals of `bench:generative`: text, measured and limit. */
-function usualGoals(
-  cases: readonly Case[],
-  middle: Middle,
-  own: (title: string, field: Field) => number,
-): [text: string, measured: number, limit: number][] {
+function usualGoals(cases: readonly Case[], middle: Middle, own: (title: string, field: Field) => number): Judged[] {
+  const peers = (title: string, field: Field, unit: string): string => describePeers(middle, title, field, unit);
   const [json = "", stream = "", paced = "", report = "", large = "", short = ""] = cases.map(({ title }) => title);
   return [
     [
       "JSON responses: AIPerf's requests/s, of ours",
       middle(json, "aiperf", "requestsPerSec") / own(json, "requestsPerSec"),
       1 / 30,
+      peers(json, "requestsPerSec", "requests/s"),
     ],
     [
       "JSON responses: perf_analyzer's requests/s, of ours",
@@ -131,22 +153,24 @@ function usualGoals(
       "streams: perf_analyzer's chunks/s, of ours",
       middle(stream, "perf_analyzer", "chunksPerSec") / own(stream, "chunksPerSec"),
       1,
+      peers(stream, "chunksPerSec", "chunks/s"),
     ],
     [
       "200 streams: perf_analyzer's chunks/s, of ours",
       middle(short, "perf_analyzer", "chunksPerSec") / own(short, "chunksPerSec"),
       1,
+      peers(short, "chunksPerSec", "chunks/s"),
     ],
     [
       "streams: CPU per chunk, of AIPerf's",
       own(stream, "cpuUsPerChunk") / middle(stream, "aiperf", "cpuUsPerChunk"),
       0.1,
     ],
-    ["streams: CPU per chunk, µs", own(stream, "cpuUsPerChunk"), 3],
+    ["streams: CPU per chunk, µs", own(stream, "cpuUsPerChunk"), 3, peers(stream, "cpuUsPerChunk", "µs CPU/chunk")],
     ["paced streams: TTFT error, average ms", own(paced, "ttftErrorAvgMs"), 1],
     ["paced streams: TTFT error, p99 ms", own(paced, "ttftErrorP99Ms"), 3],
     ["paced streams: ITL error, ms", Math.abs(own(paced, "itlErrorMs")), 0.02],
-    ["start to report, s", own(report, "wallMs") / 1000, 1],
+    ["start to report, s", own(report, "wallMs") / 1000, 1, peers(report, "wallMs", "ms")],
     ["start to report with 128,000 entries, s", own(large, "wallMs") / 1000, 3],
   ];
 }

@@ -15,6 +15,8 @@ import { startLlmStub } from "../../servers/llm-stub.ts";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { benchFolder, root } from "../clients.ts";
 import { readExportedStreams } from "../generative/read-streams.ts";
+import { judgeGoal } from "../goals.ts";
+import { writeFigures } from "../write-figures.ts";
 import { readExchanges, readSegments } from "./capture.ts";
 import { compareWithWire, type WireComparison } from "./compare.ts";
 
@@ -24,6 +26,8 @@ const RUN_LIMIT_MS = 120_000;
 /** The kernel hands over what passed a little later. */
 const SETTLE_MS = 1500;
 const WARNING = "may include that";
+
+const ARGUMENTS_WITHOUT_OPTIONS = 2;
 
 process.exitCode = await main();
 
@@ -49,13 +53,13 @@ async function main(): Promise<number> {
     : startLlama());
   const busy = Array.from({ length: Number(values.busy) }, () => spawn(process.execPath, ["-e", "for(;;);"]));
   const load = ["--concurrency", values.concurrency, "--request-count", values.requests];
-  let isPassed = true;
+  const wrongMs: number[] = [];
   try {
     for (let round = 0; round < Number(values.rounds); round++) {
       const { comparison, warnings } = await measure(executable, server.port, load);
       const errorMs = comparison.ttftMs - comparison.wireTtftMs;
       const isGood = Math.abs(errorMs) <= MOST_WRONG_MS || warnings.length > 0;
-      isPassed &&= isGood;
+      if (warnings.length === 0) wrongMs.push(Math.abs(errorMs));
       const figures = Object.entries(comparison).map(([name, value]) => `${name} ${Number(value.toFixed(2))}`);
       console.log(`${isGood ? "PASS" : "MISS"}  TTFT wrong by ${errorMs.toFixed(2)} ms; ${figures.join(", ")}`);
       for (const warning of warnings) console.log(`      ${warning}`);
@@ -64,7 +68,11 @@ async function main(): Promise<number> {
     for (const one of busy) one.kill("SIGKILL");
     await server.stop();
   }
-  return isPassed ? 0 : 1;
+  // Rounds with a warning say themselves that they are wrong.
+  const goal = judgeGoal("TTFT error by tcpdump, with two busy processes, ms", Math.max(0, ...wrongMs), MOST_WRONG_MS);
+  if (wrongMs.length > 0 && process.argv.length === ARGUMENTS_WITHOUT_OPTIONS)
+    writeFigures("bench:wire", { goals: [goal] });
+  return goal.passed ? 0 : 1;
 }
 
 /** One run, and what it said of its own lateness. */

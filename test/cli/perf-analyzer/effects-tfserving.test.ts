@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { startMock } from "../../../src/mock/server.ts";

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { formatHelp } from "../../../src/cli/perf-analyzer/command.ts";
-import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
-import { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { OPTIONS, parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings, Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 

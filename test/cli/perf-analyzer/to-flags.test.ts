@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
-import { Settings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { OPTIONS, parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
+import { readSettings, Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as v from "valibot";
+import { divideDrive } from "../../../src/load/drive.ts";
 import { sessionConcurrencyMode } from "../../../src/load/sessions/session-concurrency.ts";
 import { sessionRateMode } from "../../../src/load/sessions/session-rate.ts";
-import { divideDrive } from "../../../src/load/share.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 
 test("sessions are one level of concurrent conversations", () => {

@@ -1,6 +1,7 @@
 import { RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
+import type { RunProgress } from "../../../src/result/observer.ts";
 import { makePrepared } from "../make-result.ts";
 
 /** A run whose requests end as a test says. */
@@ -12,15 +13,15 @@ export interface FakeRun {
   pass(seconds: number): void;
 }
 
-/** Starts it, before its first level. */
-export function startFakeRun(plan: Plan): FakeRun {
+/** Starts it, before its first level. @param tokenTotals see {@link RunProgress}. Default: no tokens are measured */
+export function startFakeRun(plan: Plan, tokenTotals?: RunProgress["tokenTotals"]): FakeRun {
   let atNs = 1e9;
   const state = new RunState(plan, () => atNs);
   const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
   const progress = {
     ...{ sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0, outstanding: 0, openResponses: 0 },
   };
-  state.onProgress({ counts: () => progress, drainRecords: () => records.drain() });
+  state.onProgress({ counts: () => progress, drainRecords: () => records.drain(), tokenTotals });
   state.onPrepared(makePrepared(plan));
   return {
     state,

@@ -186,8 +186,12 @@ test("conversations and chains are counted, and their unsent turns", () => {
   assert.deepEqual(linesOf(modelOf({ load }, [makeLevel()], { sessions: tally }), "sessions"), ["1,200 conversations"]);
   const cut = modelOf({ load }, [makeLevel()], { sessions: { ...tally, cutCount: 2, unsentCount: 5 } });
   const warm = modelOf({ load }, [makeLevel()], { sessions: tally, warmup: { sentCount: 8, failedCount: 0 } });
-  assert.deepEqual(linesOf(warm, "sessions"), ["1,200 conversations, those of the warm-up included"]);
+  assert.deepEqual(linesOf(warm, "sessions"), ["1,200 conversations, those before the measurement included"]);
   assert.match(linesOf(cut, "sessions").join(), /^1,200 conversations, 2 of them cut short .*: 5 turns were not sent$/);
+  const inputs = { kind: "http-chain", calls: [{ name: "1", method: "GET" }] } as const;
+  const chains = modelOf({ load, inputs }, [makeLevel()], { sessions: { ...tally, cutCount: 1, unsentCount: 1 } });
+  const said = ["1,200 chains, 1 of them cut short by a call that failed: 1 call was not sent"];
+  assert.deepEqual(linesOf(chains, "sessions"), said);
 });
 
 test("the totals count resent requests, and requests of other clients", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseOptions, readSettings } from "../../../src/cli/perf-analyzer/read-settings.ts";
+import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";

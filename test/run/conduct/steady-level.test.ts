@@ -8,7 +8,7 @@ import { explainShortfall } from "../../../src/measure/rate-shortfall.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
 import type { EarlyAbort } from "../../../src/run/conduct/early-abort.ts";
 import { LevelRun } from "../../../src/run/conduct/level.ts";
-import { measureSteady } from "../../../src/run/conduct/steady-level.ts";
+import { measureSteady } from "../../../src/run/conduct/separate-levels.ts";
 import { createRandom, drawExponential } from "../../../src/runtime/random.ts";
 import { HealthMonitor } from "../../../src/telemetry/health-monitor.ts";
 import type { FakeClock } from "../../runtime/fake-clock.ts";

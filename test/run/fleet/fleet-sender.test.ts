@@ -101,7 +101,7 @@ test("these runs used most of the few messages", () => {
     "stop",
     "close",
   ];
-  const replies = ["until", "state", "takeUnsent", "drain", "beginWindow", "cut", "findGaps", "resumeTokens"];
+  const replies = ["until", "state", "takeUnsent", "drain", "beginWindow", "cut", "idleTimes", "resumeTokens"];
   // These runs measure no tokens, and none is cancelled.
   const others = ["cancel", "takeTokens"];
   for (const name of [...names, ...replies]) assert.ok(seen.has(name), name);

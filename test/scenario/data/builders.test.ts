@@ -191,7 +191,7 @@ const INPUTS: readonly Pair[] = [
   ["random", input.random()],
   ["{ chain: [{ path: /a }] }", input.chain([{ path: "/a" }])],
   [
-    "{ chain: { count: 2, users: [{ n: 1 }], steps: [{ path: '/{{n}}', extract: { t: a.b, c: { cookie: sid } }, once: true }] } }",
+    "{ chain: { count: 2, users: [{ n: 1 }], calls: [{ path: '/{{n}}', extract: { t: a.b, c: { cookie: sid } }, once: true }] } }",
     input.chain([{ path: "/{{n}}", extract: { t: "a.b", c: { cookie: "sid" } }, once: true }], {
       count: 2,
       users: [{ n: 1 }],

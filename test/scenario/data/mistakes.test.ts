@@ -49,6 +49,11 @@ const FIELDS: readonly Mistake[] = [
     with_("requestTimeout: 5 s"),
     /^x.yaml:4:1, requestTimeout: .* Write timeout: "30 s"\./,
   ],
+  [
+    "the calls of a chain with their old name",
+    "name: x\ntarget: { http: h }\nload: { sessions: 1 }\ninputs: { chain: { steps: [{ path: /a }] } }",
+    /^x.yaml:4:20, inputs.chain.steps: is not an option here. Write calls: \[\{ path: "\/login" \}\]\.$/,
+  ],
   ["a wrong value", with_("warmupRequests: -1"), /^x.yaml:4:17, warmupRequests: must be 0 or more \(got -1\)/],
   ["a wrong unit", with_("cancel: { share: 1 %, after: 60 }"), /^x.yaml:4:30, cancel.after: must be a duration with/],
 ];

@@ -150,7 +150,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
       'tags: { length: "long" }',
       'assert: [p99("latency").where({ lenght: "long" }).below("50 ms")]',
     ],
-    says: "7:12, assert[0]: no request has these tags (got lenght is long). The tags are length: long.",
+    says: "7:12, assert[0]: no request has these tags (got lenght is long). Did you mean the tag length? The tags are length: long.",
   },
   {
     name: "a value that no tag has",

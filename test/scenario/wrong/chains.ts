@@ -14,37 +14,37 @@ export const CHAINS: readonly WrongScenario[] = [
   {
     name: "a misspelt value in a path",
     fields: fieldsOf(`[${LOGIN}, { path: "/call/{{tokn}}" }]`),
-    says: "8:3, inputs.steps[1].path: needs {{tokn}}, which no step before it extracts. Write {{token}}.",
+    says: "8:3, inputs.calls[1].path: needs {{tokn}}, which no call before it extracts. Write {{token}}.",
   },
   {
     name: "a misspelt value in a header",
     fields: fieldsOf(`[${LOGIN}, { path: "/call", headers: { Authorization: "Bearer {{Token}}" } }]`),
-    says: "8:18, inputs.steps[1].headers: needs {{Token}}, which no step before it extracts. Write {{token}}.",
+    says: "8:18, inputs.calls[1].headers: needs {{Token}}, which no call before it extracts. Write {{token}}.",
   },
   {
     name: "a misspelt value deep in a body",
     fields: fieldsOf(`[${LOGIN}, { path: "/call", body: { a: [{ b: "x {{ tokens }}" }] } }]`),
-    says: "8:18, inputs.steps[1].body: needs {{tokens}}, which no step before it extracts. Write {{token}}.",
+    says: "8:18, inputs.calls[1].body: needs {{tokens}}, which no call before it extracts. Write {{token}}.",
   },
   {
-    name: "a value that only a later step extracts",
+    name: "a value that only a later call extracts",
     fields: fieldsOf(`[{ path: "/call/{{token}}" }, ${LOGIN}]`),
-    says: '7:3, inputs.steps[0].path: needs {{token}}, which no step before it extracts. Write extract: { token: "…" } in a step before it.',
+    says: '7:3, inputs.calls[0].path: needs {{token}}, which no call before it extracts. Write extract: { token: "…" } in a call before it.',
   },
   {
     name: "a value that users do not have",
     fields: fieldsOf('[{ path: "/call/{{name}}" }], { users: [{ user: "a" }] }'),
-    says: '7:3, inputs.steps[0].path: needs {{name}}, which no step before it extracts. Write extract: { name: "…" } in a step before it.',
+    says: '7:3, inputs.calls[0].path: needs {{name}}, which no call before it extracts. Write extract: { name: "…" } in a call before it.',
   },
   {
-    name: "a field of k6 in a step",
+    name: "a field of k6 in a call",
     fields: fieldsOf('[{ url: "/call" }]'),
-    says: "6:<*>, inputs.steps[0].url: <*>",
+    says: "6:<*>, inputs.calls[0].url: <*>",
   },
   {
     name: "a place of a value that is none",
     fields: fieldsOf('[{ path: "/login", extract: { token: { body: "token" } } }]'),
-    says: '7:30, inputs.steps[0].extract.token: must be a JMESPath expression (jmespath.org), { header: "Location" } or { cookie: "sid" } (got <*>).',
+    says: '7:30, inputs.calls[0].extract.token: must be a JMESPath expression (jmespath.org), { header: "Location" } or { cookie: "sid" } (got <*>).',
   },
   {
     name: "a chain to a language model's target",

@@ -72,7 +72,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a percentile as a ratio",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [percentile(0.99).below("1 s")]'],
-    says: "6:12, assert[0]: must have a percentile of 1 or more: did you mean 99? (got 0.99). Write 99.",
+    says: "6:12, assert[0]: must have a percentile of 1 or more (got 0.99). Write 99.",
   },
   {
     name: "a percentile of 100",
@@ -82,7 +82,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a rate as text with a unit",
     fields: ["target: embedded()", 'load: rate("100/s")'],
-    says: '5:3, load.perSec: must be one rate: rateSteps([…]) takes several (got "100/s"). Write it like rate(100, { for: "30 s" }).',
+    says: '5:3, load.perSec: must be one rate: rateSteps([…]) takes several (got "100/s"). Write 100, without quotes.',
   },
   {
     name: "a largest error rate without its sign",
@@ -113,7 +113,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "all threads",
     fields: ["target: embedded()", "load: hold(4)", 'workers: "all"'],
-    says: '6:3, workers: must be a whole number from 1 to 256, or "auto" (got "all").',
+    says: '6:3, workers: <*> (got "all").',
   },
   {
     name: "a number for a load",
@@ -190,7 +190,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a search over a number",
     fields: ["target: embedded()", 'load: findMax({ range: 64, where: [p99().below("1 s")] })'],
-    says: "5:19, load.range: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got 64). Write hold(64).",
+    says: "5:19, load.range: must be ramp(…), steps(…), hold(…), rateRamp(…), rateSteps(…) or rate(…) (got 64). Write ramp(1, 64).",
   },
   {
     name: "a search over concurrencies with a limit on due times",

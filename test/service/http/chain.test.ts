@@ -15,7 +15,7 @@ import { makeModel } from "../../inputs/make-model.ts";
 
 const TARGET = { server: { host: "a.example.com", isSecure: false }, path: "/", hasCookies: false } as const;
 
-type Step = Partial<ChainInputsPlan["steps"][number]>;
+type Call = Partial<ChainInputsPlan["calls"][number]>;
 type Users = ChainInputsPlan["users"];
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -25,12 +25,12 @@ const json = (value: unknown): BodyPlan => ({
   text: JSON.stringify(value),
 });
 
-async function load(steps: readonly Step[], users?: Users, showsValues?: true): Promise<readonly Payload[]> {
+async function load(calls: readonly Call[], users?: Users, showsValues?: true): Promise<readonly Payload[]> {
   const data = await chainInputs.load(
     {
       kind: "http-chain",
       count: 1,
-      steps: steps.map((step, index) => ({ name: String(index + 1), method: "GET", ...step })),
+      calls: calls.map((call, index) => ({ name: String(index + 1), method: "GET", ...call })),
       ...(users === undefined ? {} : { users }),
       ...(showsValues === undefined ? {} : { showsValues }),
     },
@@ -40,20 +40,20 @@ async function load(steps: readonly Step[], users?: Users, showsValues?: true): 
   return (data.streams[0] ?? []).map(({ payload = encode(""), origin }: DataStep) => ({ bytes: payload, origin }));
 }
 
-/** Sends a step and takes its response. Returns why it has failed. */
+/** Sends a call and takes its response. Returns why it has failed. */
 function send(
   chain: Conversation,
-  step: Payload | undefined,
+  call: Payload | undefined,
   response: string,
   headers: Header[] = [],
 ): string | undefined {
-  chain.nextRequest(step as Payload);
+  chain.nextRequest(call as Payload);
   return chain.takeValues?.([encode(response)], headers);
 }
 
 describe("a value goes into", () => {
   const VALUE = 'x"/y z%ü';
-  const cases: readonly (readonly [place: string, step: Step, value: unknown, sent: RegExp | string])[] = [
+  const cases: readonly (readonly [place: string, call: Call, value: unknown, sent: RegExp | string])[] = [
     ["a path", { path: "/a/{{v}}?b={{ v }}" }, VALUE, "/a/x%22%2Fy%20z%25%C3%BC?b=x%22%2Fy%20z%25%C3%BC"],
     ["a whole path", { path: "{{v}}" }, "/jobs/1?x=%20", "/jobs/1?x=%20"],
     ["the beginning of a path", { path: "{{v}}/result" }, "/jobs/1", "/jobs/1/result"],
@@ -76,26 +76,26 @@ describe("a value goes into", () => {
     ],
     ["nothing", { path: "/{v}/{{}}/{{ }}" }, VALUE, "/{v}/{{}}/{{ }}"],
   ];
-  for (const [place, step, value, sent] of cases)
+  for (const [place, call, value, sent] of cases)
     test(place, async () => {
-      const [first, second] = await load([{ extract: { v: "v" } }, step]);
+      const [first, second] = await load([{ extract: { v: "v" } }, call]);
       const chain = createChains(TARGET)(0);
       assert.equal(send(chain, first, JSON.stringify({ v: value })), undefined);
       const { bytes, request } = chain.nextRequest(second as Payload);
-      const text = step.body === undefined ? (request?.path ?? JSON.stringify(request?.headers)) : decode(bytes);
+      const text = call.body === undefined ? (request?.path ?? JSON.stringify(request?.headers)) : decode(bytes);
       if (typeof sent === "string") assert.equal(text, sent);
       else assert.match(text, sent);
-      if (step.body?.form === "json") JSON.parse(text);
+      if (call.body?.form === "json") JSON.parse(text);
     });
 });
 
 describe("a response has no value when", () => {
-  const USED: Step = { path: "/a", headers: [["A", "{{v}}"]] };
+  const USED: Call = { path: "/a", headers: [["A", "{{v}}"]] };
   const cases: readonly (readonly [
     why: string,
-    from: NonNullable<Step["extract"]>[string],
+    from: NonNullable<Call["extract"]>[string],
     response: string,
-    Step?,
+    Call?,
   ])[] = [
     [NOT_JSON, "v", "<html>"],
     ["the response has no body", "v", ""],
@@ -117,7 +117,7 @@ describe("a response has no value when", () => {
     test(why, async () => {
       const [first] = await load([{ name: "log in", extract: { v: from } }, used]);
       const said = send(createChains(TARGET)(0), first, response, [["Set-Cookie", "other=1"]]);
-      assert.equal(said, `step "log in": no value for {{v}}: ${why}`);
+      assert.equal(said, `call "log in": no value for {{v}}: ${why}`);
     });
 
   test("it is a stream of events", async () => {
@@ -129,15 +129,15 @@ describe("a response has no value when", () => {
 });
 
 test("headers and cookies are found whatever the letters of the header's name", async () => {
-  const steps = await load([{ extract: { a: { header: "x-ID" }, b: { cookie: "sid" } } }, { path: "/{{a}}/{{b}}" }]);
+  const calls = await load([{ extract: { a: { header: "x-ID" }, b: { cookie: "sid" } } }, { path: "/{{a}}/{{b}}" }]);
   const chain = createChains(TARGET)(0);
   const headers: Header[] = [
     ["X-Id", "7"],
     ["set-cookie", "a=1"],
     ["SET-COOKIE", "sid=x=y; Path=/"],
   ];
-  assert.equal(send(chain, steps[0], "no JSON at all", headers), undefined);
-  assert.equal(chain.nextRequest(steps[1] as Payload).request?.path, "/7/x%3Dy");
+  assert.equal(send(chain, calls[0], "no JSON at all", headers), undefined);
+  assert.equal(chain.nextRequest(calls[1] as Payload).request?.path, "/7/x%3Dy");
 });
 
 test("users have values of their own, those of the scenario in turn, and chains begin without those of the one before", async () => {
@@ -153,11 +153,11 @@ test("users have values of their own, those of the scenario in turn, and chains 
   assert.equal(open(0).nextRequest(second as Payload).request?.path, "/a/");
 });
 
-describe("a step that is sent once", () => {
-  const STEPS: Step[] = [{ extract: { v: "v" }, isOnce: true }, { path: "/{{v}}" }];
+describe("a call that is sent once", () => {
+  const CALLS: Call[] = [{ extract: { v: "v" }, isOnce: true }, { path: "/{{v}}" }];
 
   test("is left out of the user's later chains, which have its values", async () => {
-    const [first, second] = (await load(STEPS)) as [Payload, Payload];
+    const [first, second] = (await load(CALLS)) as [Payload, Payload];
     const open = createChains(TARGET);
     assert.equal(open(0).skips?.(first), false);
     send(open(0), first, '{"v":"mine"}');
@@ -167,7 +167,7 @@ describe("a step that is sent once", () => {
   });
 
   test("is sent again when it has failed, and when the server refuses the user", async () => {
-    const [first, second] = (await load(STEPS)) as [Payload, Payload];
+    const [first, second] = (await load(CALLS)) as [Payload, Payload];
     const open = createChains(TARGET);
     send(open(0), first, "{}");
     assert.equal(open(0).skips?.(first), false);
@@ -182,7 +182,7 @@ describe("a step that is sent once", () => {
 });
 
 describe("secrets", () => {
-  const STEPS: Step[] = [
+  const CALLS: Call[] = [
     { extract: { v: "v", short: "short" } },
     { path: "/a", body: json({ v: "{{v}}", password: "{{password}}", name: "{{name}}", short: "{{short}}" }) },
   ];
@@ -190,7 +190,7 @@ describe("secrets", () => {
   const RESPONSE = '{"v":"to\\"ken-1","short":"abc","again":"to\\"ken-1"}';
 
   test("are not in what exports show, which has the same size", async () => {
-    const [first, second] = (await load(STEPS, USER)) as [Payload, Payload];
+    const [first, second] = (await load(CALLS, USER)) as [Payload, Payload];
     const chain = createChains(TARGET)(0);
     const body = encode(RESPONSE);
     chain.nextRequest(first);
@@ -205,7 +205,7 @@ describe("secrets", () => {
   });
 
   test("are shown when the scenario asks for it", async () => {
-    const [first, second] = (await load(STEPS, USER, true)) as [Payload, Payload];
+    const [first, second] = (await load(CALLS, USER, true)) as [Payload, Payload];
     const chain = createChains(TARGET)(0);
     const body = encode(RESPONSE);
     chain.nextRequest(first);
@@ -218,11 +218,11 @@ describe("secrets", () => {
 });
 
 describe("cookies", () => {
-  const cookieOf = (chain: Conversation, step: Payload | undefined): string | undefined =>
-    chain.nextRequest(step as Payload).request?.headers?.find(([name]) => name === "Cookie")?.[1];
+  const cookieOf = (chain: Conversation, call: Payload | undefined): string | undefined =>
+    chain.nextRequest(call as Payload).request?.headers?.find(([name]) => name === "Cookie")?.[1];
   const SID: Header[] = [["Set-Cookie", "sid=secret-1; Path=/"]];
 
-  test("that a response sets are sent with the later steps of the chain, and not with the next chain", async () => {
+  test("that a response sets are sent with the later calls of the chain, and not with the next chain", async () => {
     const [first, second] = await load([{ path: "/login" }, { path: "/me" }]);
     const open = createChains(TARGET);
     const chain = open(0);
@@ -232,7 +232,7 @@ describe("cookies", () => {
     assert.equal(cookieOf(open(0), second), undefined);
   });
 
-  test("of a step that is sent once are the user's own, until the server refuses them", async () => {
+  test("of a call that is sent once are the user's own, until the server refuses them", async () => {
     const [first, second] = (await load([{ path: "/login", isOnce: true }, { path: "/me" }])) as [Payload, Payload];
     const open = createChains(TARGET);
     send(open(0), first, "{}", SID);
@@ -243,7 +243,7 @@ describe("cookies", () => {
     assert.equal(cookieOf(open(0), second), undefined);
   });
 
-  test("are not added where the step or the target says itself which are sent", async () => {
+  test("are not added where the call or the target says itself which are sent", async () => {
     const [first, second] = await load([{}, { headers: [["cookie", "own=1"]] }]);
     const chain = createChains(TARGET)(0);
     send(chain, first, "{}", SID);

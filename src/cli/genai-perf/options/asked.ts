@@ -1,6 +1,6 @@
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import type { PlanValues } from "../../options/shared-option.ts";
+import type { PlanValues } from "../../options/place.ts";
 import type { Endpoint } from "../endpoint-formats.ts";
 import { ENDPOINT_TYPES, type EndpointType } from "../endpoints.ts";
 import { type GenaiLoad, loadOf } from "../loads.ts";

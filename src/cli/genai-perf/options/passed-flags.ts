@@ -1,4 +1,4 @@
-import { type ParsedLine, parseOptions } from "../../perf-analyzer/read-settings.ts";
+import { type ParsedLine, parseOptions } from "../../perf-analyzer/options/table.ts";
 import { LOAD_NAMES, type LoadName, loadOf } from "../loads.ts";
 
 /** The flags of perf_analyzer after `--`, which its option table has parsed, except a load that genai-perf has too. */

@@ -6,9 +6,8 @@ import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { OPTIONS } from "../../perf-analyzer/options/table.ts";
-import { type ReadSettings, readSettings } from "../../perf-analyzer/read-settings.ts";
 import { checkTogether } from "../../perf-analyzer/rules.ts";
-import { Settings } from "../../perf-analyzer/settings.ts";
+import { type ReadSettings, readSettings, Settings } from "../../perf-analyzer/settings.ts";
 import { warnTogether } from "../../perf-analyzer/warnings.ts";
 import type { Asked } from "../options/asked.ts";
 import {

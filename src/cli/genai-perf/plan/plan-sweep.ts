@@ -1,5 +1,5 @@
 import type { SweepAxis } from "../../../campaign/sweep.ts";
-import { createLadder, type Ladder } from "../../../load/load-ladder.ts";
+import { createLadder, type Ladder } from "../../../load/search.ts";
 import { parseLimit, type ResultLimit } from "../../../report/genai-perf/limits.ts";
 import type { SweptRuns } from "../../../report/genai-perf/plots.ts";
 import type { PointParameters } from "../../../result/sweep.ts";

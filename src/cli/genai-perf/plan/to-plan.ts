@@ -6,7 +6,7 @@ import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
 import type { GenaiOutputs } from "../../../report/genai-perf/outputs.ts";
 import type { RequestForm } from "../../../service/service.ts";
-import { withPlanValues } from "../../options/shared-option.ts";
+import { withPlanValues } from "../../options/place.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import type { Asked } from "../options/asked.ts";
 import { toMeasurement } from "./to-measurement.ts";

@@ -1,9 +1,8 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import { ZEROS } from "../input-data.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings, ValueReader } from "../settings.ts";
 import { START_MESSAGE } from "./load.ts";
 import type { UngroupedOption } from "./option.ts";
-import type { ValueReader } from "./value-reader.ts";
 
 const RANGE = "--concurrency-range";
 

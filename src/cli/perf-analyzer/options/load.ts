@@ -1,16 +1,15 @@
 import { rangeOf } from "../../../load/levels.ts";
-import { levelAt } from "../../../load/load-ladder.ts";
+import { levelAt } from "../../../load/search.ts";
 import { fieldOf } from "../../../plan/defined.ts";
 import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { DEFAULT_ASYNC_LANES } from "../../../run/lanes.ts";
 import { withValue } from "../../options/place.ts";
-import { ONE_REQUEST, type RangeValue, type Settings } from "../settings.ts";
+import { ONE_REQUEST, type RangeValue, type Settings, type ValueReader } from "../settings.ts";
 import { callModeOf, landMode } from "./measurement.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
-import type { ValueReader } from "./value-reader.ts";
 
 /** perf_analyzer's message. */
 export const START_MESSAGE = "The start of the search range must be > 0";

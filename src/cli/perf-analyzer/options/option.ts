@@ -1,8 +1,7 @@
 import type { Plan } from "../../../plan/plan.ts";
 import type { Option } from "../../options/option.ts";
 import { hasPlace, putValue, type ValueAt, valueAt, withValue } from "../../options/place.ts";
-import { Settings } from "../settings.ts";
-import type { ValueReader } from "./value-reader.ts";
+import { Settings, type ValueReader } from "../settings.ts";
 
 /** An option of perf_analyzer, or one that Rampart adds. */
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {

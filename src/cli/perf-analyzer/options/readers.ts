@@ -1,5 +1,5 @@
 import { isFile } from "../../output-files.ts";
-import type { ValueReader } from "./value-reader.ts";
+import type { ValueReader } from "../settings.ts";
 
 /** Readers that several options share. A reader reports problems and returns undefined for them. */
 

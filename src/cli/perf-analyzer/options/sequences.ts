@@ -1,7 +1,7 @@
 import type { SequencesPlan } from "../../../plan/sequences.ts";
+import type { ValueReader } from "../settings.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { count, decimal, on } from "./readers.ts";
-import type { ValueReader } from "./value-reader.ts";
 
 const DEFAULT_LENGTH = 20;
 

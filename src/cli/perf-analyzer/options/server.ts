@@ -6,9 +6,9 @@ import type { ComposingModelPlan } from "../../../service/triton/target.ts";
 import { HEADER_NAME } from "../../../transport/request.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
+import type { ValueReader } from "../settings.ts";
 import { option, type UngroupedOption } from "./option.ts";
 import { choice, filled, on, text } from "./readers.ts";
-import type { ValueReader } from "./value-reader.ts";
 
 /** Options of the server, and of what is sent with each request. */
 export const SERVER: readonly UngroupedOption[] = [

@@ -9,9 +9,9 @@ import {
   toPlanValue,
 } from "../../options/shared-option.ts";
 import { sharedOptions } from "../../options/shared-options.ts";
+import type { ValueReader } from "../settings.ts";
 import { option, type Place, type UngroupedOption } from "./option.ts";
 import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.ts";
-import type { ValueReader } from "./value-reader.ts";
 
 type Read = (reader: ValueReader) => string | number | true | undefined;
 

@@ -1,3 +1,4 @@
+import { type ParsedOptions, parseGetopt } from "../../options/getopt.ts";
 import { DEPRECATED } from "./deprecated.ts";
 import { GENERAL } from "./general.ts";
 import { INPUT } from "./input.ts";
@@ -25,6 +26,14 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
   ...inGroup("Deprecated", DEPRECATED),
   ...inGroup("Rampart's own", [...RAMPART_OPTIONS, ...SHARED]),
 ];
+
+/** A parsed command line of perf_analyzer. */
+export type ParsedLine = ParsedOptions<PerfAnalyzerOption>;
+
+/** Parses the arguments. Collects all problems and throws nothing. */
+export function parseOptions(args: readonly string[]): ParsedLine {
+  return parseGetopt(OPTIONS, args);
+}
 
 function inGroup(group: string, options: readonly UngroupedOption[]): PerfAnalyzerOption[] {
   return options.map((option) => ({ ...option, group }));

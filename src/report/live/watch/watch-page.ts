@@ -1,8 +1,10 @@
+import type { ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
 import type { TimelineColumn } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToMs, nsToSec } from "../../../plan/units.ts";
 import { REPORT_STYLE } from "../../plots/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
+import type { LevelTokens } from "../level-tokens.ts";
 import { formatPlace } from "../live-text.ts";
 import type { LevelTally, RunSnapshot } from "../run-snapshot.ts";
 
@@ -67,6 +69,15 @@ function draw(id, lines, format) {
     end();
   }
 }
+function rowOf(name, texts) {
+  const row = document.createElement("tr");
+  for (const text of texts) {
+    const cell = document.createElement(name);
+    cell.textContent = text;
+    row.append(cell);
+  }
+  return row;
+}
 function redraw() {
   draw("rate", [[(point) => point.requestsPerSec, "throughput"], [(point) => point.failedPerSec, "failed"]], rate);
   draw("latency", [[(point) => point.p50Ms, "p50"], [(point) => point.p99Ms, "p99"]], ms);
@@ -93,15 +104,14 @@ function show(state) {
   put("windows", w === null ? "none yet" : w.count + (w.atMost === null ? "" : " (at most " + w.atMost + ")"));
   put("stable", w === null || w.isStable === null ? "–" : w.isStable ? "yes" : "not yet", w && w.isStable ? "good" : "");
   put("spread", w === null || w.throughputRatio === undefined ? "" : "throughput varies " + percent(w.throughputRatio) + ", latency " + percent(w.latencyRatio));
-  const rows = byId("levels");
-  rows.replaceChildren(...state.levels.map((level) => {
-    const row = document.createElement("tr");
-    for (const text of [level.place, whole(level.completed), whole(level.failed), ms(level.meanMs), ms(level.p50Ms), ms(level.p99Ms)]) {
-      const cell = document.createElement("td");
-      cell.textContent = text;
-      row.append(cell);
-    }
-    return row;
+  const hasTokens = state.levels.some((level) => level.tokensPerSec !== null);
+  const ofTokens = hasTokens ? ["tokens/s", "TTFT p50", "TTFT p99", "ITL p50", "ITL p99"] : [];
+  byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, "mean", "p50", "p99"]));
+  byId("levels").replaceChildren(...state.levels.map((level) => {
+    const { tokensPerSec, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms } = level;
+    const tokens = [tokensPerSec === null ? "–" : rate(tokensPerSec), ...[ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms].map(ms)];
+    const times = [level.meanMs, level.p50Ms, level.p99Ms].map(ms);
+    return rowOf("td", [level.place, whole(level.completed), whole(level.failed), ...(hasTokens ? tokens : []), ...times]);
   }));
   redraw();
 }
@@ -144,7 +154,7 @@ const BODY = `
 <div class="panel"><div class="legend"><span><i class="p50"></i>p50</span><span><i class="p99"></i>p99</span></div>
 <svg id="latency" class="chart" role="img" aria-label="latency over time"></svg></div>
 <h2>Levels so far</h2>
-<div class="panel"><div class="scroll"><table><thead><tr><th>level</th><th>completed</th><th>failed</th><th>mean</th><th>p50</th><th>p99</th></tr></thead><tbody id="levels"></tbody></table></div></div>
+<div class="panel"><div class="scroll"><table><thead id="titles"></thead><tbody id="levels"></tbody></table></div></div>
 <p>Metrics for Prometheus: <a href="/metrics">/metrics</a>. This page ends with the run.</p>
 `;
 
@@ -205,9 +215,21 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
   };
 }
 
-function toLevel({ place, completedCount, failedCount, latency }: LevelTally) {
+function toLevel({ place, completedCount, failedCount, latency, tokens }: LevelTally) {
   const [p50Ms = null, p99Ms = null] = latency.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
   const meanMs = latency.count === 0 ? null : nsToMs(latency.meanNs);
   const name = place === undefined ? "other levels" : formatPlace(place);
-  return { place: name, completed: completedCount, failed: failedCount, meanMs, p50Ms, p99Ms };
+  return {
+    ...{ place: name, completed: completedCount, failed: failedCount, meanMs, p50Ms, p99Ms },
+    ...toTokens(tokens),
+  };
+}
+
+/** Of text, up to a second ago. */
+function toTokens(tokens: LevelTokens | undefined) {
+  const at = (histogram: ExponentialHistogram | undefined): readonly number[] =>
+    histogram?.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
+  const [ttftP50Ms = null, ttftP99Ms = null] = at(tokens?.totals.timeToFirstToken);
+  const [itlP50Ms = null, itlP99Ms = null] = at(tokens?.totals.interTokenLatency);
+  return { tokensPerSec: tokens?.outputTokensPerSec ?? null, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms };
 }

@@ -1,17 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
-import { REPORT_FLAGS } from "../cli/report-flags.ts";
-import type { Stub } from "../servers/stub.ts";
-import { userFlags, type Way } from "./clients.ts";
+import { REPORT_FLAGS } from "../../cli/report-flags.ts";
+import type { Stub } from "../../servers/stub.ts";
+import { userFlags, type Way } from "../clients.ts";
+import { slopeMbPerHour, watchMemory } from "./watch.ts";
 
 const GROWTH_LIMIT_MB = 30;
 const PEAK_LIMIT_MB = 250;
-const SETTLE_MS = 10_000;
-const SAMPLE_MS = 500;
+const SETTLE_S = 10;
+const SAMPLE_S = 0.5;
 const SLOPE_S = 60;
 
 /** A run at full speed whose memory is looked at. */
@@ -82,53 +80,19 @@ export async function measureMemory(executable: string, stub: Stub, durationS: n
   return exitCode;
 }
 
+/** Time for the report. */
+const REPORT_S = 30;
+
 /** `highestMb` and `slopeMbPerHour` are of the load after 10 s, `peakMb` of all. */
 type Course = { settledMb: number; highestMb: number; slopeMbPerHour: number; peakMb: number; samples: number };
 
-/** A run that does not end by itself soon after its time is ended. */
-const REPORT_MS = 30_000;
-
 async function sampleMemory(command: readonly string[], durationS: number): Promise<Course> {
-  const [program = "", ...args] = command;
-  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
-  const ended = once(child, "exit");
-  const loadMb: (readonly [sec: number, mb: number])[] = [];
-  let peakMb = 0;
-  const startMs = performance.now();
-  const passedMs = (): number => performance.now() - startMs;
-  const isPerfAnalyzer = args[0] === "perf_analyzer";
-  const lastMs = durationS * 1000 + (isPerfAnalyzer ? 0 : REPORT_MS);
-  while (passedMs() < lastMs && child.exitCode === null) {
-    await wait(SAMPLE_MS);
-    const rssMb = readTreeMb(child.pid ?? 0);
-    if (rssMb === 0) continue;
-    peakMb = Math.max(peakMb, rssMb);
-    const atMs = passedMs();
-    if (atMs >= SETTLE_MS && atMs < durationS * 1000) loadMb.push([atMs / 1000, rssMb]);
-  }
-  child.kill("SIGKILL");
-  await ended;
-  const highestMb = Math.max(...loadMb.map(([, mb]) => mb));
-  const settledMb = loadMb[0]?.[1] ?? Number.NaN;
-  return { settledMb, highestMb, slopeMbPerHour: slopeOf(loadMb) * 3600, peakMb, samples: loadMb.length };
-}
-
-/** The slope of the line that fits best (least squares). */
-function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
-  const meanOf = (pick: (point: readonly [number, number]) => number): number =>
-    points.reduce((sum, point) => sum + pick(point), 0) / points.length;
-  const [meanX, meanY] = [meanOf(([x]) => x), meanOf(([, y]) => y)];
-  return meanOf(([x, y]) => (x - meanX) * (y - meanY)) / meanOf(([x]) => (x - meanX) ** 2);
-}
-
-/** Resident memory of a process and its descendants, MB; 0 once it is gone. */
-function readTreeMb(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    const ownMb = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-    return children.reduce((sumMb, child) => sumMb + readTreeMb(Number(child)), ownMb);
-  } catch {
-    return 0;
-  }
+  // Windows without end are ended.
+  const isPerfAnalyzer = command[1] === "perf_analyzer";
+  const limitSec = durationS + (isPerfAnalyzer ? 0 : REPORT_S);
+  const { samples, peakMb } = await watchMemory(command, { everySec: SAMPLE_S, limitSec });
+  const load = samples.filter(([sec]) => sec >= SETTLE_S && sec < durationS);
+  const highestMb = Math.max(...load.map(([, mb]) => mb));
+  const settledMb = load[0]?.[1] ?? Number.NaN;
+  return { settledMb, highestMb, slopeMbPerHour: slopeMbPerHour(load), peakMb, samples: load.length };
 }

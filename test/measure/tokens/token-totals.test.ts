@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type AnsweredRequest, toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
+import { joinTokenTotals, TokenTotals, type TotalledTokens } from "../../../src/measure/tokens/token-totals.ts";
+
+/** What the tokens of a run add up to, which displays read while it lasts. */
+
+/** @param contentMs arrivals of its tokens */
+function answered(...contentMs: number[]): AnsweredRequest {
+  const contentNs = contentMs.map((ms) => ms * 1e6);
+  const times = {
+    contentNs,
+    eventCount: contentNs.length,
+    firstOutputNs: contentNs[0] ?? Number.NaN,
+    firstReasoningNs: Number.NaN,
+    outputTokens: contentNs.length,
+    reasoningTokens: Number.NaN,
+  };
+  return { sendNs: 0, times, inputTokens: 1 };
+}
+
+function totalsOf(...requests: readonly AnsweredRequest[]): TokenTotals {
+  const totals = new TokenTotals();
+  for (const request of requests) totals.add(toMetricInput(request));
+  return totals;
+}
+
+/** Leaves out room that a histogram has for more. */
+function shown({ timeToFirstToken, interTokenLatency, ...numbers }: TotalledTokens) {
+  const histograms = [timeToFirstToken, interTokenLatency].map(({ counts, offset, count, sumNs }) => [
+    ...[count, sumNs],
+    [...counts].flatMap((one, at) => (one === 0 ? [] : [[offset + at, one]])),
+  ]);
+  return { ...numbers, histograms };
+}
+
+const early = [answered(20, 25, 30), answered(40, 40, 40, 40)];
+const late = [answered(21), answered(500, 900)];
+
+test("totals have the tokens, the times to the first one, and those between", () => {
+  const totals = totalsOf(...early);
+  assert.deepEqual([totals.outputTokens, totals.streamCount, totals.timeToFirstToken.count], [7, 2, 2]);
+  // All but the first of the second response's tokens came together with the one before.
+  assert.equal(totals.bunchedSum, 1);
+  const [low = 0, high = 0] = totals.timeToFirstToken.quantiles([0.5, 1]) ?? [];
+  assert.ok(Math.abs(low / 20e6 - 1) < 0.01 && Math.abs(high / 40e6 - 1) < 0.01, `${low} ${high}`);
+  assert.equal(totals.interTokenLatency.sumNs, 5e6);
+});
+
+test("a response that came whole has tokens and no times between them", () => {
+  const totals = totalsOf({ ...answered(30), lacksStream: true });
+  assert.deepEqual([totals.outputTokens, totals.timeToFirstToken.count, totals.interTokenLatency.count], [1, 0, 0]);
+});
+
+test("the totals of parts are those of the whole, also after they were sent to another thread", () => {
+  const sent = [totalsOf(...early), totalsOf(...late)].map((part) => structuredClone<TotalledTokens>(part));
+  assert.deepEqual(shown(joinTokenTotals(sent)), shown(totalsOf(...early, ...late)));
+});
+
+test("without earlier totals, those of the time since then are left", () => {
+  const totals = totalsOf(...early, ...late);
+  totals.addAll(structuredClone<TotalledTokens>(totalsOf(...early)), -1);
+  assert.deepEqual(shown(totals), shown(totalsOf(...late)));
+});
