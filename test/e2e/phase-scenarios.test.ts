@@ -79,7 +79,7 @@ describe("scenarios/soak.ts", () => {
       "--set",
       "maxDrift=10000%",
       "--set",
-      "time=1500ms",
+      "time=4s",
       "--set",
       "limit=1min",
     );
