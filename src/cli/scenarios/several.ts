@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { NO_FILE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
@@ -107,7 +107,7 @@ export async function runSeveral(
 ): Promise<number> {
   const missing = files.filter((file) => !existsSync(file));
   if (missing.length > 0)
-    throw new UserError(missing.map((file) => problem("unreadable", file, "there is no such file", "Check the path.")));
+    throw new UserError(missing.map((file) => problem("unreadable", file, NO_FILE, "Check the path.")));
   const codes: number[] = [];
   for (const [index, file] of files.entries()) {
     io.out(`${index === 0 ? "" : "\n"}${index + 1}/${files.length}  ${file}\n\n`);
