@@ -163,6 +163,9 @@ export function problem(code: ProblemCode, path: Text, message: Text, hint: Text
   return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
 }
 
+/** The hint of settings that exclude each other. */
+export const ONLY_ONE = "Give only one of them.";
+
 /** Creates an error with one problem. The arguments are the fields of {@link Problem}. */
 export function userError(...problemArguments: Parameters<typeof problem>): UserError {
   return new UserError(problem(...problemArguments));

@@ -10,7 +10,7 @@ import {
 } from "../../inputs/request-bodies.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { atLeast, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore } from "../arguments.ts";
@@ -260,7 +260,7 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
       options[name] !== undefined && inputs !== undefined,
       `target.${name}`,
       "the scenario has inputs too",
-      "Give only one of them.",
+      ONLY_ONE,
     );
   refuse(
     distinct !== undefined && request === undefined && typeof body !== "function",

@@ -123,7 +123,7 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a time and a number of requests",
     fields: ["target: embedded()", 'load: hold(4, { for: "1 s", requests: 100 })'],
-    says: "5:31, load.requests: cannot be given together with for. Give one of them.",
+    says: "5:31, load.requests: cannot be given together with for. Give only one of them.",
   },
   {
     name: "a ramp by levels that falls",
