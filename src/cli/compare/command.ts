@@ -78,9 +78,6 @@ interface Request {
   readonly files: OutputFilesPlan;
 }
 
-/** Width of the tables with all metrics where there is no terminal. */
-const MOST_COLUMNS = 110;
-
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runCompareCommand, { name: "REPORT", takes: "file" });
 
@@ -151,9 +148,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(
-    renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns ?? MOST_COLUMNS }),
-  );
+  textIo.out(renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns }));
   await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }

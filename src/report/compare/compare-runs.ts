@@ -167,14 +167,16 @@ function describeShared(sources: readonly string[], isSame: boolean): string {
   return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
 }
 
-/** Describes the notes of levels, each once, with the number of runs that have it. */
+/** Describes what files warn of, and the notes of levels, each once, with the number of runs that have it. */
 function describeNotes({ name, runs }: RunSet): string[] {
+  const ofFiles = new Set(runs.flatMap(({ notes = [] }) => notes));
   const counts = new Map<string, number>();
   for (const { levels } of runs)
     for (const { label, name = label, notes } of levels)
       for (const note of notes) counts.set(`${name}: ${note}`, (counts.get(`${name}: ${note}`) ?? 0) + 1);
-  return [...counts].map(([note, count]) => {
+  const ofLevels = [...counts].map(([note, count]) => {
     const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;
     return `${name}, ${note}${of}`;
   });
+  return [...[...ofFiles].map((note) => `${name}: ${note}`), ...ofLevels];
 }

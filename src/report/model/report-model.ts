@@ -137,8 +137,8 @@ export interface Cell {
   readonly value?: number | string;
   /** Its 95 % interval, in the same unit; an end is null where the sample has no bound. A cell never has an interval and the mark `uncertain`. */
   readonly interval?: Interval;
-  /** `uncertain`: too few independent samples to trust it. `failed`, `worse`, `better`: colours of meaning. */
+  /** `uncertain`: too few independent samples to trust it. `failed`, `unresolved`, `worse`, `better`: colours of meaning. */
   readonly mark?: CellMark;
 }
 
-export type CellMark = "uncertain" | "failed" | "worse" | "better";
+export type CellMark = "uncertain" | "failed" | "unresolved" | "worse" | "better";

@@ -98,6 +98,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
       .filter(({ name }) => part.values.metrics[name] !== undefined)
       .map(({ key, entry }): OtherRow => ({ ...part, key, entry })),
   );
+  const hasStatistics = rows.some(({ entry }) => entry.statistics !== undefined);
   const text = ({ key, entry, values }: OtherRow, statistic?: StatisticName): Cell | undefined => {
     const isOne = entry.statistics === undefined;
     const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
@@ -109,7 +110,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
     ...levelNames(view),
     column("part", "of", "text", 0, ({ part }) => part),
     column("metric", "metric", "text", 0, ({ entry }) => entry.label),
-    column("value", "mean", "mixed", 1, (row) => text(row)),
+    column("value", hasStatistics ? "mean" : "value", "mixed", 1, (row) => text(row)),
     ...(["p50", "p99", "max"] as const).map((name) =>
       column<OtherRow>(name, name, "mixed", 2, (row) => text(row, name)),
     ),

@@ -94,7 +94,7 @@ export class Conductor implements LevelHost {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
     // An ended run sends nothing more while it reads counters and waits for responses.
-    void signal.stopped.then(() => this.sender.setQuota(0));
+    void signal.stopped.then(() => this.sender.set({ quota: 0 }));
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
     try {

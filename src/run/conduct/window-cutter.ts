@@ -34,7 +34,7 @@ export class WindowCutter {
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for, beside the counters */
-  async begin(ready: Promise<void> | undefined): Promise<void> {
+  async begin(ready: Promise<unknown> | undefined): Promise<void> {
     const { clock, session, signal, plan } = this.context;
     const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
     const open = (): Promise<void> => this.open(clock.nowNs(), { samplesPerQuery });

@@ -10,6 +10,7 @@ import { takeTokensOf } from "../send/local-sender.ts";
 import type {
   ClosedSender,
   Drained,
+  LoadChange,
   LoadSender,
   LoadStep,
   Moment,
@@ -133,12 +134,8 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.beginRun(run);
   }
 
-  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
-    return this.all((sender) => sender.prepare(...message));
-  }
-
-  async admits(step: LoadStep): Promise<boolean> {
-    return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
+  async prepare(...message: Parameters<LoadSender["prepare"]>): Promise<boolean> {
+    return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
   async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
@@ -155,18 +152,16 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
   }
 
-  setQuota(quota: number): void {
-    this.data.add(quota);
-    for (const sender of this.senders) sender.setQuota(quota);
-  }
-
-  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
-    if (isWarmup) {
+  set(change: LoadChange): void {
+    const { quota, isWarmup, rewinds, resumesTokens } = change;
+    if (quota !== undefined) this.data.add(quota);
+    if (isWarmup === true) {
       this.lost.beginWindow(undefined);
       this.withTokens((tokens) => tokens.warmUp());
     }
     if (rewinds === true) this.data.rewind(this.progress().sentCount);
-    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
+    if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.set(change);
   }
 
   async stop(): Promise<void> {
@@ -187,8 +182,8 @@ export class FleetSender implements LoadSender {
     };
   }
 
-  until(moment: Moment): Promise<void> {
-    return this.all((sender) => sender.until(moment));
+  async until(moment: Moment): Promise<SenderState> {
+    return joinStates([...(await this.gather((sender) => sender.until(moment))), ...this.lost.states]);
   }
 
   progress(): SenderState {
@@ -200,10 +195,6 @@ export class FleetSender implements LoadSender {
       this.each((sender) => sender.counts()),
       this.lost.states,
     );
-  }
-
-  async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
   async takeUnsent(atNs?: number): Promise<Unsent> {
@@ -244,11 +235,6 @@ export class FleetSender implements LoadSender {
   async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
     const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
     return parts.length === 0 ? undefined : joinIdleTimes(parts);
-  }
-
-  resumeTokens(): void {
-    this.withTokens((tokens) => tokens.resume());
-    for (const sender of this.senders) sender.resumeTokens();
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {

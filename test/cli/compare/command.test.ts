@@ -127,7 +127,7 @@ describe("which files are which side", () => {
     assert.equal(code, 65, text);
     assert.match(
       text,
-      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more +3 and 3 against 3 runs\n/,
+      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more\s+3 and 3 against 3 runs\n/,
     );
   });
 

@@ -13,7 +13,7 @@ import { describeUsers } from "../../../registry/level-names.ts";
 import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
 import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
-import { findMaxSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
+import { findMaxSchema, type NoteJson, noteSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
 import { listFacts } from "./foreign-metrics.ts";
 import {
   describeLoad,
@@ -68,6 +68,7 @@ const documentSchema = v.object({
   parameters: v.optional(v.unknown()),
   plan: v.optional(v.unknown()),
   runs: v.optional(v.array(v.unknown())),
+  notes: v.optional(v.array(v.pick(noteSchema(parts), ["code", "severity", "text"]))),
 });
 
 /** What a plan has that does not change what is measured. */
@@ -82,7 +83,7 @@ export const rampartJson: RunFormat = {
     const { path } = file;
     const document = file.readDocument();
     checkVersion(document?.["version"], path);
-    const { model, parameters, plan, runs: several } = parseDocument(documentSchema, document, path);
+    const { model, parameters, plan, runs: several, notes } = parseDocument(documentSchema, document, path);
     const ofRun = createRunSchema(OLD_VERSIONS.includes(document?.["version"]));
     const runs =
       several === undefined
@@ -101,7 +102,11 @@ export const rampartJson: RunFormat = {
         ...(startedAt && { startedAt }),
         isPartial,
         facts,
-        levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
+        levels: [
+          ...(findMax === undefined ? [] : [readFindMax(findMax)]),
+          ...levels.flatMap((one) => readLevel(one, notes === undefined)),
+        ],
+        ...(index === 0 && notes !== undefined ? { notes: warningsOf(notes) } : {}),
       }),
     );
   },
@@ -127,13 +132,18 @@ function readFindMax({ highest, isResolved }: v.InferOutput<typeof foundSchema>)
   };
 }
 
-/** Reads a level, and the groups of its requests as levels of their own. */
-function readLevel(level: Level): MeasuredLevel[] {
+/** Returns what a report warns of; not of its samples, because a comparison says itself what it needs. */
+function warningsOf(notes: readonly Pick<NoteJson, "code" | "severity" | "text">[]): string[] {
+  return notes.flatMap(({ code, severity, text }) => (severity === "detail" || code === "short-sample" ? [] : [text]));
+}
+
+/** Reads a level, and the groups of its requests as levels of their own. @param hasNotes whether it has notes, because its report has none */
+function readLevel(level: Level, hasNotes: boolean): MeasuredLevel[] {
   const { unit, phase, groups, combinations, tokens } = level;
   const place = phase === undefined ? "" : `phase ${phase.index + 1}, ${phase.name}, `;
   const label = `${place}${describeLoad(unit, level.level)}`;
   const name = tokens === undefined || LEVEL_UNITS[unit].isScheduled ? label : `${place}${describeUsers(level.level)}`;
-  const whole = { label, name, values: readPart(level), notes: notesOf(level) };
+  const whole = { label, name, values: readPart(level), notes: hasNotes ? notesOf(level) : [] };
   const parts = [...groups, ...combinations].map((group) => {
     const tags = Object.entries(group.tags).map(([name, value]) => `${name} ${value === null ? "(none)" : value}`);
     const ofTags = `, ${tags.join(", ")}`;
