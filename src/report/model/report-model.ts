@@ -129,6 +129,8 @@ export interface ModelTable {
   readonly rows: readonly (readonly Cell[])[];
   /** Whether intervals are part of the result, as over several runs, so that narrow outputs show them too. Default: false. */
   readonly showsIntervals?: boolean;
+  /** Whether values are means over several runs. Default: false. */
+  readonly isOfRuns?: boolean;
 }
 
 /** A value of a table. */

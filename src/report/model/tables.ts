@@ -89,9 +89,8 @@ const MANY_TIMES = 10;
  * @param explained metrics that a note is about, with their statistics, which need no other explanation. Default: none
  */
 export function explainMark(tables: readonly ModelTable[], explained: readonly string[] = []): string | undefined {
-  const marked = tables.flatMap(({ columns, rows }) => {
+  const marked = tables.flatMap(({ columns, rows, isOfRuns = false }) => {
     const countAt = columns.findIndex(({ key }) => key === "requests" || key === "count");
-    const isOfRuns = columns.some(({ key }) => key === "runs");
     return rows.flatMap((row) =>
       row.flatMap(({ mark }, at) =>
         mark === "uncertain"

@@ -67,7 +67,10 @@ export function tokenSection(view: ReportView): Section | undefined {
     const rows = parts.flatMap((part) =>
       metrics.flatMap(({ key, entry }): SpreadRow[] => {
         const found = findSpread(part.values.metrics, key);
-        const isNothing = (quantity === "count" && found?.max === 0) || isCutAt(part.values.metrics, key);
+        const isNothing =
+          (quantity === "count" && found?.max === 0) ||
+          isCutAt(part.values.metrics, key) ||
+          (key === "timeToFirstOutputToken" && !hasReasoning(part.values.metrics));
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),
     );
@@ -75,6 +78,11 @@ export function tokenSection(view: ReportView): Section | undefined {
   });
   const section = detail("tokens", "Tokens", tables);
   return section.tables.length === 0 ? undefined : section;
+}
+
+/** Whether there was reasoning. Without any, the first token is the first output token. */
+function hasReasoning(metrics: Values["metrics"]): boolean {
+  return ["reasoningTokens", "serverReasoningTokens"].some((key) => (findSpread(metrics, key)?.max ?? 0) > 0);
 }
 
 /** A metric at a level, or at a part of it. */

@@ -12,6 +12,8 @@ export interface MeasuredValue {
   readonly high?: number;
   /** Of a ratio: the number of requests that it is of. Absent: not known. */
   readonly total?: number;
+  /** Its report marks it as uncertain. */
+  readonly isUncertain?: true;
   /** Of a metric that a scenario defines: what it says about it. */
   readonly custom?: CustomFacts;
 }

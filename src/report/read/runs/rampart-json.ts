@@ -200,8 +200,11 @@ function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, sc
   // Also those of several runs are compared by Wilson's interval.
   if (count !== undefined && total > 0) return { value, ...ratioBounds(count, total), total };
   const ends = scaleInterval({ low: low ?? null, high: high ?? null }, scale);
-  return withBounds(scale(value), ends.low, ends.high);
+  return { ...withBounds(scale(value), ends.low, ends.high), ...(low === null || high === null ? MARKED : {}) };
 }
+
+/** A value that is exact has no ends; one that is uncertain has the ends null. */
+const MARKED = { isUncertain: true } as const;
 
 type Scale = (value: number) => number;
 
@@ -211,9 +214,14 @@ function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, f
     const statistic = parseStatistic(name);
     const read = statistic === undefined ? undefined : readStatistic(found, name as StatisticName, scale);
     if (statistic === undefined || read === undefined) continue;
-    const { low, high } = read.isReliable === false ? UNKNOWN : read;
+    const isMarked = read.isReliable === false;
+    const { low, high } = isMarked ? UNKNOWN : read;
     const { unit, better } = metric;
     const custom = unit === undefined && better === undefined ? {} : { custom: defined({ unit, better }) };
-    values.set(nameMetric({ ...metric, statistic }), { ...withBounds(read.value, low, high), ...custom });
+    values.set(nameMetric({ ...metric, statistic }), {
+      ...withBounds(read.value, low, high),
+      ...(isMarked ? MARKED : {}),
+      ...custom,
+    });
   }
 }
