@@ -1,3 +1,5 @@
+import { formatPct } from "./units.ts";
+
 /** Longer names have no typos. */
 const MAX_CHARACTERS = 200;
 
@@ -48,7 +50,7 @@ export function durationHint(typed: unknown, otherwise: string): string {
 export function nearestPercent(typed: unknown): string | undefined {
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
   if (typeof number !== "number" || !(number > 0) || number === Infinity) return undefined;
-  return `${Number((number < 1 ? 100 * number : number).toPrecision(6))} %`;
+  return formatPct(number < 1 ? number : number / 100, 6);
 }
 
 /** Returns how to correct a percentage without its sign. @param otherwise the hint when no percentage can be suggested */

@@ -44,9 +44,31 @@ export function numberSchema(rule = "must be a number"): v.NumberSchema<string> 
   return withHint(v.number(rule), numberHint);
 }
 
+/** Requires a whole number. */
+export function isWhole(): v.IntegerAction<number, string> {
+  return v.integer("must be a whole number");
+}
+
+/** Requires a number to be this large, or larger. */
+export function atLeast(least: number): v.MinValueAction<number, number, string> {
+  return v.minValue(least, `must be ${least} or more`);
+}
+
 /** Returns the schema of an integer of any sign. */
 export function integerSchema(): Schema<number> {
-  return v.pipe(numberSchema(), v.integer("must be a whole number"));
+  return v.pipe(numberSchema(), isWhole());
+}
+
+/** Returns the schema of a whole number. @param least the smallest one */
+export function wholeSchema(least: number): Schema<number> {
+  return v.pipe(numberSchema(), isWhole(), atLeast(least));
+}
+
+/** Returns the schema of a text that is not empty. */
+export function filledSchema(): v.SchemaWithPipe<
+  readonly [v.StringSchema<undefined>, v.NonEmptyAction<string, string>]
+> {
+  return v.pipe(v.string(), v.nonEmpty("must not be empty"));
 }
 
 /** Returns the schema of true or false. */

@@ -17,7 +17,7 @@ import {
   withHint,
 } from "../plan/schema.ts";
 import type { Percent } from "../plan/units.ts";
-import { msToSec } from "../plan/units.ts";
+import { formatPct, msToSec } from "../plan/units.ts";
 import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
 import { refuseMore } from "./arguments.ts";
 import {
@@ -176,7 +176,7 @@ function promptsSchema() {
     v.check(
       hinted(
         (parts) => Math.abs(sumOf(parts) - 100) <= 0.5,
-        (parts) => `Change the shares, which add up to ${Number(sumOf(parts).toPrecision(4))} %.`,
+        (parts) => `Change the shares, which add up to ${formatPct(sumOf(parts) / 100, 4)}.`,
       ),
       "must have shares that add up to 100 %",
     ),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { flagSchema, type PlanOf } from "../../plan/schema.ts";
+import { flagSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
@@ -95,11 +95,7 @@ export function tritonModelEntries() {
     /** Without the batch dimension. */
     shapes,
     /** Shared memory for one item of an output with variable size. */
-    outputSharedMemoryBytes: v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(0, "must be 0 or more"),
-    ),
+    outputSharedMemoryBytes: wholeSchema(0),
     /** Extra parameters of every request, by name; gRPC only. */
     parameters: v.record(v.string(), parameterSchema()),
     /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
