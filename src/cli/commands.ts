@@ -1,10 +1,12 @@
 import { nearestName } from "../plan/nearest-name.ts";
+import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import { VERSION } from "../runtime/version.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
+import { unexpectedArgument } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
@@ -211,7 +213,7 @@ export async function runCommandLine(invokedAs: string, args: readonly string[],
 function runNoCommand(name: string | undefined, rest: readonly string[], io: CommandIo): number | Promise<number> {
   switch (name) {
     case "help":
-      return printHelp(rest[0], io);
+      return rest.length > 1 ? refuseArgument(rest[1] ?? "", io) : printHelp(rest[0], io);
     case "--help":
     case "-h":
     case "--help-all":
@@ -219,6 +221,7 @@ function runNoCommand(name: string | undefined, rest: readonly string[], io: Com
     case "version":
     case "--version":
     case "-V":
+      if (rest[0] !== undefined) return refuseArgument(rest[0], io);
       io.out(`rampart ${VERSION}\n`);
       return EXIT.passed;
     case undefined:
@@ -240,6 +243,11 @@ async function printHelp(name: string | undefined, io: CommandIo, isAll = false)
   const topics = TOPICS.map((topic) => topic.name);
   if (command === undefined) return refuseCommand(name ?? "", io, topics);
   return (await command.load()).run(["--help"], `rampart ${command.name}`, io);
+}
+
+function refuseArgument(argument: string, io: CommandIo): number {
+  io.err(`rampart: ${formatProblem(unexpectedArgument(argument))}\n`);
+  return EXIT.usage;
 }
 
 /** @param topics names that would have been right too */

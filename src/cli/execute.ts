@@ -13,6 +13,7 @@ import { createReports } from "../report/report-formats.ts";
 import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
+import { settleTokenizers } from "../run/open/settle-tokenizers.ts";
 import { ALONE, type Peers } from "../run/peers/peers.ts";
 import { type RunningPlan, startPlan } from "../run/run-plan.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
@@ -89,10 +90,11 @@ export interface ExecuteOptions {
  * @throws UserError for a plan that cannot be run, RunError when the target prevents its start
  */
 export async function executePlan(
-  plan: Plan,
+  given: Plan,
   io: CommandIo,
   { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
+  const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`));
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
   let isInterrupted = false;

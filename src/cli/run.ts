@@ -232,8 +232,9 @@ export interface PlanChanges {
   readonly limits: readonly AssertionPlan[];
 }
 
-/** Returns what gives a plan the values of flags. */
-export function planChange({ values, limits }: PlanChanges): (plan: Plan) => Plan {
+/** Returns what gives a plan the values of flags; undefined when there are none. */
+export function planChange({ values, limits }: PlanChanges): ((plan: Plan) => Plan) | undefined {
+  if (values.size + limits.length === 0) return undefined;
   return (plan) => withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values);
 }
 

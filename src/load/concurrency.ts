@@ -41,10 +41,10 @@ export const concurrencyMode: LoadMode<ConcurrencyLoadPlan> = {
   }),
   unit: "concurrency",
   levels: ({ levels, search }) => ({ levels, search }),
-  describe: (plan) => {
+  describe: (plan, areUsers = areThinking(plan)) => {
     const { levels, rampMs, search } = plan;
     const reached = rampMs === undefined ? "" : `, reached from 1 over ${formatDurationNs(msToNs(rampMs))}`;
-    const what = areThinking(plan) ? "users" : "concurrency";
+    const what = areUsers ? "users" : "concurrency";
     return `${what} ${describeLevels(levels, search)}${reached}${describeThinking(plan)}`;
   },
   askedMean: ({ rampMs, thinkTime }, level, overNs) => {

@@ -30,8 +30,8 @@ export interface LoadMode<P extends LoadPlan> {
   readonly sharesSteps?: true;
   /** Returns the levels of the plan. Absent: the mode has a single level, which `prepare` returns. */
   levels?(plan: P): Pick<LevelSearch, "levels" | "search">;
-  /** Describes the load for the head of a report: `concurrency 1, 2, 4`. */
-  describe(plan: P): string;
+  /** Describes the load for the head of a report: `concurrency 1, 2, 4`. @param areUsers whether its levels are called users. Default: as `areUsers` says */
+  describe(plan: P, areUsers?: boolean): string;
   /** Describes a level when its value and its unit are not enough. */
   describeLevel?(plan: P, level: number): string | undefined;
   /** Returns how the load changes within a level. Absent or undefined: it does not. */

@@ -2,7 +2,10 @@ import type { LevelsPlan } from "../plan/load-plan.ts";
 import { LEVEL_UNITS } from "./level-units.ts";
 import type { LevelSearch } from "./load-mode.ts";
 
-/** The search for the highest load that keeps the limits: the loads that can be tried, and what to try next. It decides what to try from the verdicts so far, and measures nothing itself. */
+/**
+ * The search for the highest load that keeps the limits: which loads can be tried, and which is tried next. It decides by the verdicts so far,
+ * and measures nothing itself.
+ */
 
 /** The loads that can be tried. */
 export interface Ladder {

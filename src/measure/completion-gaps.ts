@@ -1,5 +1,5 @@
 import { msToNs } from "../plan/units.ts";
-import { bucketStartNs, ExponentialHistogram } from "./exponential-histogram.ts";
+import { bucketStartNs, ExponentialHistogram, type HistogramCounts } from "./exponential-histogram.ts";
 import { RECORD_CANCELLED, type RecordColumns } from "./records.ts";
 import { percentileAt, type Sketch } from "./sketch.ts";
 
@@ -16,34 +16,53 @@ const SHORTEST_NS = msToNs(500);
 /** A gap is much longer than usual above this multiple of the gaps that 90 % of the other time is in. */
 const MUCH_LONGER = 5;
 const USUAL_RATIO = 0.9;
+/** Idle times of this length and more are kept with their place: what is usual matters from here on. */
+const KEPT_NS = SHORTEST_NS / MUCH_LONGER;
 /** Gaps that are shorter by less than this are like each other. */
 const ALIKE_RATIO = 2 ** (1 / 4);
 /** More other gaps as long as this one are usual where they take most of the time. */
 const MOST_ALIKE = 1;
 /** Fewer other gaps do not show what is usual. */
 const FEWEST_GAPS = 30;
-/** Most long gaps that are kept; the shorter half of them is dropped above that. */
-const MOST_LONG = 256;
+/** Most idle times that are kept with their place; the shorter half of them is only counted above that. */
+const MOST_KEPT = 4096;
 
-interface LongGap {
-  startNs: number;
+/** Most gaps that are reported: the longest ones. */
+const MOST_GAPS = 256;
+
+/** A time between two ends. */
+interface IdleTime {
+  readonly startNs: number;
   readonly endNs: number;
-  /** The earliest send of the requests that were in flight at its end. */
-  sentNs: number;
+  /** The earliest send of the requests that were in flight at its end; infinite without any. */
+  readonly sentNs: number;
+}
+
+/** The times in which nothing ended, of one sender or of several together. Plain data. */
+export interface IdleTimes {
+  /** Those that are kept with their place, in the order of time. */
+  readonly kept: readonly IdleTime[];
+  /** All others by their length, as far as a request was in flight. */
+  readonly counted: HistogramCounts;
+  /** All of this length and more are kept. */
+  readonly leastNs: number;
+  /** The lengths of the others are only known to be below this; 0 for one sender, which knows them. */
+  readonly unknownBelowNs: number;
 }
 
 /**
- * Finds gaps between completions from the records of a measurement. Memory is bounded.
+ * Collects the times between ends from the records of a measurement. Memory is bounded.
  *
  * Only time in which a request was in flight counts, so that pauses of the load are not gaps. What the usual latency explains is not a gap either:
  * a request that is sent after a pause takes its time. What is usual comes from the same measurement, weighted by time: of independent
  * arrivals, one gap in more than 10^8 is as long by chance, and responses that come in bursts have long gaps as usual ones.
  */
 export class CompletionGaps {
-  private readonly short = new ExponentialHistogram();
-  private long: LongGap[] = [];
-  private latest: LongGap | undefined;
+  private readonly counted = new ExponentialHistogram();
+  private kept: { -readonly [K in keyof IdleTime]: IdleTime[K] }[] = [];
+  private latest: (typeof this.kept)[number] | undefined;
   private lastEndNs: number;
+  private leastNs = KEPT_NS;
 
   /** @param startNs start of the measurement */
   constructor(startNs: number) {
@@ -64,65 +83,112 @@ export class CompletionGaps {
         continue;
       }
       this.lastEndNs = endNs;
-      if (endNs - lastEndNs >= SHORTEST_NS) this.keep({ startNs: lastEndNs, endNs, sentNs });
-      else this.short.add(endNs - Math.max(lastEndNs, sentNs));
+      if (endNs - lastEndNs >= KEPT_NS) this.keep({ startNs: lastEndNs, endNs, sentNs });
+      else this.counted.add(endNs - Math.max(lastEndNs, sentNs));
     }
   }
 
-  /**
-   * Returns the gaps until `endNs`, in the order of time.
-   * @param openSentNs send times of the requests in flight at that time
-   * @param latency that of the measurement's requests
-   */
-  find(endNs: number, openSentNs: readonly number[], latency: Sketch): CompletionGap[] {
+  /** Returns the idle times until `endNs`. @param openSentNs send times of the requests in flight at that time */
+  until(endNs: number, openSentNs: readonly number[]): IdleTimes {
     // More requests may be in flight than a call may have arguments.
     const sentNs = openSentNs.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
-    const rest = { startNs: this.lastEndNs, endNs, sentNs };
-    const usualLatencyNs = latency.count === 0 ? 0 : percentileAt(latency, 50);
-    const all = [...this.long, ...(lengthOf(rest) > 0 ? [rest] : [])];
-    // From the shortest on: what has been found is not usual beside a longer one.
-    const found = new Map<LongGap, number>();
-    for (const gap of all.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
-      const lengthNs = lengthOf(gap) - usualLatencyNs;
-      if (lengthNs < SHORTEST_NS) continue;
-      const usual = this.usualBeside(gap, all, found);
-      if (usual !== undefined && lengthNs >= MUCH_LONGER * usual.longNs) found.set(gap, usual.typicalNs);
-    }
-    return all.flatMap((gap) => {
-      const typicalNs = found.get(gap);
-      return typicalNs === undefined ? [] : [{ startNs: gap.endNs - lengthOf(gap), endNs: gap.endNs, typicalNs }];
-    });
+    const last = { startNs: this.lastEndNs, endNs, sentNs };
+    const { kept, counted, leastNs } = this;
+    return { kept: [...kept, last], counted: countsOf(counted), leastNs, unknownBelowNs: 0 };
   }
 
-  private keep(gap: LongGap): void {
-    this.latest = gap;
-    this.long.push(gap);
-    if (this.long.length <= MOST_LONG) return;
-    const longest = new Set(this.long.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, MOST_LONG / 2));
-    for (const one of this.long) if (!longest.has(one)) this.short.add(lengthOf(one));
-    this.long = this.long.filter((one) => longest.has(one));
+  private keep(idle: (typeof this.kept)[number]): void {
+    this.latest = idle;
+    this.kept.push(idle);
+    if (this.kept.length <= MOST_KEPT) return;
+    const ordered = this.kept.toSorted((a, b) => spanOf(b) - spanOf(a));
+    const longest = new Set(ordered.slice(0, MOST_KEPT / 2));
+    this.leastNs = spanOf(ordered[MOST_KEPT / 2] as IdleTime);
+    for (const one of this.kept) if (!longest.has(one)) this.counted.add(inFlightNs(one));
+    this.kept = this.kept.filter((one) => longest.has(one));
   }
 
-  /** Cuts the shorter part off a gap in which a request ended after all. */
+  /** Cuts the shorter part off an idle time in which a request ended after all. */
   private split(endNs: number): void {
-    const at = this.long.findIndex((gap) => gap.startNs < endNs && endNs < gap.endNs);
-    const gap = this.long[at];
-    if (gap === undefined) return;
-    if (endNs - gap.startNs > gap.endNs - endNs) this.long[at] = { ...gap, endNs };
-    else gap.startNs = endNs;
+    const at = this.kept.findIndex((idle) => idle.startNs < endNs && endNs < idle.endNs);
+    const idle = this.kept[at];
+    if (idle === undefined) return;
+    if (endNs - idle.startNs > idle.endNs - endNs) this.kept[at] = { ...idle, endNs };
+    else idle.startNs = endNs;
   }
+}
 
-  /** Returns what is usual among the gaps shorter than one; undefined when these are too few, or gaps like this one are usual. */
-  private usualBeside(
-    gap: LongGap,
-    all: readonly LongGap[],
-    found: ReadonlyMap<LongGap, number>,
-  ): UsualGaps | undefined {
-    const others = new ExponentialHistogram();
-    others.addAll(this.short);
-    for (const one of all) if (one !== gap && !found.has(one)) others.add(lengthOf(one));
-    return usualBelow(others, lengthOf(gap));
+/**
+ * Joins the idle times of parts of one load that ran at the same time: nothing ended where none of them had an end. The lengths of the shorter ones
+ * depend on how the ends of the parts fall between each other; their mean is known.
+ * @param parts one or more
+ */
+export function joinIdleTimes(parts: readonly IdleTimes[]): IdleTimes {
+  const [only, ...others] = parts as [IdleTimes, ...IdleTimes[]];
+  if (others.length === 0) return only;
+  const kept = others.reduce((joined, part) => commonTimes(joined, part.kept), only.kept);
+  const timesNs = parts.map((part) => part.counted.sumNs + sumInFlightNs(part.kept));
+  const endCount = parts.reduce((sum, part) => sum + part.counted.count + part.kept.length - 1, 0);
+  const counted = new ExponentialHistogram();
+  const count = Math.max(0, endCount - kept.length);
+  const restNs = Math.max(0, Math.max(...timesNs) - sumInFlightNs(kept));
+  if (count > 0) counted.addMany(restNs / count, count);
+  const leastNs = Math.max(...parts.map((part) => part.leastNs));
+  return { kept, counted: countsOf(counted), leastNs, unknownBelowNs: leastNs };
+}
+
+function commonTimes(times: readonly IdleTime[], others: readonly IdleTime[]): IdleTime[] {
+  const common: IdleTime[] = [];
+  for (let at = 0, other = 0; at < times.length && other < others.length; ) {
+    const [one, two] = [times[at] as IdleTime, others[other] as IdleTime];
+    const [startNs, endNs] = [Math.max(one.startNs, two.startNs), Math.min(one.endNs, two.endNs)];
+    if (endNs > startNs) common.push({ startNs, endNs, sentNs: Math.min(one.sentNs, two.sentNs) });
+    if (one.endNs <= two.endNs) at++;
+    if (two.endNs <= one.endNs) other++;
   }
+  return common;
+}
+
+/** Returns the gaps among idle times, in the order of time. @param latency that of the same requests */
+export function findGaps({ kept, counted, unknownBelowNs }: IdleTimes, latency: Sketch): CompletionGap[] {
+  const usualLatencyNs = latency.count === 0 ? 0 : percentileAt(latency, 50);
+  const others = new ExponentialHistogram();
+  others.addAll(counted);
+  for (const one of kept) if (inFlightNs(one) > 0) others.add(inFlightNs(one));
+  // From the shortest on: what has been found is not usual beside a longer one.
+  const found = new Map<IdleTime, number>();
+  for (const idle of kept.toSorted((a, b) => inFlightNs(a) - inFlightNs(b))) {
+    const lengthNs = inFlightNs(idle);
+    if (lengthNs - usualLatencyNs < SHORTEST_NS) continue;
+    others.addMany(lengthNs, -1);
+    const usual = usualBelow(others, lengthNs);
+    const isGap = ({ longNs }: UsualGaps): boolean =>
+      lengthNs - usualLatencyNs >= MUCH_LONGER * Math.max(longNs, unknownBelowNs);
+    if (usual !== undefined && isGap(usual)) found.set(idle, usual.typicalNs);
+    else others.addMany(lengthNs, 1);
+  }
+  const longest = new Set([...found.keys()].slice(-MOST_GAPS));
+  return kept.flatMap((idle) => {
+    const typicalNs = longest.has(idle) ? found.get(idle) : undefined;
+    return typicalNs === undefined ? [] : [{ startNs: idle.endNs - inFlightNs(idle), endNs: idle.endNs, typicalNs }];
+  });
+}
+
+function countsOf({ offset, counts, count, sumNs }: ExponentialHistogram): HistogramCounts {
+  return { offset, counts, count, sumNs };
+}
+
+function spanOf({ startNs, endNs }: IdleTime): number {
+  return endNs - startNs;
+}
+
+/** Returns how long a request was in flight in an idle time; not above 0 without one. */
+function inFlightNs({ startNs, endNs, sentNs }: IdleTime): number {
+  return endNs - Math.max(startNs, sentNs);
+}
+
+function sumInFlightNs(times: readonly IdleTime[]): number {
+  return times.reduce((sum, one) => sum + Math.max(0, inFlightNs(one)), 0);
 }
 
 /** What gaps usually are, weighted by time, within 0.6 %. */
@@ -156,28 +222,12 @@ function sumOf(values: Iterable<number>): number {
   return sum;
 }
 
-/**
- * Joins the gaps of measurements; undefined without any. In time: all. Of parallel parts: the times that are gaps of every part; what ended
- * usually once in each of several times ends that much more often together.
- */
+/** Joins the gaps of measurements that follow each other; undefined without any. Those of parallel parts are found in their {@link joinIdleTimes}. */
 export function joinGaps(
   parts: readonly (readonly CompletionGap[] | undefined)[],
-  way: "in-time" | "parallel",
 ): readonly CompletionGap[] | undefined {
-  const known = parts.map((gaps) => gaps ?? []);
-  const joined = way === "in-time" ? known.flat() : known.reduce(commonGaps);
+  const joined = parts.flatMap((gaps) => gaps ?? []);
   return joined.length === 0 ? undefined : joined.toSorted((a, b) => a.startNs - b.startNs);
-}
-
-function commonGaps(gaps: readonly CompletionGap[], others: readonly CompletionGap[]): CompletionGap[] {
-  return gaps.flatMap((one) =>
-    others.flatMap((other) => {
-      const startNs = Math.max(one.startNs, other.startNs);
-      const endNs = Math.min(one.endNs, other.endNs);
-      const typicalNs = 1 / (1 / one.typicalNs + 1 / other.typicalNs);
-      return endNs - startNs < SHORTEST_NS ? [] : [{ startNs, endNs, typicalNs }];
-    }),
-  );
 }
 
 /** Returns how much of a measurement's time, 0 to 1, is in gaps with more than `waitNs` still to go. */
@@ -192,8 +242,4 @@ export function gapRatio(
 /** Reports whether so much of the time is in gaps that the requests which were not sent then decide a percentile. @param ratio see {@link gapRatio} */
 export function isHiddenByGaps(ratio: number, percentile: number): boolean {
   return ratio >= 1 - percentile / 100;
-}
-
-function lengthOf({ startNs, endNs, sentNs }: LongGap): number {
-  return endNs - Math.max(startNs, sentNs);
 }

@@ -75,6 +75,13 @@ export class ExponentialHistogram {
     if (durationNs > 0) this.sumNs += durationNs;
   }
 
+  /** Adds a duration several times. @param count negative: takes as many out that were added */
+  addMany(durationNs: number, count: number): void {
+    this.addTo(bucketOf(durationNs) + FIRST_INDEX, count);
+    this.count += count;
+    this.sumNs += count * Math.max(0, durationNs);
+  }
+
   /** Adds the durations of another histogram. */
   addAll({ offset, counts, count, sumNs }: HistogramCounts): void {
     for (let i = 0; i < counts.length; i++) if (counts[i] !== 0) this.addTo(offset + i, counts[i] as number);

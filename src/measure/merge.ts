@@ -61,7 +61,7 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
     extracted: joinExtracted(all("extracted")),
     good: first.good && joinGood(all("good").map((good = []) => good)),
     tokens: joinTokens(all("tokens").filter((tokens) => tokens !== undefined)),
-    gaps: joinGaps(all("gaps"), way),
+    gaps: way === "in-time" ? joinGaps(all("gaps")) : undefined,
     groups: joinGroups(parts, way),
     memberServers: joinServers(parts, way),
   });

@@ -35,6 +35,10 @@ export function promptsSchema() {
     revision: named,
     /** Set: the tokenizer is not the model's, so that the lengths of prompts are approximate. */
     isApproximate: v.exactOptional(v.literal(true)),
+    /** What to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
+    ifNotLoaded: v.exactOptional(
+      v.object({ tokenizer: named, revision: named, isApproximate: v.exactOptional(v.literal(true)) }),
+    ),
     /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
     file: v.string(),
     /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it has prompts. */

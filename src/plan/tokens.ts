@@ -16,6 +16,8 @@ export function tokensSchema() {
     tokenizer: named,
     /** Branch, tag or commit on the hub. */
     revision: named,
+    /** What to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
+    ifNotLoaded: v.exactOptional(v.object({ tokenizer: named })),
     /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
     isLengthAsked: v.exactOptional(v.literal(true)),
     /** JMESPath expression for the text of responses in a custom format. */

@@ -99,7 +99,7 @@ export function countOf(count: number, one: string, many?: string): string {
 
 /** Formats a ratio in percent: `12.3 %`. @param digits most significant digits. Default: 3 */
 export function formatPct(ratio: number, digits = 3): string {
-  return `${Number((ratio * 100).toPrecision(digits))} %`;
+  return `${(ratio * 100 || 0).toLocaleString("en-US", { maximumSignificantDigits: digits })} %`;
 }
 
 /** Returns a time in nanoseconds since the epoch as text: `2026-01-31T08:00:00.123Z`. */

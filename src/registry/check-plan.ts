@@ -6,7 +6,7 @@ import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
-import { withCustomMetrics } from "./custom-metrics.ts";
+import { describeCustomMetrics } from "./custom-metrics.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { metricSchema } from "./metric-schema.ts";
@@ -29,7 +29,8 @@ export function checkPlan(plan: Plan, isLoadValid = false): Plan {
   if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
-  return withCustomMetrics(plan);
+  const metrics = describeCustomMetrics(plan);
+  return metrics === undefined ? plan : { ...plan, ...metrics };
 }
 
 /** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */

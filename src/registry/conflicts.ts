@@ -98,15 +98,21 @@ export function checkClientProtocols(
   return [problem("conflict", at, `${kind} speaks ${spoken} only, and the target ${needed}`, hint, kind)];
 }
 
+const SESSIONS_HINT = 'Give the load a time, such as for: "1 min", or leave the warm-up out.';
+
 /** Returns why a load cannot have a warm-up. @param given the warm-up, by the path that it has at the front door; 0: none */
 export function checkWarmUp(
   load: Plan["load"],
   given: Readonly<Record<string, string | number | undefined>>,
 ): Problem[] {
-  if (loadModeOf(load).requestCount?.(load) === undefined) return [];
-  const message = "this load already fixes the number of requests, so warm-up requests cannot be added";
+  const { requestCount, dataOrder } = loadModeOf(load);
+  if (requestCount?.(load) === undefined) return [];
+  const [message, hint] =
+    dataOrder === "in-sessions"
+      ? ["needs a load with a time: this one holds each conversation once", SESSIONS_HINT]
+      : ["this load already fixes the number of requests, so warm-up requests cannot be added", "Leave it out."];
   return Object.entries(given).flatMap(([path, value = 0]) =>
-    value === 0 ? [] : [problem("conflict", path, message, "Leave it out.", String(value))],
+    value === 0 ? [] : [problem("conflict", path, message, hint, String(value))],
   );
 }
 

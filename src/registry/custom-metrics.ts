@@ -20,17 +20,19 @@ export function customMetricsOf({ target, derived = [] }: Pick<Plan, "target" | 
   return { extracted: targets.flatMap((one) => namesOf(listExtracted(fieldOf(one, "extract")))), derived };
 }
 
-/** Returns a plan whose assertions and limits have all that it says about its own metrics: unit, direction, and how they are computed. */
-export function withCustomMetrics(plan: Plan): Plan {
+/**
+ * Returns a plan's assertions and limits with all that it says about its own metrics: unit, direction, and how they are computed; undefined
+ * when it has no metrics of its own.
+ */
+export function describeCustomMetrics(plan: Plan): Partial<Pick<Plan, "assertions" | "limits" | "repeat">> | undefined {
   const known = customMetricsOf(plan);
-  if (known.extracted.length === 0 && known.derived.length === 0) return plan;
+  if (known.extracted.length === 0 && known.derived.length === 0) return undefined;
   const complete = <M extends { readonly metric: MetricPlan }>(one: M): M => ({
     ...one,
     metric: describe(one.metric, known),
   });
   const { assertions, limits, repeat } = plan;
   return {
-    ...plan,
     assertions: assertions.map(complete),
     ...(limits === undefined ? {} : { limits: limits.map(complete) }),
     ...(repeat?.until === undefined ? {} : { repeat: { ...repeat, until: complete(repeat.until) } }),

@@ -35,6 +35,11 @@ function areUsers(plan: NamedPlan): boolean {
   return !LEVEL_UNITS[levelUnitOf(plan.load)].isScheduled && tokensPlanOf(plan) !== undefined;
 }
 
+/** Describes a plan's load for the head of a report: `concurrency 1, 2, 4`. */
+export function describeLoad(plan: NamedPlan): string {
+  return loadModeOf(plan.load).describe(plan.load, areUsers(plan));
+}
+
 /** Formats a number of users. */
 export function describeUsers(count: number | string): string {
   return `${count} ${plural(Number(count), "user")}`;

@@ -76,7 +76,7 @@ function formatModelTable({ title, ...table }: ModelTable): string {
     columns.map((column) => column.title),
     rows.map((row) => row.map(textOf)),
   );
-  const why = explainMark([{ title, columns, rows }]);
+  const why = explainMark([{ ...table, title, columns, rows }]);
   const whole = [
     ...(title === "" ? [] : [`**${escapeMarkdown(title)}**`]),
     text,

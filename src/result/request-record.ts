@@ -48,7 +48,6 @@ export interface FailedRequest {
 export interface ResponseRecord {
   /** Arrival, in whole nanoseconds after the send; later than that of the previous response. */
   readonly offsetNs: number;
-  readonly epochNs: bigint;
   /** For an empty response, all outputs of the model, without data. */
   readonly outputs: ResponseContent;
 }

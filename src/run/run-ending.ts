@@ -17,7 +17,7 @@ const FAILED_GRACE_MS = 1000;
 /** The parts of a run that its end needs. */
 export interface RunEnding {
   readonly session: Session;
-  readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "state">;
+  readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "until">;
   readonly signal: RunSignal;
   readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
@@ -74,7 +74,7 @@ export async function serverDelta(
 export async function composeResult(ending: RunEnding, parts: MeasuredParts): Promise<RunResult> {
   const { sender, signal, policy, abort } = ending;
   const { phased, warmup, totals, server, startNs } = parts;
-  const { sentCount, completedCount, failedCount, cancelledCount } = await sender.state();
+  const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });
   return {
     prepared: ending.prepared,
     ...foundLevels(ending, parts.levels),

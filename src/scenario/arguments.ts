@@ -1,4 +1,4 @@
-import { userError } from "../plan/problem.ts";
+import { problem, UserError, userError } from "../plan/problem.ts";
 import { showValue } from "../plan/show-value.ts";
 import { countOf } from "../plan/units.ts";
 
@@ -14,6 +14,19 @@ export function refuseMore(call: string, given: IArguments | readonly unknown[],
   if (given.length <= most) return;
   const message = `takes ${most === 0 ? "no arguments" : countOf(most, "argument")}`;
   throw userError("invalid-value", call, message, hint, showValue(given[most]));
+}
+
+/** Refuses options that no schema checks later: unknown ones, and those that are not text. @throws UserError */
+export function refuseOthers(call: string, options: unknown, names: readonly string[]): void {
+  const hint = `Its options are ${names.join(" and ")}.`;
+  if (typeof options !== "object" || options === null)
+    throw userError("invalid-value", call, "takes options as an object", hint, showValue(options));
+  const problems = Object.entries(options).flatMap(([name, value]) => {
+    if (!names.includes(name)) return [problem("unknown-name", call, `has no option ${name}`, hint)];
+    if (value === undefined || typeof value === "string") return [];
+    return [problem("invalid-value", call, `needs text as ${name}`, hint, showValue(value))];
+  });
+  if (problems.length > 0) throw new UserError(problems);
 }
 
 /** Refuses a load where another argument belongs. @param hint the right order @throws UserError */

@@ -33,6 +33,13 @@ export type MembersOf<M extends readonly MixMember[]> = {
     : never;
 };
 
+type OtherFields<T> = T extends unknown ? Exclude<keyof T, keyof MixMember> : never;
+
+/** {@link MembersOf}, or what the compiler reports of fields that no member has. */
+type CheckedMembers<M extends readonly MixMember[]> = [OtherFields<M[number]>] extends [never]
+  ? MembersOf<M>
+  : `a member has no field ${string & OtherFields<M[number]>}`;
+
 /** The target that the members of a mix are together. */
 export type MixOf<M extends readonly MixMember[]> =
   M[number]["target"] extends Target<infer P, infer A, infer X>
@@ -49,7 +56,7 @@ export type MixOf<M extends readonly MixMember[]> =
  * ])
  */
 export function mix<const M extends readonly [MixMember, MixMember, ...MixMember[]]>(
-  members: M & MembersOf<M>,
+  members: M & CheckedMembers<M>,
 ): MixOf<M> {
   refuseMore("mix(members)", arguments);
   const target: Target & { readonly values: readonly unknown[] } = {

@@ -287,11 +287,14 @@ function toPromptsPlan(
 
 /** Returns the tokenizer that makes prompts: without one of the model, the built-in one, whose counts are near enough. */
 function promptTokenizer(
-  { tokenizer, revision }: LlmContent,
+  { tokenizer, revision, isTokenizerAssumed }: LlmContent,
   isGenerated: boolean,
-): Pick<PromptsPlan, "tokenizer" | "revision" | "isApproximate"> {
-  if (tokenizer !== "none" || !isGenerated) return { tokenizer, revision };
-  return { tokenizer: BUILT_IN_TOKENIZER, revision: "main", isApproximate: true };
+): Pick<PromptsPlan, "tokenizer" | "revision" | "isApproximate" | "ifNotLoaded"> {
+  const other = isGenerated
+    ? ({ tokenizer: BUILT_IN_TOKENIZER, revision: "main", isApproximate: true } as const)
+    : { tokenizer: "none", revision };
+  if (tokenizer === "none") return other;
+  return { tokenizer, revision, ...(isTokenizerAssumed === true ? { ifNotLoaded: other } : {}) };
 }
 
 /** Whether prompts ask for a response length. */

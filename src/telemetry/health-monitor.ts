@@ -15,16 +15,15 @@ const P99_SAMPLES = 100;
 let coreWait: CoreWait | undefined;
 let isCoreWaitOpen = false;
 
-/** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
-export class HealthMonitor {
-  private readonly clock: Clock;
+/** Monitors how busy a thread is. It costs the same however late its timers are. */
+export class LoadMonitor {
+  protected readonly clock: Clock;
   private readonly isLagFree: boolean;
   private cancelTicks: Cancel | undefined;
   private lastTickNs = 0;
   private startNs = 0;
   private startCpuUs = 0;
-  private startWaitNs: number | undefined;
-  private lag = new DurationTally();
+  private longestNs = 0;
 
   /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
   constructor(clock = systemClock, isLagFree = false) {
@@ -41,38 +40,64 @@ export class HealthMonitor {
     }
     this.startNs = clock.nowNs();
     this.startCpuUs = cpuUs();
-    this.startWaitNs = coreWaitNs();
-    this.lag = new DurationTally();
+    this.longestNs = 0;
   }
 
-  /** Returns the health since the start, and restarts. */
-  take(): ClientHealth {
-    const { startWaitNs } = this;
-    const lag = this.lag.toSketch();
-    const wallNs = this.clock.nowNs() - this.startNs;
+  /** Returns the load since the start, and restarts. */
+  take(): Pick<ClientHealth, "cpuRatio" | "loopLagMaxNs"> {
+    const { wallNs, longestNs } = this;
     const usedUs = cpuUs() - this.startCpuUs;
-    const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
-    const health: ClientHealth = {
-      cpuRatio: wallNs <= 0 ? 0 : usToNs(usedUs) / wallNs,
-      loopLagMaxNs: lag.max,
-      loopLagMeanNs: lag.mean,
-      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: percentileAt(lag, 99) }),
-      ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
-    };
     this.start();
-    return health;
+    return { cpuRatio: wallNs <= 0 ? 0 : usToNs(usedUs) / wallNs, loopLagMaxNs: longestNs };
   }
 
   stop(): void {
     this.cancelTicks?.();
   }
 
-  /** A late tick also counts for the ticks that it skipped, because events at those times would have waited too. */
-  private tick(tickNs: number): void {
+  /** Time since the start. */
+  protected get wallNs(): number {
+    return this.clock.nowNs() - this.startNs;
+  }
+
+  protected tick(tickNs: number): number {
     const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
     this.lastTickNs = tickNs;
+    this.longestNs = Math.max(this.longestNs, lagNs);
+    return lagNs;
+  }
+}
+
+/** Monitors the measuring thread: CPU time, waits for a core, and event-loop lag. See {@link ClientHealth}. */
+export class HealthMonitor extends LoadMonitor {
+  private startWaitNs: number | undefined;
+  private lag = new DurationTally();
+
+  override start(): void {
+    super.start();
+    this.startWaitNs = coreWaitNs();
+    this.lag = new DurationTally();
+  }
+
+  /** Returns the health since the start, and restarts. */
+  override take(): ClientHealth {
+    const { startWaitNs, wallNs } = this;
+    const lag = this.lag.toSketch();
+    const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;
+    return {
+      ...super.take(),
+      loopLagMeanNs: lag.mean,
+      ...(lag.count < P99_SAMPLES ? {} : { loopLagP99Ns: percentileAt(lag, 99) }),
+      ...(waitNs === undefined || wallNs <= 0 ? {} : { coreWaitRatio: Math.min(1, waitNs / wallNs) }),
+    };
+  }
+
+  /** A late tick also counts for the ticks that it skipped, because events at those times would have waited too. */
+  protected override tick(tickNs: number): number {
+    const lagNs = super.tick(tickNs);
     const samples = Float64Array.from({ length: 1 + Math.floor(lagNs / TICK_NS) }, (_, i) => lagNs - i * TICK_NS);
     this.lag.addAll(samples, samples.length);
+    return lagNs;
   }
 }
 

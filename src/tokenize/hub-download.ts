@@ -21,7 +21,7 @@ const TIMEOUT_MS = 30_000;
 /** Of the whole download, from a server that sends a little again and again. */
 const TOTAL_TIMEOUT_MS = 600_000;
 const AT = { setting: "inputs.tokenizer" } as const;
-const LOCAL = "a folder with the model's tokenizer.json, or a tiktoken encoding such as o200k_base.";
+const LOCAL = "a folder with the model's tokenizer.json, a tiktoken encoding such as o200k_base, or none.";
 
 /** A response of the hub. */
 interface Response {

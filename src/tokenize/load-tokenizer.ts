@@ -119,7 +119,7 @@ function notFound(name: string, revision: string, cache: string): UserError {
   places.push("not a tiktoken encoding");
   places.push(isHubId(name) ? "and downloads are switched off (HF_HUB_OFFLINE)" : "and not a valid name on the hub");
   const hint =
-    "Give a folder with a tokenizer.json, a model of the hub (organisation/model), or an encoding (o200k_base).";
+    "Give a folder with a tokenizer.json, a model of the hub (organisation/model), an encoding (o200k_base), or none.";
   return userError("missing", AT, `was not found: ${places.join(", ")}`, hint, name);
 }
 

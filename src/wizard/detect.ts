@@ -1,6 +1,6 @@
 import { RunError, UserError } from "../plan/problem.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
-import { type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
+import { askStatus, type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers } from "./answers.ts";
@@ -22,6 +22,7 @@ export interface Detection {
  * Serving's.
  */
 const DEFAULT_PORTS = [8000, 8001, 8080, 8500];
+const DEFAULT_HTTP_PORT = 80;
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
 /**
@@ -108,6 +109,22 @@ function describe(
 
 function describeFound(found: readonly FoundApi[]): string {
   return found.map(({ description, protocol }) => `${description} over ${PROTOCOLS[protocol]}`).join(", and ");
+}
+
+/**
+ * Asks the address of any HTTP server once. Returns a sentence when the requests of the scenario would fail, and undefined when they would not,
+ * or this is unknown.
+ */
+export async function describeRefusal(answers: Answers): Promise<string | undefined> {
+  const { url = "", path, recording } = answers;
+  // Recorded requests are not a GET.
+  if (wizardTargetOf(answers)?.asks.includes("path") !== true || recording === "requests") return undefined;
+  const [, address = "", ownPath = ""] = /^((?:https?:\/\/)?[^/?]*)(.*)$/.exec(url) ?? [];
+  const asked = path ?? (ownPath.startsWith("/") ? ownPath : `/${ownPath}`);
+  const status = await askStatus(parseUrl(address, DEFAULT_HTTP_PORT), asked);
+  if (status === undefined || (status >= 200 && status < 300)) return undefined;
+  const hint = status === 404 ? " Is the path right?" : "";
+  return `${address}${asked} answers HTTP ${status}: all requests of the scenario would fail.${hint}`;
 }
 
 /**

@@ -46,7 +46,7 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
   },
   "error-limit": {
     value: "SHARE",
-    help: "For the limit: the share of failed requests must be below this, such as 1%, or none. Default: 1 %.",
+    help: "For the limit: the share of failed requests must be below this, such as 1%, or none. Default: none, or 1 % without any other limit.",
   },
 };
 

@@ -5,7 +5,7 @@ import { messageOf, type Problem, problem, RunError, UserError, wordError } from
 import { describeTime } from "../registry/run-time.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
-import { detectServer, findModels, findTargetWithModel, requireMeasurable } from "./detect.ts";
+import { describeRefusal, detectServer, findModels, findTargetWithModel, requireMeasurable } from "./detect.ts";
 import {
   checkableFlags,
   findUnneededForGoal,
@@ -98,7 +98,7 @@ export class Interview {
         if (way === "end") return undefined;
         if (way === "again") continue;
       }
-      if (question.id === "save" && this.mode === "ask" && this.given.save === undefined) await this.sayTime();
+      if (question.id === "save" && this.mode === "ask" && this.given.save === undefined) await this.sayBeforeWriting();
       const reply = await this.reply(question);
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
@@ -111,15 +111,17 @@ export class Interview {
       }
     }
     if (this.problems.length > 0) throw new UserError(this.problems);
-    if (this.mode !== "ask" || this.given.save !== undefined) await this.sayTime();
+    if (this.mode !== "ask" || this.given.save !== undefined) await this.sayBeforeWriting();
     await this.checkUnused();
     return this.answers;
   }
 
-  /** Says how long the run will take, before anything is written. */
-  private async sayTime(): Promise<void> {
+  /** Says before anything is written that the server refuses the requests, and how long the run will take. */
+  private async sayBeforeWriting(): Promise<void> {
     if (this.problems.length > 0) return;
-    await this.inform(describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around)));
+    const refusal = this.isOffline ? undefined : await describeRefusal(this.answers);
+    const time = describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around));
+    await this.inform(refusal === undefined ? time : `${refusal}\n${time}`);
   }
 
   private async inform(text: string): Promise<void> {
@@ -345,13 +347,10 @@ export class Interview {
   /** Reports options that the answers have left no use for. */
   private async checkUnused(): Promise<void> {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
-    if (unused.length === 0) return;
     const message = "has no effect with the other answers";
-    if (this.mode === "ask") {
-      for (const id of unused) warn(`--${id} ${message}`);
-      return;
-    }
-    throw new UserError(unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id])));
+    const problems = unused.map((id) => problem("conflict", `--${id}`, message, "Leave it out.", this.asGiven[id]));
+    if (problems.length > 0 && this.mode !== "ask") throw new UserError(problems);
+    for (const id of unused) warn(`--${id} ${message}`);
   }
 }
 

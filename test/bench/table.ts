@@ -92,6 +92,8 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
     peers(pinnedTitle(what), "cpuUsPerRequest"),
   ];
   const bulk = pinnedTitle(BULK);
+  const oneThread = middle(pinnedTitle(HTTP_256), executableName, "requestsPerSec");
+  const twoThreads = middle(TWO_THREADS, executableName, "requestsPerSec");
   const goals: Judged[] = [
     ofWrkGoal(HTTP),
     ofWrkGoal(HTTP_256),
@@ -103,14 +105,31 @@ export function judge(samples: Samples, starts: Starts): Goal[] {
     ],
     [
       "HTTP, 256 concurrent: requests/s of one thread, of those of two",
-      middle(pinnedTitle(HTTP_256), executableName, "requestsPerSec") /
-        middle(TWO_THREADS, executableName, "requestsPerSec"),
+      oneThread / twoThreads,
       // With fewer the server has no cores of its own.
       cpus().length >= CORES_OF_TWO ? 1 / 1.6 : undefined,
-      peers(TWO_THREADS, "requestsPerSec"),
+      listTools(
+        [
+          ["one thread", oneThread],
+          ["two", twoThreads],
+        ],
+        "requests/s",
+      ),
     ],
-    ["HTTP: CPU per request in shared memory, of plain", ownCpu(HTTP_SHARED) / ownCpu(HTTP), 1],
-    ["gRPC: CPU per request in shared memory, of plain", ownCpu(GRPC_SHARED) / ownCpu(GRPC), 1],
+    ...[["HTTP", HTTP, HTTP_SHARED] as const, ["gRPC", GRPC, GRPC_SHARED] as const].map(
+      ([way, plain, shared]): Judged => [
+        `${way}: CPU per request in shared memory, of plain`,
+        ownCpu(shared) / ownCpu(plain),
+        1,
+        listTools(
+          [
+            ["plain", ownCpu(plain)],
+            ["shared memory", ownCpu(shared)],
+          ],
+          "µs CPU/request",
+        ),
+      ],
+    ),
     ["HTTP: p50 at concurrency 1, of perf_analyzer's", ratio(HTTP_1, originalName, "p50Us"), 1, peers(HTTP_1, "p50Us")],
     ["gRPC: p50 at concurrency 1, of perf_analyzer's", ratio(GRPC_1, originalName, "p50Us"), 1, peers(GRPC_1, "p50Us")],
     ["HTTP: start to first request, ms", startMs("http"), MOST_START_MS, describeStarts(starts, "http")],

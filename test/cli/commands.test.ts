@@ -72,6 +72,17 @@ describe("a command that does not exist", () => {
   });
 });
 
+test("help and version take no further arguments", async () => {
+  for (const args of [
+    ["version", "x"],
+    ["--version", "x"],
+    ["help", "run", "x"],
+  ] as const) {
+    const { code, out, err } = await run(...args);
+    assert.deepEqual([code, out, err], [64, "", "rampart: x: is an unexpected argument. Leave it out.\n"]);
+  }
+});
+
 test("an unknown flag gets the nearest flag as a hint, or the help; its value is not taken as an argument", async () => {
   assert.match(
     (await run("run", "x.ts", "--jsn", "a")).err,

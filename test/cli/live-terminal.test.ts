@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startAnsweringServer } from "../servers/answering-server.ts";
+import { endLater, startAnsweringServer } from "../servers/answering-server.ts";
 import { ROOT, rampartCommand, runRampart } from "./rampart-process.ts";
+import { scenarioText } from "./scenario-files.ts";
 
 /** What a run shows on a terminal, in a pipe and in a CI system. `script` of util-linux gives the terminal. */
 
@@ -96,16 +100,38 @@ describe("what a run shows while it lasts", LIMIT, () => {
   test("a language model's users, tokens and times to them are in the table of the report", {
     skip: !hasTerminal,
   }, async () => {
-    const { code, text, waitFor } = startOnTerminal(["run", "scenarios/llm.ts"]);
-    const row = String.raw` +[\d.]+ +[\d,]+( +[\d.]+ ms){3,5} +0\u001b`;
-    await waitFor(
-      new RegExp(
-        String.raw`\nusers +req/s +tokens/s +TTFT p50 +TTFT p99 +(ITL p50 +ITL p99 +)?e2e p99 .*\r\n +1${row}`,
-      ),
-    );
-    await waitFor(new RegExp(String.raw`\r\n +4${row}`));
-    assert.equal(await code, 0, text());
-    assert.doesNotMatch(text(), /^recent /m);
+    const waiting = Promise.withResolvers<void>();
+    // All but the first two responses wait.
+    const model = await startAnsweringServer((response, index) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: "a" } }] })}\n\n`);
+      const usage = { prompt_tokens: 1, completion_tokens: 2 };
+      const rest = `data: ${JSON.stringify({ choices: [{ delta: { content: "b" } }], usage })}\n\ndata: [DONE]\n\n`;
+      if (index < 2) endLater(response, rest);
+      else void waiting.promise.then(() => response.end(rest));
+    });
+    const folder = mkdtempSync(join(tmpdir(), "rampart-live-"));
+    const scenario = scenarioText({
+      target: `openai("${model.url}", { model: "m", tokenizer: "none", streaming: true })`,
+      inputs: 'input.payloads("./in.json")',
+      load: "hold(1, { requests: 4 })",
+    });
+    const payload = [{ model: "m", stream: true, messages: [{ role: "user", content: "hi" }] }];
+    writeFileSync(join(folder, "in.json"), JSON.stringify({ data: [{ payload }] }));
+    writeFileSync(join(folder, "x.ts"), scenario);
+    try {
+      const { code, text, waitFor } = startOnTerminal(["run", join(folder, "x.ts")]);
+      const row = String.raw` +[\d.]+ +[\d.]+( +[\d.,]+ (us|ms|s)){3,5} +0\u001b`;
+      await waitFor(
+        new RegExp(String.raw`\nusers +req/s +tokens/s +TTFT p50 +TTFT p99 +(ITL .*)?e2e p99 .*\r\n +1${row}`),
+      );
+      waiting.resolve();
+      assert.equal(await code, 0, text());
+      assert.doesNotMatch(text(), /^recent /m);
+    } finally {
+      model.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   for (const [what, args, env] of [

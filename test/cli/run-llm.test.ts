@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { startMock } from "../../src/mock/server.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of generative models, as a process of its own. */
 
+const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 interface Report {
@@ -55,6 +57,30 @@ describe("rampart run of a language model", () => {
       assert.equal(code, 65, out + err);
       assert.match(out, /^ {2}FAIL +p99 time to first token < 5 ms/m);
     });
+  });
+
+  test("counts by the server where nobody names a tokenizer and that of the model cannot be loaded", async () => {
+    const mock = await startMock({ latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 }, LOOPBACK);
+    const url = JSON.stringify(`127.0.0.1:${mock.httpPort}`);
+    const text = (options: string): string =>
+      scenarioText({
+        target: `openai(${url}, { model: "llama", streaming: true${options} })`,
+        inputs: "input.prompts({ isl: 20, osl: 4 })",
+      });
+    const files = { "x.ts": text(""), "named.ts": text(', tokenizer: "llama"') };
+    await inFolder(files, async (cwd) => {
+      const env = { HF_HUB_OFFLINE: "1", HF_HUB_CACHE: join(cwd, "hub") };
+      const { code, out, err } = await runRampart(["run", "x.ts", "-v", "--json", "x.json"], { cwd, env });
+      assert.equal(code, 0, out + err);
+      assert.match(err, /^rampart: the tokenizer llama was not found: .*; the server counts tokens instead$/m);
+      assert.match(out.replace(/\s+/g, " "), /prompts have approximate lengths, by o200k_base/);
+      const { levels } = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as Report;
+      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.average, 4);
+      const named = await runRampart(["run", "named.ts"], { cwd, env });
+      assert.equal(named.code, 64, named.out);
+      assert.match(named.err, /target\.tokenizer: was not found: .*, an encoding \(o200k_base\), or none\./);
+    });
+    await mock.stop();
   });
 
   test("sends the payloads of a file in turn", async () => {

@@ -121,7 +121,10 @@ describe("sessions", () => {
   test("of a whole are held once, and a warm-up is refused for them", LIMIT, async () => {
     const { code, stderr } = await runRampart(["run", writeScenario("warm", "sessions(2)", ` warmupFor: "1 s"`)]);
     assert.equal(code, 64);
-    assert.match(stderr, /warmupFor: this load already fixes the number of requests/);
+    assert.match(
+      stderr,
+      /warmupFor: needs a load with a time: .*\(got 1 s\)\. Give the load a time, such as for: "1 min", or leave/,
+    );
     assert.equal(seen.length, 0);
   });
 

@@ -112,7 +112,7 @@ describe("every guide", () => {
 
 /** Options of the programs beside Rampart that guides show, and of npm, Deno and `npm test`. */
 const FOREIGN = new Set(
-  "--workflow --branch --limit --jq --dir --edit-last --create-if-none --body-file --fail --silent --location --output --status --name --user --pass --server-side --mpi --host --bind-to --release --ignore-missing --detach --name --profile-models --matrix --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --minutes --baseline --quick --timeout --no-check --test --metrics".split(
+  "--workflow --branch --event --limit --jq --dir --edit-last --create-if-none --body-file --fail --silent --location --output --status --name --user --pass --server-side --mpi --host --bind-to --release --ignore-missing --detach --name --profile-models --matrix --triton-launch-mode --perf-analyzer-path --target --force --all --only --rounds --memory --minutes --baseline --quick --timeout --no-check --test --metrics".split(
     " ",
   ),
 );

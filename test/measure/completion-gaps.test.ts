@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type CompletionGap, CompletionGaps } from "../../src/measure/completion-gaps.ts";
+import {
+  type CompletionGap,
+  CompletionGaps,
+  findGaps,
+  type IdleTimes,
+  joinIdleTimes,
+} from "../../src/measure/completion-gaps.ts";
 import { RECORD_CANCELLED, RecordColumns } from "../../src/measure/records.ts";
 import { EMPTY_SKETCH } from "../../src/measure/sketch.ts";
 import { createRandom, type Random } from "../../src/runtime/random.ts";
@@ -56,18 +62,24 @@ const constant = (ns: number) => () => ns;
 const lognormal = (medianNs: number, sigma: number) => (random: Random) =>
   medianNs * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
 
-function gapsOf(rows: readonly Row[], endNs: number): CompletionGap[] {
+function idleTimesOf(rows: readonly Row[], endNs: number): IdleTimes {
   const gaps = new CompletionGaps(0);
-  const latency: number[] = [];
   const records = new RecordColumns((columns, count) => gaps.add(columns, count));
   const ordered = rows.toSorted((a, b) => a.endNs - b.endNs);
-  for (const row of ordered.filter((one) => one.endNs <= endNs)) {
-    fill(records, row);
-    if (row.flags === undefined) latency.push(row.endNs - row.sendStartNs);
-  }
+  for (const row of ordered.filter((one) => one.endNs <= endNs)) fill(records, row);
   records.drain();
   const openNs = ordered.filter((one) => one.endNs > endNs).map(({ sendStartNs }) => sendStartNs);
-  return gaps.find(endNs, openNs, sketchWithoutTimes(latency));
+  return gaps.until(endNs, openNs);
+}
+
+/** Returns the gaps of a load that several senders have sent together, each every n-th request of it. */
+function gapsOf(rows: readonly Row[], endNs: number, senderCount = 1): CompletionGap[] {
+  const parts = Array.from({ length: senderCount }, (_, sender) =>
+    rows.filter((_, index) => index % senderCount === sender),
+  );
+  const ended = rows.filter((one) => one.endNs <= endNs && one.flags === undefined);
+  const latency = sketchWithoutTimes(ended.map((row) => row.endNs - row.sendStartNs));
+  return findGaps(joinIdleTimes(parts.map((part) => idleTimesOf(part, endNs))), latency);
 }
 
 const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] = [
@@ -89,6 +101,7 @@ const LOADS: readonly (readonly [name: string, load: Load, latency: Latency])[] 
     constant(SEC),
   ],
 ];
+const SENDERS = [1, 2, 8];
 const NONE: Stall = { fromNs: Number.POSITIVE_INFINITY, forNs: 0 };
 
 describe("what the load, chance or the latency explains is not a gap", () => {
@@ -96,7 +109,8 @@ describe("what the load, chance or the latency explains is not a gap", () => {
     test(name, () => {
       for (let seed = 1; seed <= 10; seed++) {
         const rows = load(createRandom(seed), latency, 20 * SEC, NONE);
-        assert.deepEqual(gapsOf(rows, 20 * SEC), [], `seed ${seed}`);
+        for (const senders of SENDERS)
+          assert.deepEqual(gapsOf(rows, 20 * SEC, senders), [], `${senders}, seed ${seed}`);
       }
     });
   }
@@ -108,16 +122,42 @@ describe("a time in which a server stalls is found, with its times", () => {
     test(name, () => {
       const stall = { fromNs: 12 * SEC, forNs: 4 * SEC };
       for (let seed = 1; seed <= 10; seed++) {
-        const found = gapsOf(load(createRandom(seed), latency, 30 * SEC, stall), 30 * SEC);
-        assert.equal(found.length, 1, `seed ${seed}: ${JSON.stringify(found)}`);
-        const [{ startNs, endNs, typicalNs }] = found as [CompletionGap];
-        // It begins with the last response before, and ends with the first one after.
-        assert.ok(startNs <= 12 * SEC + 50 * MS && startNs > 11.5 * SEC, `${startNs}`);
-        assert.ok(endNs >= 16 * SEC && endNs < 17 * SEC, `${endNs}`);
-        assert.ok(typicalNs < 0.4 * SEC, `${typicalNs}`);
+        const rows = load(createRandom(seed), latency, 30 * SEC, stall);
+        for (const senders of SENDERS) {
+          const found = gapsOf(rows, 30 * SEC, senders);
+          assert.equal(found.length, 1, `${senders}, seed ${seed}: ${JSON.stringify(found)}`);
+          const [{ startNs, endNs, typicalNs }] = found as [CompletionGap];
+          // It begins with the last response before, and ends with the first one after.
+          assert.ok(startNs <= 12 * SEC + 50 * MS && startNs > 11.5 * SEC, `${startNs}`);
+          assert.ok(endNs >= 16 * SEC && endNs < 17 * SEC, `${endNs}`);
+          assert.ok(typicalNs < 0.4 * SEC, `${typicalNs}`);
+        }
       }
     });
   }
+
+  test("also by senders each of which has too few requests to say what is usual", () => {
+    const stall = { fromNs: 8 * SEC, forNs: 2 * SEC };
+    const ofUsers = Array.from({ length: 8 }, (_, user) => {
+      return lanes(1)(createRandom(user), (random) => (300 + 200 * random()) * MS, 20 * SEC, stall);
+    });
+    const rows = ofUsers.flat();
+    // Requests of the users in turn, so that each sender gets those of its users.
+    const inTurn = Array.from({ length: 100 }, (_, at) => ofUsers.map((of) => of[at])).flat();
+    const [whole, ...others] = gapsOf(rows, 20 * SEC);
+    assert.deepEqual(others, []);
+    for (const senders of [2, 4, 8]) {
+      const idle = Array.from({ length: senders }, (_, sender) =>
+        idleTimesOf(
+          inTurn.filter((row, at): row is Row => row !== undefined && at % senders === sender),
+          20 * SEC,
+        ),
+      );
+      const latency = sketchWithoutTimes(rows.map((row) => row.endNs - row.sendStartNs));
+      const found = findGaps(joinIdleTimes(idle), latency).map(({ startNs, endNs }) => [startNs, endNs]);
+      assert.deepEqual(found, [[whole?.startNs, whole?.endNs]], `${senders}`);
+    }
+  });
 
   test("also when it lasts to the end, and when there are several", () => {
     const load = lanes(4);
@@ -185,7 +225,7 @@ test("too few responses show no gap, cancelled requests end none, and failed one
   for (const row of [...many, { sendStartNs: 100 * MS, endNs: 4 * SEC }, failed]) fill(records, row);
   records.drain();
   assert.deepEqual(
-    gaps.find(4 * SEC, [], EMPTY_SKETCH).map(({ startNs, endNs }) => [startNs, endNs]),
+    findGaps(gaps.until(4 * SEC, []), EMPTY_SKETCH).map(({ startNs, endNs }) => [startNs, endNs]),
     [[100 * MS, 3 * SEC]],
   );
 });
@@ -203,7 +243,7 @@ test("memory is bounded, and the longest gaps are kept", () => {
     step(round === 700 ? 9 * SEC : 0.6 * SEC);
   }
   records.drain();
-  const found = gaps.find(at, [], EMPTY_SKETCH);
+  const found = findGaps(gaps.until(at, []), EMPTY_SKETCH);
   assert.ok(found.length <= 257, `${found.length}`);
   assert.equal(Math.max(...found.map(({ startNs, endNs }) => endNs - startNs)), 9 * SEC);
 });
@@ -214,6 +254,6 @@ test("any number of requests may be in flight", () => {
   for (let at = 0; at < 100; at++) fill(records, { sendStartNs: at * MS, endNs: (at + 1) * MS });
   records.drain();
   const openNs = Array.from({ length: 500_000 }, (_, at) => 100 * MS + at);
-  const [gap] = gaps.find(4 * SEC, openNs, EMPTY_SKETCH);
+  const [gap] = findGaps(gaps.until(4 * SEC, openNs), EMPTY_SKETCH);
   assert.deepEqual([gap?.startNs, gap?.endNs], [100 * MS, 4 * SEC]);
 });

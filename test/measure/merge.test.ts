@@ -381,20 +381,6 @@ describe("times in which nothing ended", () => {
       gap(6000, 9000),
     ]);
   });
-
-  test("are those in which no parallel part had an end", () => {
-    assert.deepEqual(joinParallel([one, other]).gaps, [gap(2000, 4000, 8), gap(6000, 7000, 8)]);
-    const three = [one, other, makeWindow({ gaps: [gap(0, 3400), gap(6600, 8000)] })] as const;
-    const [a, b, c] = three;
-    const joined = joinParallel(three);
-    assert.deepEqual(
-      joined.gaps?.map(({ startNs, endNs }) => [startNs, endNs]),
-      [[2e9, 3.4e9]],
-      "shorter ones are no gaps",
-    );
-    assertNear(joinParallel([c, joinParallel([b, a])]).gaps, joined.gaps, "gaps");
-    assert.equal(joinParallel([one, makeWindow()]).gaps, undefined);
-  });
 });
 
 test("responses are streamed when all of those are whose tokens are measured", () => {

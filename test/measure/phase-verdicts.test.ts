@@ -100,10 +100,7 @@ test("a soak in which nothing completed for a time does not pass, and says so; a
   };
   const steady = judge(10, 10.1, 9.9, 11, 10, 11, 10, 10.1, 9.9);
   assert.equal(steady?.state, "unresolved");
-  assert.match(
-    steady?.measured ?? "",
-    /^latency 0 % .*: nothing completed for a time; look at the server's log of that time$/,
-  );
+  assert.match(steady?.measured ?? "", /^latency 0 % .*: nothing completed for a time$/);
   const worse = judge(10, 10.1, 9.9, 12, 12, 12, 14, 14.1, 13.9);
   assert.equal(worse?.state, "fail");
   assert.doesNotMatch(worse?.measured ?? "", /nothing completed/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
-import { describeLevel, joinLevels, levelTitles } from "../../src/registry/level-names.ts";
+import { describeLevel, describeLoad, joinLevels, levelTitles } from "../../src/registry/level-names.ts";
 import { makePlan } from "../plan/make-plan.ts";
 
 /** The names of levels. */
@@ -33,6 +33,12 @@ for (const [load, measurement, phase, one, four, column] of [
     );
     assert.equal(levelTitles(plan).column, column);
   });
+
+test("the head of a report names levels as its tables do", () => {
+  assert.equal(describeLoad(makePlan({ load: CLOSED })), "concurrency 1, 4");
+  assert.equal(describeLoad(makePlan({ load: CLOSED, measurement: { tokens } })), "users 1, 4");
+  assert.equal(describeLoad(makePlan({ load: OPEN, measurement: { tokens } })), "constant request rate 1, 4");
+});
 
 test("names of several levels name the unit once", () => {
   assert.equal(joinLevels(["concurrency 1", "concurrency 2", "concurrency 4"]), "concurrency 1, 2 and 4");

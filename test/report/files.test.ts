@@ -99,7 +99,6 @@ const record = (ns: bigint, value = 1): RequestRecord => ({
   responses: [
     {
       offsetNs: 5,
-      epochNs: ns + 5n,
       outputs: new Map([
         ["OUT", { name: "OUT", datatype: "FP32", shape: [1, 1], bytes: new Uint8Array(Float32Array.of(3).buffer) }],
       ]),
@@ -134,6 +133,23 @@ test("a profile export contains the windows' requests and their bounds, and noth
         `{"experiment":{"mode":"request_rate","value":2.5},"requests":[],"window_boundaries":[]}],"version":"0.0.0","service_kind":"triton","endpoint":""}`,
     );
     assert.deepEqual(readdirSync(folder), ["profile.json"]);
+  });
+});
+
+test("the times in a profile export are whole nanoseconds, also of a response in the next second", async () => {
+  await withFolder(async (folder) => {
+    const profileExport = join(folder, "profile.json");
+    const report = createProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
+    report.onLevelStart?.("concurrency", 1, false);
+    const sendsNs = [1_700_000_000_999_999_998n, 1_700_000_001_000_000_000n];
+    for (const ns of sendsNs) report.onRecord?.(record(ns));
+    report.onRecordsCut?.({ startEpochNs: 0n, endEpochNs: 2n ** 62n });
+    report.finish(makeResult(makePlan(), []));
+    const times = [...readFileSync(profileExport, "utf8").matchAll(/"response_timestamps":\[(\d+)\]/g)];
+    assert.deepEqual(
+      times.map(([, time]) => time),
+      sendsNs.map((ns) => String(ns + 5n)),
+    );
   });
 });
 

@@ -28,13 +28,13 @@ test("a sender reports what ends, what fails, and a load that is too high", asyn
   client.answer(0);
   client.answer(1, { kind: "http", status: 500, message: "no" });
   await sender.drain("judged");
-  assert.equal(await sender.admits({ phaseIndex: 0, level: 9, draw: 0 }), false);
+  assert.equal(await sender.prepare({ phaseIndex: 0, level: 9, draw: 0 }, "check"), false);
   assert.deepEqual(told, [
     ["failed", "http", 1],
     ["records", 2],
     ["limited", 9],
   ]);
-  const { sentCount, completedCount, failedCount, outstanding } = await sender.state();
+  const { sentCount, completedCount, failedCount, outstanding } = await sender.until({ kind: "now" });
   assert.deepEqual([sentCount, completedCount, failedCount, outstanding], [3, 1, 1, 1]);
   sender.close();
 });

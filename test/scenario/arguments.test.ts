@@ -67,6 +67,21 @@ const CALLS: readonly (readonly [name: string, call: () => unknown, expected: st
     () => (api.param.integer as Call)({ min: 1 }, { max: 2 }),
     'param.integer(options): takes 1 argument (got {"max":2}). Remove what is more.',
   ],
+  [
+    "a third target of ab",
+    () => (api.ab as Call)(api.embedded(), api.embedded(), api.embedded(), { pairs: 3 }),
+    "ab(base, candidate, options): takes two targets, and this is a third. Compare it in another scenario.",
+  ],
+  [
+    "a misspelt option of a file",
+    () => (api.fileBody as Call)("x", { tpye: "y" }),
+    "fileBody(path, options): has no option tpye. Its options are type and name.",
+  ],
+  [
+    "a type of a file that is no text",
+    () => (api.fileBody as Call)("x", { type: 5, name: "x.jpg" }),
+    "fileBody(path, options): needs text as type (got 5). Its options are type and name.",
+  ],
 ];
 
 for (const [name, call, expected] of CALLS)

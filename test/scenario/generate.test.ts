@@ -95,11 +95,12 @@ describe("generate", () => {
   });
 
   test("writes a prompt as the endpoint of a language model takes it", async () => {
-    const inputs = input.generate(() => ({ prompt: "Hi", maxTokens: 4 }), { count: 1 });
+    const inputs = input.generate(() => ({ prompt: "Hi", osl: 4 }), { count: 1 });
     const [step] = await stepsOf({ target: llm, inputs });
     const body = JSON.parse(textOf(step?.payload)) as { messages: { content: string }[]; stream: boolean };
     assert.equal(body.messages[0]?.content, "Hi");
     assert.equal(body.stream, true);
+    assert.match(textOf(step?.payload), /"max(_completion)?_tokens":4/);
   });
 
   test("makes files", async () => {
@@ -125,6 +126,42 @@ describe("generate", () => {
       message: /has tags that are not an object of texts, numbers or booleans/,
     },
     { name: "no body", target: http("localhost:1"), make: () => ({}), message: /has no body and no file/ },
+    {
+      name: "a number of tokens with the names of others",
+      target: llm,
+      make: () => ({ prompt: "a", maxTokens: 4, max_tokens: 4 }),
+      message:
+        /input 0: has fields that do not belong to prompt \(got maxTokens, max_tokens\)\. The fields are prompt, osl, tags; osl is the most/,
+    },
+    {
+      name: "no number of tokens",
+      target: llm,
+      make: () => ({ prompt: "a", osl: "4" }),
+      message: /input 0\.osl: must be a whole number, 1 or more \(got "4"\)/,
+    },
+    {
+      name: "a body and a prompt",
+      target: llm,
+      make: () => ({ prompt: "a", body: {} }),
+      message: /has a field that does not belong to body \(got prompt\)\. The fields are body, tags\./,
+    },
+    {
+      name: "a misspelt field beside tensors",
+      make: () => ({ tensors: { IN: [1, 2] }, tag: { a: 1 } }),
+      message: /has a field that does not belong to tensors \(got tag\)\. The fields are tensors, tags\./,
+    },
+    {
+      name: "a misspelt field of a tensor",
+      make: () => ({ tensors: { IN: { content: [1, 2], shap: [2] } } }),
+      message:
+        /input 0, IN: has a field that does not belong to content \(got shap\)\. The fields are content, shape\./,
+    },
+    {
+      name: "a name beside a file",
+      target: torchserve("localhost:1", { model: "m" }),
+      make: () => ({ file: Uint8Array.of(1), name: "x" }),
+      message: /has a field that does not belong to file \(got name\)/,
+    },
     { name: "no prompt", target: llm, make: () => ({}), message: /has no body and no prompt/ },
   ];
   for (const { name, target = embedded(), make, message } of wrong)

@@ -51,6 +51,18 @@ describe("the plan of a generative model", () => {
     assert.equal("isApproximate" in planOf().inputs, false);
   });
 
+  test("says what to use where nobody names a tokenizer and that of the model cannot be loaded", () => {
+    const made = planOf({ target: openai("h", { model: "m" }) });
+    const other = { tokenizer: "o200k_base", revision: "main", isApproximate: true };
+    assert.deepEqual((made.inputs as { ifNotLoaded?: object }).ifNotLoaded, other);
+    assert.deepEqual(made.measurement.tokens?.ifNotLoaded, { tokenizer: "none" });
+    for (const named of [{ tokenizer: "m" }, { tokenizerRevision: "v2" }]) {
+      const { inputs, measurement } = planOf({ target: openai("h", { model: "m", ...named }) });
+      assert.equal("ifNotLoaded" in inputs, false);
+      assert.equal("ifNotLoaded" in (measurement.tokens ?? {}), false);
+    }
+  });
+
   test("has the documented defaults", () => {
     const { target, inputs, measurement, client } = planOf();
     assert.equal(target.kind, "openai");

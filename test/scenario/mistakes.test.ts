@@ -253,7 +253,7 @@ const loads: readonly Mistake[] = [
     "a warm-up ahead of sessions",
     { load: sessions(2), warmupRequests: 2 },
     "warmupRequests",
-    /already fixes the number of requests/,
+    /needs a load with a time: this one holds each conversation once/,
   ],
   ["no sessions at once", { load: sessions(0 as number) }, "load.concurrency", /1 or more/],
   [

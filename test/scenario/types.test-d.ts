@@ -917,7 +917,7 @@ const tensors = input.generate(function* ({ random, index }) {
 });
 const bodies = input.generate(({ index }) => ({ body: { index } }), { count: 4, seed: 1 });
 const asked = input.generate(async function* () {
-  yield { prompt: "Hi", maxTokens: 3, tags: { length: "short" } };
+  yield { prompt: "Hi", osl: 3, tags: { length: "short" } };
 });
 const bytes = input.generate(async () => ({ file: new Uint8Array(3) }));
 
@@ -954,7 +954,19 @@ export const wrongSources = [
   // @ts-expect-error A body or a prompt, not both.
   input.generate(() => ({ body: "x", prompt: "y" })),
   // @ts-expect-error A number of tokens.
-  input.generate(() => ({ prompt: "x", maxTokens: "3" })),
+  input.generate(() => ({ prompt: "x", osl: "3" })),
+  // @ts-expect-error The number of tokens is osl.
+  input.generate(() => ({ prompt: "x", maxTokens: 3 })),
+  // @ts-expect-error The number of tokens is osl.
+  input.generate(function* () {
+    yield { prompt: "x", max_tokens: 3 };
+  }),
+  // @ts-expect-error A body says itself how many tokens it wants.
+  input.generate(async () => ({ body: {}, osl: 3 })),
+  // @ts-expect-error The tags are tags.
+  input.generate(() => ({ tensors: { INPUT0: [1] }, tag: { a: 1 } })),
+  // @ts-expect-error A file has tags only.
+  input.generate(() => ({ file: new Uint8Array(1), name: "x" })),
   // @ts-expect-error Elements are in a list.
   input.generate(() => ({ tensors: { INPUT0: 1 } })),
   // @ts-expect-error Tags are texts, numbers or booleans.

@@ -27,6 +27,7 @@ export interface NatsOptions {
 /** A running server. */
 export interface Nats {
   readonly port: number;
+  readonly pid: number;
   /** Its address for alice. */
   readonly url: string;
   /** Ends it without a farewell. */
@@ -59,6 +60,9 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   await start();
   return {
     port,
+    get pid() {
+      return child?.pid ?? -1;
+    },
     url: `nats://alice:s3cret@${addressOf(options)}:${port}`,
     kill,
     restart: start,

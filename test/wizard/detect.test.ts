@@ -7,7 +7,8 @@ import { after, test } from "node:test";
 import { refuseCall, STATUS } from "../../src/mock/grpc-frames.ts";
 import { serveMethod } from "../../src/mock/grpc-server.ts";
 import { startMock } from "../../src/mock/server.ts";
-import { detectServer } from "../../src/wizard/detect.ts";
+import type { Answers } from "../../src/wizard/answers.ts";
+import { describeRefusal, detectServer } from "../../src/wizard/detect.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { makeCertificates } from "../servers/tls.ts";
@@ -109,6 +110,18 @@ test("a gRPC server without a known API is described by its reflection", { timeo
 test("an unknown server is described by its protocol", { timeout: 180_000 }, async () => {
   const found = await detectServer(otherAt);
   assert.equal(found?.text, `${otherAt} speaks HTTP, but answers to none of the APIs that Rampart recognizes.`);
+});
+
+test("a path that answers with an error is described, and no other one", { timeout: 180_000 }, async () => {
+  const url = at(mock.httpPort);
+  const refused = `${url}/nothing answers HTTP 404: all requests of the scenario would fail. Is the path right?`;
+  const http: Answers = { target: "http", url };
+  assert.equal(await describeRefusal({ ...http, url: `${url}/nothing` }), refused);
+  assert.equal(await describeRefusal({ ...http, path: "/nothing" }), refused);
+  assert.equal(await describeRefusal({ ...http, path: "/nothing", recording: "requests" }), undefined);
+  assert.equal(await describeRefusal({ ...http, path: "/v2/health/ready" }), undefined);
+  assert.equal(await describeRefusal({ ...http, url: at(deadPort) }), undefined);
+  assert.equal(await describeRefusal({ target: "triton", url }), undefined);
 });
 
 test("a text that is not an address is not queried", async () => {

@@ -135,6 +135,9 @@ describe("a question's default", () => {
     ["p99-limit", { goal: "limit", target: "triton" }, undefined],
     ["p99-limit", { goal: "limit", target: "embedded" }, "50 ms"],
     ["error-limit", { goal: "limit", target: "triton" }, "1 %"],
+    ["error-limit", { goal: "limit", target: "triton", "p99-limit": "none" }, "1 %"],
+    ["error-limit", { goal: "limit", target: "triton", "p99-limit": "30 ms" }, "none"],
+    ["error-limit", { goal: "limit", target: "openai", "ttft-limit": "30 ms" }, "none"],
     ["save", { target: "triton", model: "a/b c" }, "./a-b-c.ts"],
   ];
   for (const [id, answers, expected] of cases) {

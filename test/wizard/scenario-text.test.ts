@@ -111,6 +111,12 @@ describe("a scenario of the wizard", () => {
     );
   });
 
+  test("has no limit that nobody asked for", () => {
+    const limit: Answers = { ...triton, goal: "limit", users: "16" };
+    assert.match(formatScenario({ ...limit, "p99-limit": "30 ms" }), /where: \[p99\("latency"\)\.below\("30 ms"\)\]/);
+    assert.match(formatScenario({ ...limit, "error-limit": "2%" }), /where: \[errorRate\(\)\.below\("2 %"\)\]/);
+  });
+
   test("describes the requests to an HTTP server in the target's options", () => {
     const text = formatScenario(CASES["http"] as Answers);
     assert.match(text, /^ {2}target: http\("host:1", \{ path: "\/predict\?v=2" \}\),\n {2}\/\/ .*\n {2}load: /m);

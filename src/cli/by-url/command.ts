@@ -139,7 +139,7 @@ class UrlRun {
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
       const code = await runMadePlan(plan, flags, this.io);
-      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine);
+      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine, text);
       return code;
     });
   }
@@ -177,13 +177,14 @@ class UrlRun {
     writeNewScenario(file, text, "--save");
   }
 
-  private sayHowToRepeat({ outputs }: Plan, commandLine: string): void {
+  private sayHowToRepeat({ outputs }: Plan, commandLine: string, scenario: string): void {
     const { io } = this;
     const { settings, flags } = this.request;
+    registerHeaders(Object.entries(settings.headers));
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
     const text =
       settings.save === undefined
-        ? `repeat it with: ${maskText(commandLine)}\n(--save FILE.ts writes it as a scenario)`
+        ? `repeat it with: ${maskText(commandLine)}\nor with this scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);

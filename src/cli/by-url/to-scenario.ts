@@ -76,7 +76,7 @@ function withOptions({ name, args }: Call, { headers, apiKeyEnv, isInsecure }: U
 function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: UrlSettings): ScenarioField {
   const each: SourceFields = "for" in extent ? { for: toDuration(extent.for) } : { ...extent };
   if (users === undefined) {
-    const comment = "Ends when throughput stops growing: the level before is the knee.";
+    const comment = "Throughput stops growing at the knee: ends two levels above it.";
     return { name: "load", value: call("steps", USUAL_USERS, { ...each, until: "knee" }), comment };
   }
   const [first = 1, last = first] = users.values;

@@ -63,7 +63,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
     const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");
-    const tokenizer = name === undefined ? undefined : await loadTokenizer(name);
+    const tokenizer = name === undefined || name === "none" ? undefined : await loadTokenizer(name);
     const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
     const planFor = (model: string): Plan =>
       toPlan(

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf, plural } from "../../plan/units.ts";
-import { loadModeOf } from "../../registry/load-modes.ts";
+import { describeLoad } from "../../registry/level-names.ts";
 import { describeTime, estimateAllRuns, type RunTime } from "../../registry/run-time.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
@@ -104,8 +104,9 @@ function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | 
 }
 
 /** Describes what is measured, and under which load. */
-function describePlan({ name, target, load, assertions }: Plan): string {
-  return `${name}: ${targetKindOf(target).describe(target)}; ${loadModeOf(load).describe(load)}; ${countOf(assertions.length, "assertion")}`;
+function describePlan(plan: Plan): string {
+  const { name, target, assertions } = plan;
+  return `${name}: ${targetKindOf(target).describe(target)}; ${describeLoad(plan)}; ${countOf(assertions.length, "assertion")}`;
 }
 
 function wasChecked({ compiler, failure }: TypeCheck): boolean {

@@ -53,7 +53,7 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
   {
     name: "strict",
     isCommon: true,
-    help: "Exit with 66 when a limit of --fail-if can be neither kept nor broken. Without --fail-if: exit with 65 when a metric of the first screen is worse, and with 66 when one cannot be decided.",
+    help: "Exit with 66 when undecided, also without --fail-if. Then the metrics of the first screen are judged: 65 when one is worse, and 66 when one cannot be decided. With it, 66 when a limit can be neither kept nor broken.",
   },
   {
     name: "within-runs",
@@ -77,9 +77,6 @@ interface Request {
   readonly isAll: boolean;
   readonly files: OutputFilesPlan;
 }
-
-/** Width of the tables with all metrics where there is no terminal. */
-const MOST_COLUMNS = 110;
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runCompareCommand, { name: "REPORT", takes: "file" });
@@ -151,9 +148,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(
-    renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns ?? MOST_COLUMNS }),
-  );
+  textIo.out(renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns }));
   await writeFiles(sides, model, request);
   return conclude(sides, request, io);
 }

@@ -16,9 +16,12 @@ const UNBROKEN_BLANK = "\u00a0";
 /** Code of up to this many characters is not broken into lines. */
 const MAX_UNBROKEN = 24;
 
-/** Headings are underlined, paragraphs and cells of tables are wrapped, comments are left out. */
+/** A picture that is a paragraph of its own, which a terminal cannot show. */
+const PICTURE = /^!\[[^\]]*\]\([^)]*\)$/;
+
+/** Headings are underlined, paragraphs and cells of tables are wrapped, comments and pictures are left out. */
 export function formatMarkdown(text: string, layout: MarkdownLayout): string {
-  const blocks = splitBlocks(text.replace(/<!--[\s\S]*?-->\n*/g, ""));
+  const blocks = splitBlocks(text.replace(/<!--[\s\S]*?-->\n*/g, "")).filter(([first = ""]) => !PICTURE.test(first));
   const lines = blocks.map((block) => formatBlock(block, layout)).join("\n\n");
   return `${lines.replaceAll(UNBROKEN_BLANK, " ")}\n`;
 }

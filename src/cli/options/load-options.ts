@@ -81,7 +81,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     value: "NAME",
     doors: ["llm", "chat", "init", "mock"],
     defaultText: "the server's own counts",
-    help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, or an encoding of tiktoken.",
+    help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, an encoding of tiktoken, or none.",
     differs: {
       llm: {
         defaultText: "what the server says, or none if that cannot be loaded",

@@ -18,10 +18,9 @@ import { formatRow } from "../options/rows.ts";
 import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
-import type { PerfAnalyzerOption } from "./options/option.ts";
 import { OPTIONS, parseOptions } from "./options/table.ts";
 import { inPerfAnalyzer } from "./setting-names.ts";
-import { readSettings } from "./settings.ts";
+import { type PerfAnalyzerOption, readSettings } from "./settings.ts";
 import { toPlan } from "./to-plan.ts";
 
 /** `rampart perf_analyzer …`, and the executable linked as `perf_analyzer`. */

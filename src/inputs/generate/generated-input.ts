@@ -45,13 +45,13 @@ export type GeneratedPayload = {
       /** Body of the request: an object that is sent as JSON, or text. */
       readonly body: object | string;
       readonly prompt?: never;
-      readonly maxTokens?: never;
+      readonly osl?: never;
     }
   | {
       /** Prompt; the target's endpoint decides what the body looks like. For language models. */
       readonly prompt: string;
       /** Most tokens of the response. Default: the server decides. */
-      readonly maxTokens?: number;
+      readonly osl?: number;
       readonly body?: never;
     }
 );

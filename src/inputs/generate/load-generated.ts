@@ -40,7 +40,8 @@ export async function loadGeneratedTensors(source: Source, model: ModelInfo): Pr
       const { tensors } = (made ?? {}) as { tensors?: unknown };
       if (typeof tensors !== "object" || tensors === null)
         throw wrong(place, "has no tensors", "Yield { tensors: { INPUT0: […] } }.", made);
-      const inputs = reader.inputs(place, toEntry(tensors), { stream: 0, step: steps.length });
+      refuseOthers(made, "tensors", place);
+      const inputs = reader.inputs(place, toEntry(tensors, place), { stream: 0, step: steps.length });
       return { inputs, expected: NO_TENSORS, place, ...tagsOf(made, place) };
     });
     steps.push(step);
@@ -135,10 +136,11 @@ function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<
 }
 
 /** Converts typed arrays to what entries of JSON files have. */
-function toEntry(tensors: object): object {
+function toEntry(tensors: object, place: string): object {
   return Object.fromEntries(
     Object.entries(tensors).map(([name, given]: [string, unknown]) => {
       if (ArrayBuffer.isView(given)) return [name, toElements(given)];
+      if (fieldsOf(given).includes("content")) refuseOthers(given, "content", `${place}, ${name}`);
       const { content } = (given ?? {}) as { content?: unknown };
       return [name, ArrayBuffer.isView(content) ? { ...(given as object), content: toElements(content) } : given];
     }),
@@ -155,7 +157,9 @@ function toElements(view: ArrayBufferView): unknown {
 }
 
 function payloadOf(made: unknown, position: number, { format, seed }: PayloadSource, place: string): Uint8Array {
-  const { body, prompt, maxTokens, file } = (made ?? {}) as Readonly<Record<string, unknown>>;
+  const { body, prompt, osl, file } = (made ?? {}) as Readonly<Record<string, unknown>>;
+  const form = (["file", "body", "prompt"] as const).find((name) => fieldsOf(made).includes(name));
+  if (form !== undefined) refuseOthers(made, form, place);
   if (file instanceof Uint8Array) return file.slice();
   if (body instanceof Uint8Array) return body.slice();
   if (typeof body === "string") return encoder.encode(body);
@@ -171,7 +175,9 @@ function payloadOf(made: unknown, position: number, { format, seed }: PayloadSou
       hasExactOutput: false,
       extra: {},
     } as const;
-    const entry = { texts: [prompt], ...(typeof maxTokens === "number" ? { maxTokens } : {}) };
+    if (osl !== undefined && !(Number.isSafeInteger(osl) && (osl as number) > 0))
+      throw wrong(`${place}.osl`, "must be a whole number, 1 or more", "It is the most tokens of the response.", osl);
+    const entry = { texts: [prompt], ...(osl === undefined ? {} : { maxTokens: osl as number }) };
     return toPayload(createPayload(entry, position, settings).body);
   }
   const [what, hint] =
@@ -179,6 +185,29 @@ function payloadOf(made: unknown, position: number, { format, seed }: PayloadSou
       ? ["has no body and no file", "Yield { body: {…} } for an HTTP server, or { file: bytes }."]
       : ["has no body and no prompt", "Yield { body: {…} } or { prompt: text }."];
   throw wrong(place, what, hint, made);
+}
+
+/** The fields of an input, or of one of its tensors, by the one that it must have, and what they mean where their name does not say it. */
+const FIELDS = {
+  tensors: { names: ["tensors", "tags"], meaning: "" },
+  file: { names: ["file", "tags"], meaning: "" },
+  body: { names: ["body", "tags"], meaning: "" },
+  content: { names: ["content", "shape"], meaning: "" },
+  prompt: { names: ["prompt", "osl", "tags"], meaning: "; osl is the most tokens of the response" },
+} as const;
+
+/** @throws UserError for fields that do not belong to one that it has */
+function refuseOthers(made: unknown, form: keyof typeof FIELDS, place: string): void {
+  const { names, meaning } = FIELDS[form];
+  const others = fieldsOf(made).filter((name) => !(names as readonly string[]).includes(name));
+  if (others.length === 0) return;
+  const what = others.length === 1 ? "a field that does" : "fields that do";
+  const hint = `The fields are ${names.join(", ")}${meaning}.`;
+  throw userError("invalid-value", place, `has ${what} not belong to ${form}`, hint, others.join(", "));
+}
+
+function fieldsOf(made: unknown): string[] {
+  return Object.entries((made ?? {}) as object).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 }
 
 function tagsOf(made: unknown, place: string): { tags?: Tags } {

@@ -36,8 +36,26 @@ function unskew(at: number, skewness: number, count: number): number {
 }
 
 /** Cuts an interval of values that cannot be negative at 0. */
-export function fromZero<T extends Pick<Interval, "low">>(estimate: T): T {
-  return estimate.low !== null && estimate.low < 0 ? { ...estimate, low: 0 } : estimate;
+export function fromZero<T extends Interval & { readonly value: number }>(estimate: T): T {
+  return fromLeast(estimate, 0);
+}
+
+/** Cuts an interval at the least value that its number can have, or at the number itself where rounding has made that less. */
+export function fromLeast<T extends Interval & { readonly value: number }>(estimate: T, least: number): T {
+  const { value, low } = estimate;
+  return low !== null && low < Math.min(value, least) ? { ...estimate, low: Math.min(value, least) } : estimate;
+}
+
+/** A chance that is left aside: a tenth of what an interval of 95 % leaves. */
+const SMALL_CHANCE = 0.005;
+
+/**
+ * Returns the least that a percentile can be: the least value, where these many independent ones are hardly all above the percentile; otherwise 0 for
+ * values that are not negative. @param percentile above 0 and below 100. Default: that of a mean, about the middle
+ */
+export function leastOf({ min }: Sketch, effective: number, percentile = 50): number {
+  if ((1 - percentile / 100) ** effective < SMALL_CHANCE) return min;
+  return min < 0 ? Number.NEGATIVE_INFINITY : 0;
 }
 
 /** How the mean of a sample is estimated. */
@@ -54,5 +72,6 @@ export function estimateMeanNs(
   const least = Math.min(leastCount, sketch.count);
   const effective = effectiveCountOf(sketch, confidence);
   const options = { confidence, ...(effective < least ? {} : { skewness: skewnessOf(sketch) }) };
-  return fromZero(meanInterval(sketch.mean, deviationOf(sketch), Math.max(effective, least), options));
+  const estimate = meanInterval(sketch.mean, deviationOf(sketch), Math.max(effective, least), options);
+  return fromLeast(estimate, leastOf(sketch, effective));
 }

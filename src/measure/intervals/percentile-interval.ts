@@ -11,7 +11,7 @@ import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 import { leastAbove } from "./least-above.ts";
-import type { MeanEstimate } from "./mean-interval.ts";
+import { fromLeast, leastOf, type MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
@@ -109,7 +109,7 @@ export function estimatePercentile(
     low: low === undefined ? null : Math.min(us, atRankUs(low) * (1 - rounding)),
     high: high === undefined ? null : Math.max(us, above(high)),
   });
-  return withParts(sketch, percentile, confidence, estimate);
+  return fromLeast(withParts(sketch, percentile, confidence, estimate), nsToUs(leastOf(sketch, effective, percentile)));
 }
 
 /** Estimates a percentile of exact numbers, in their unit. @param percentile above 0 and below 100 */
@@ -140,7 +140,7 @@ export function estimateNumber(
     low: low === undefined ? null : Math.min(value, end(low, -1)),
     high: high === undefined ? null : Math.max(value, end(high, 1)),
   });
-  return withParts(sketch, percentile, confidence, estimate);
+  return fromLeast(withParts(sketch, percentile, confidence, estimate), leastOf(sketch, effective, percentile));
 }
 
 /** Number of parts of the time whose percentiles are compared. */
@@ -173,7 +173,7 @@ function withParts(
   const [least, most] = [Math.min(...parts), Math.max(...parts)];
   // A cell hides smaller movements.
   const half = value * ((PARTS_REACH * (most - least)) / most + CELL_RATIO);
-  const found = { value, low: Math.max(0, value - half), high: value + half };
+  const found = { value, low: value - half, high: value + half };
   if (!isInformative(found)) return estimate;
   return { ...estimate, ...found, neededEffectiveCount: effective, neededCount: count, isReliable: true };
 }

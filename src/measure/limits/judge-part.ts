@@ -29,9 +29,9 @@ export interface PartVerdict {
   readonly needed?: RequestsNeeded | undefined;
 }
 
-/** Why a result is open in which a gap hides, and where its cause is found. */
-export const NOTHING_COMPLETED = "nothing completed for a time; look at the server's log of that time";
-const TOO_CLOSE = "too close to the limit; measure longer";
+/** Why a result is open in which a gap hides. A note says when that was, and what to do. */
+export const NOTHING_COMPLETED = "nothing completed for a time";
+const TOO_CLOSE = "too close to the limit for a longer run to decide; choose another limit";
 
 /**
  * Judges an assertion for some requests. Percentiles and averages of samples are estimates: they pass or fail when that is certain at 95 %.

@@ -32,13 +32,13 @@ export interface Derived {
 /** Computes a metric. Never throws. */
 export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
   let missing: string | undefined;
-  let unknown: string | undefined;
+  let unknown: Error | undefined;
   const values = valuesOf(level, {
     onMissing: (reason) => {
       missing ??= reason;
     },
-    onUnknown: (message) => {
-      unknown ??= message;
+    onUnknown: (error) => {
+      unknown ??= error;
     },
   });
   try {
@@ -47,30 +47,36 @@ export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
         ? parseResponseQuery(value, "derive").find(values)
         : functionOf<(level: object) => unknown>(value)(values);
     if (typeof found === "number" && Number.isFinite(found)) return { value: found };
-    if (unknown !== undefined) return { error: unknown };
+    if (unknown !== undefined) return { error: describeUnknown(value, unknown) };
     if (missing !== undefined) return { missing };
     if (typeof found === "number" && !Number.isNaN(found)) return { missing: `it is ${found} here` };
     // An expression is checked before the run, so that only the values of a level can be why it gives none, such as a division by zero.
     if (typeof value === "string") return { missing: `it gives ${describeValue(found)} here, not a finite number` };
     return { error: `returns ${describeValue(found)}, not a finite number` };
   } catch (error) {
-    if (unknown !== undefined) return { error: unknown };
+    if (unknown !== undefined) return { error: describeUnknown(value, unknown) };
     return missing === undefined ? { error: `throws: ${describeUserError(error)}` } : { missing };
   }
+}
+
+/** An expression has no line of its own. */
+function describeUnknown(value: DerivedValue, unknown: Error): string {
+  return typeof value === "string" ? unknown.message : describeUserError(unknown);
 }
 
 interface ReadEvents {
   /** Receives why a metric has no value. */
   onMissing(reason: string): void;
-  /** Receives that there is no such metric or statistic. */
-  onUnknown(message: string): void;
+  /** Receives that there is no such metric or statistic, which is then thrown. */
+  onUnknown(error: Error): void;
 }
 
 /** Creates what functions and expressions read: the metrics of a level by their keys. */
 function valuesOf({ names, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
   const refuse = (message: string): never => {
-    onUnknown(message);
-    throw new Error(message);
+    const error = new Error(message);
+    onUnknown(error);
+    throw error;
   };
   const get = (key: string, name?: string): unknown => {
     const place = name === undefined ? key : `${key}.${name}`;
@@ -97,10 +103,17 @@ function byName(get: (name: string) => unknown): object {
   // Runtimes ask objects for these, such as when they print them or convert them to numbers.
   const isOfLanguage = (name: string | symbol): boolean =>
     typeof name === "symbol" || name === "toJSON" || name in Object.prototype;
-  return new Proxy(
-    {},
-    { get: (target, name) => (isOfLanguage(name) ? (Reflect.get(target, name) as unknown) : get(name as string)) },
-  );
+  const read = (target: object, name: string | symbol): unknown => {
+    if (isOfLanguage(name)) return Reflect.get(target, name) as unknown;
+    try {
+      return get(name as string);
+    } catch (error) {
+      // The stack begins where the user's function reads the property.
+      if (error instanceof Error) Error.captureStackTrace(error, read);
+      throw error;
+    }
+  };
+  return new Proxy({}, { get: read });
 }
 
 function describeValue(value: unknown): string {

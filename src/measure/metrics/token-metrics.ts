@@ -102,13 +102,13 @@ const RESPONSES = {
   },
   /** Of all requests and responses: a sum over some of them is not a rate. */
   totalTokensPerSec: {
-    label: "tokens/s",
+    label: "total tokens/s",
     needs: "tokens",
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.inputTokens, metrics.outputTokens])),
   },
   /** The same by the server's counts. */
   serverTokensPerSec: {
-    label: "tokens/s (server)",
+    label: "total tokens/s (server)",
     isOfReports: true,
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.serverInputTokens, metrics.serverOutputTokens])),
   },

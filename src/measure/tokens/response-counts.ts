@@ -60,15 +60,15 @@ export abstract class ResponseCounter implements ResponseCounts {
   /** @param values in the order of the table of metrics */
   protected abstract push(request: Omit<AnsweredRequest, "times" | "inputTokens">, values: Float64Array): void;
 
-  /** Adds an answered request. A request without content is only counted. */
-  add(request: AnsweredRequest): void {
+  /** Adds an answered request. A request without content is only counted. @param values from {@link metricsOf}, where they are known already */
+  add(request: AnsweredRequest, values?: Float64Array): void {
     const { contentNs } = request.times;
     if (contentNs.length === 0) {
       this.emptyCount++;
       if (request.callsTools === true) this.toolCallCount++;
       return;
     }
-    this.push(request, metricsOf(toMetricInput(request)));
+    this.push(request, values ?? metricsOf(toMetricInput(request)));
     if (request.lacksStream === true) this.unstreamedCount++;
     if (request.usage?.tokenizer !== undefined) this.nameTokenizers({ server: request.usage.tokenizer });
   }

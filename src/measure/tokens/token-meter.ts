@@ -14,6 +14,7 @@ import { MeasuredQueue } from "./measured-queue.ts";
 import { visitResponses } from "./packed-responses.ts";
 import { Prompt, type PromptRules } from "./prompt.ts";
 import type { RequestTokensLog } from "./request-tokens.ts";
+import { metricsOf } from "./response-counts.ts";
 import { timeResponse } from "./response-times.ts";
 import { joinColumns, TokenColumns } from "./token-columns.ts";
 import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
@@ -264,13 +265,14 @@ export class TokenMeter {
       callsTools: callsTools(finishReason),
       omitsBunchedRate: this.rules.omitsBunchedRates,
     };
-    if (hasContent) this.runTotals?.add(toMetricInput(answered));
+    const values = hasContent ? metricsOf(toMetricInput(answered)) : undefined;
+    if (values !== undefined) this.runTotals?.add(values);
     const isUndecided = cutError !== undefined && this.endMarks.state === "unknown";
     this.record(({ responses, undecided }) => {
       // Rows keep their order.
       const waits = isUndecided || (responses instanceof TokenColumns && undecided.length > 0);
       if (waits) undecided.push({ answered, cutError: isUndecided ? cutError : undefined });
-      else responses.add(answered);
+      else responses.add(answered, values);
     });
     this.queue.add({ ...request, answered }, isUndecided ? cutError : undefined);
     this.rules.log?.add(call.index ?? 0, answered, undefined, isUndecided ? cutError : undefined);

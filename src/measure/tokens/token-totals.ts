@@ -1,5 +1,5 @@
 import { ExponentialHistogram, type HistogramCounts } from "../exponential-histogram.ts";
-import { METRICS, type MetricInput } from "./metrics.ts";
+import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 
 /** What the tokens of a run add up to so far, for displays: plain data in little memory. Earlier totals subtract exactly. */
 export interface TotalledTokens {
@@ -11,6 +11,15 @@ export interface TotalledTokens {
   readonly interTokenLatency: HistogramCounts;
 }
 
+const [BUNCHED, OUTPUT, FIRST, GAP] = (
+  [
+    "bunchedRatio",
+    "outputTokens",
+    "timeToFirstTokenNs",
+    "interTokenLatencyNs",
+  ] as const satisfies readonly TokenMetric[]
+).map((metric) => TOKEN_METRICS.indexOf(metric)) as [number, number, number, number];
+
 /** Adds up the tokens of responses. */
 export class TokenTotals implements TotalledTokens {
   outputTokens = 0;
@@ -19,16 +28,17 @@ export class TokenTotals implements TotalledTokens {
   readonly timeToFirstToken = new ExponentialHistogram();
   readonly interTokenLatency = new ExponentialHistogram();
 
-  /** Adds a response with content. */
-  add(response: MetricInput): void {
-    const bunched = METRICS.bunchedRatio.value(response);
-    this.outputTokens += METRICS.outputTokens.value(response) || 0;
+  /** Adds a response with content. @param values its metrics, in the order of their table */
+  add(values: Float64Array): void {
+    const read = (at: number): number => values[at] as number;
+    const bunched = read(BUNCHED);
+    this.outputTokens += read(OUTPUT) || 0;
     if (!Number.isNaN(bunched)) {
       this.streamCount++;
       this.bunchedSum += bunched;
     }
-    this.timeToFirstToken.add(METRICS.timeToFirstTokenNs.value(response));
-    this.interTokenLatency.add(METRICS.interTokenLatencyNs.value(response));
+    this.timeToFirstToken.add(read(FIRST));
+    this.interTokenLatency.add(read(GAP));
   }
 
   /** Adds totals. @param sign -1: subtracts them; they were part of it */

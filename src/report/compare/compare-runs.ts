@@ -114,7 +114,9 @@ function compareMetric(
   const change = metric.quantity === "ratio" ? estimateDifference(from, to) : estimateRatio(from, to);
   const verdict = judgeChange(change, metric.better, precision);
   const needed = verdict === "inconclusive" ? neededFor(from, to, change, precision) : undefined;
-  return defined({ metric, base: toSideValue(from), next: toSideValue(to), change, verdict, runsNeeded: needed });
+  const sideOf = (side: Side, levels: readonly MeasuredLevel[]): SideValue =>
+    toSideValue(side, levels.length === 1 && levels[0]?.values.get(metric.name)?.isUncertain === true);
+  return defined({ metric, base: sideOf(from, base), next: sideOf(to, next), change, verdict, runsNeeded: needed });
 }
 
 /** A change is resolved when its interval excludes no change, or every change that matters: whichever takes fewer runs. */
@@ -139,10 +141,11 @@ function withinOf({ value, low, high, total }: MeasuredValue): Side["within"] {
   return { low: found.low, high: found.high };
 }
 
-function toSideValue(side: Side): SideValue {
+/** @param isUncertain whether its run marks it */
+function toSideValue(side: Side, isUncertain: boolean): SideValue {
   const { values } = side;
   const bounds = boundsOf(side);
-  return { values, mean: meanOfRuns(values).mean, low: bounds?.low ?? null, high: bounds?.high ?? null };
+  return { values, mean: meanOfRuns(values).mean, low: bounds?.low ?? null, high: bounds?.high ?? null, isUncertain };
 }
 
 function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
@@ -167,14 +170,16 @@ function describeShared(sources: readonly string[], isSame: boolean): string {
   return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
 }
 
-/** Describes the notes of levels, each once, with the number of runs that have it. */
+/** Describes what files warn of, and the notes of levels, each once, with the number of runs that have it. */
 function describeNotes({ name, runs }: RunSet): string[] {
+  const ofFiles = new Set(runs.flatMap(({ notes = [] }) => notes));
   const counts = new Map<string, number>();
   for (const { levels } of runs)
     for (const { label, name = label, notes } of levels)
       for (const note of notes) counts.set(`${name}: ${note}`, (counts.get(`${name}: ${note}`) ?? 0) + 1);
-  return [...counts].map(([note, count]) => {
+  const ofLevels = [...counts].map(([note, count]) => {
     const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;
     return `${name}, ${note}${of}`;
   });
+  return [...[...ofFiles].map((note) => `${name}: ${note}`), ...ofLevels];
 }

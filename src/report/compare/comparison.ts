@@ -16,6 +16,8 @@ export interface SideValue extends Interval {
   /** The value in each run that has one. */
   readonly values: readonly number[];
   readonly mean: number;
+  /** Whether its only run marks it; of several runs the change says what is certain. */
+  readonly isUncertain: boolean;
 }
 
 /** A metric at one level of both sides. */

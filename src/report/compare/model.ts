@@ -12,6 +12,7 @@ import type {
   Section,
   Suite,
 } from "../model/report-model.ts";
+import { markedIf } from "../model/tables.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import {
   CONFIDENCE_NOTE,
@@ -192,8 +193,7 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: formatChange(change) },
     // Points have no room: the unit is that of the change beside it.
     { value: formatInterval(change).replace(/ points$/, "") || "-" },
-    { value: formatValue(metric, base.mean) },
-    { value: formatValue(metric, next.mean) },
+    ...[base, next].map(({ mean, isUncertain }): Cell => markedIf(isUncertain, "uncertain", formatValue(metric, mean))),
   ];
 }
 

@@ -34,7 +34,7 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
     const notes = ["A line for each run, a point for each level."];
     const frame = {
       title: `${y.label} against ${x.label}`,
-      xLabel: x.label,
+      xLabel: "Throughput (per second)",
       yLabel: `${y.label} (${time.name})`,
       group: "",
     };

@@ -15,7 +15,7 @@ import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
-import { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import { LoadMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
 import { FollowedTokens, LevelTokens } from "./level-tokens.ts";
 import { type ExpectedExtent, expectExtent, progressOf } from "./run-extent.ts";
@@ -48,7 +48,7 @@ export class RunState implements Report {
   private readonly hasTokens: boolean;
   /** Whether responses have text, so that their tokens are times and rates. */
   private readonly hasText: boolean;
-  private readonly health: HealthMonitor;
+  private readonly load: LoadMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
   private progress: RunProgress | undefined;
@@ -73,7 +73,7 @@ export class RunState implements Report {
     const tokens = tokensPlanOf(plan);
     this.hasTokens = tokens !== undefined;
     this.hasText = tokens !== undefined && hasText(tokens.responses as ResponseKind);
-    this.health = new HealthMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
+    this.load = new LoadMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
     this.slot = new LevelSlot(this.isStreaming, this.hasText);
   }
 
@@ -85,7 +85,7 @@ export class RunState implements Report {
     this.firstLevelNs = undefined;
     this.tokens.begin(progress);
     this.restartRates();
-    this.health.start();
+    this.load.start();
   }
 
   onPrepared(prepared: PreparedRun): void {
@@ -157,15 +157,15 @@ export class RunState implements Report {
     this.settle();
     this.isFinished = true;
     this.snapshot();
-    this.health.stop();
+    this.load.stop();
   }
 
   private read(progress: RunProgress, atNs: number): RunSnapshot {
     this.settle();
     const levels = this.levels();
     const counts = countsBy((name) => levels.reduce((sum, level) => sum + level[name], 0));
-    const { cpuRatio, loopLagMaxNs } = this.health.take();
-    const { outstanding, client = { cpuRatio, loopLagMaxNs } } = progress.counts();
+    const load = this.load.take();
+    const { outstanding, client = load } = progress.counts();
     const elapsedSec = nsToSec(atNs - this.startNs);
     this.tokens.askAgain(this.slot, atNs);
     return {

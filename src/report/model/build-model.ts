@@ -1,7 +1,10 @@
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
-import { isDrawn, loadModeOf } from "../../registry/load-modes.ts";
+
+import { describeLoad } from "../../registry/level-names.ts";
+import { isDrawn } from "../../registry/load-modes.ts";
+
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { Plot } from "../plot.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
@@ -183,7 +186,7 @@ function describeSetup({ plan, json }: ReportView): string[] {
   const defaults = all.flatMap(([name, { value, from }]) => (from === "default" ? [`${name} ${value}`] : []));
   const seeds = runsOf(json).map((run) => run.seed ?? 0);
   return [
-    loadModeOf(plan.load).describe(plan.load),
+    describeLoad(plan),
     ...(values.length === 0 ? [] : [`parameters: ${values.join(", ")}`]),
     ...(defaults.length === 0 ? [] : [`parameters by default: ${defaults.join(", ")}`]),
     ...("runs" in json && isDrawn(plan)

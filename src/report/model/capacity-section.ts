@@ -20,14 +20,14 @@ export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<
     : `throughput still grows at ${at}, the last level: the server is not at its limit`;
 }
 
-/** Makes the section of the capacity answer; undefined when the plan does not ask for it, or no run has it. */
+/** Makes the section of the capacity answer, or of why there is none; undefined when the plan does not ask for it. */
 export function capacitySection(view: ReportView): Section | undefined {
   type Row = NamedRow & { readonly json: CapacityJson };
   const rows = view.runs.flatMap(({ name, json: { capacity } }): Row[] =>
     capacity === undefined ? [] : [{ run: name, name: describeLevel(view.plan, capacity.level), json: capacity }],
   );
   const [first] = rows;
-  if (first === undefined) return undefined;
+  if (first === undefined) return unknownCapacity(view);
   const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount } = first.json;
   const users = `GPUs for ${countOf(targetUserCount, "user")}`;
   const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
@@ -57,6 +57,15 @@ export function capacitySection(view: ReportView): Section | undefined {
   const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;
   const title = `Capacity of ${countOf(gpuCount, "GPU")}${price}`;
   return { ...detail("capacity", title, [makeTable("", specs, rows)]), isSummary: true, lines };
+}
+
+/** Says why no level has the capacity. */
+function unknownCapacity({ plan: { capacity }, runs }: ReportView): Section | undefined {
+  if (capacity === undefined) return undefined;
+  const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
+  const reason = isSearch ? "no load is certain to keep the limits" : "no request succeeded";
+  const what = `the capacity of ${countOf(capacity.gpuCount, "GPU")} is not known`;
+  return { ...detail("capacity", "Capacity", []), isSummary: true, lines: [`${what}: ${reason}`] };
 }
 
 /** Costs and rates have four digits: a sample does not say more. */

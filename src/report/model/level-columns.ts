@@ -172,7 +172,10 @@ const OUTCOME_TEXTS = {
 } as const;
 
 function outcomeCell({ outcome = "measured", limits }: Measured): Cell {
-  if (limits !== undefined) return markedIf(limits.state !== "kept", "failed", LIMIT_TEXTS[limits.state]);
+  if (limits !== undefined) {
+    const { state } = limits;
+    return markedIf(state !== "kept", state === "broken" ? "failed" : "unresolved", LIMIT_TEXTS[state]);
+  }
   return markedIf(outcome !== "measured", "failed", OUTCOME_TEXTS[outcome]);
 }
 

@@ -44,7 +44,11 @@ export function combinedTable(view: ReportView): ModelTable | undefined {
       json: combined,
     }),
   );
-  return { ...makeTable("", combinedColumns<Row>(words, levelNames(view)), rows), showsIntervals: true };
+  return {
+    ...makeTable("", combinedColumns<Row>(words, levelNames(view)), rows),
+    showsIntervals: true,
+    isOfRuns: true,
+  };
 }
 
 /** Makes a section for each tag: a row for each of its values at each level. */

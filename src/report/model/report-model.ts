@@ -129,6 +129,8 @@ export interface ModelTable {
   readonly rows: readonly (readonly Cell[])[];
   /** Whether intervals are part of the result, as over several runs, so that narrow outputs show them too. Default: false. */
   readonly showsIntervals?: boolean;
+  /** Whether values are means over several runs. Default: false. */
+  readonly isOfRuns?: boolean;
 }
 
 /** A value of a table. */
@@ -137,8 +139,8 @@ export interface Cell {
   readonly value?: number | string;
   /** Its 95 % interval, in the same unit; an end is null where the sample has no bound. A cell never has an interval and the mark `uncertain`. */
   readonly interval?: Interval;
-  /** `uncertain`: too few independent samples to trust it. `failed`, `worse`, `better`: colours of meaning. */
+  /** `uncertain`: too few independent samples to trust it. `failed`, `unresolved`, `worse`, `better`: colours of meaning. */
   readonly mark?: CellMark;
 }
 
-export type CellMark = "uncertain" | "failed" | "worse" | "better";
+export type CellMark = "uncertain" | "failed" | "unresolved" | "worse" | "better";

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { shownUnitOf, throughputUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
@@ -15,8 +15,6 @@ export interface ReportView {
   /** Of all runs. */
   readonly levels: readonly LevelRow[];
   readonly words: LevelWords;
-  /** The unit of throughput in charts: `infer/s`. */
-  readonly unit: string;
 }
 
 /** A run with its name: `run 2`; empty for the only one. */
@@ -44,7 +42,7 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
   const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
   const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
-  return { plan, json, runs, levels, words, unit: throughputUnitOf(plan.target) };
+  return { plan, json, runs, levels, words };
 }
 
 /** Returns a name with that of its run, where there are several: `run 2, concurrency 4`. */

@@ -66,7 +66,11 @@ function searchSection(view: ReportView): Section {
     highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
   );
   const rows = atHighest === undefined ? [] : [{ combined: atHighest }];
-  const together = { ...makeTable("", combinedColumns(view.words, [load]), rows), showsIntervals: true };
+  const together = {
+    ...makeTable("", combinedColumns(view.words, [load]), rows),
+    showsIntervals: true,
+    isOfRuns: true,
+  };
   const each = runs.flatMap(({ name, json: { findMax } }) =>
     findMax === undefined ? [] : [`${name}: ${answerOf(view.plan, findMax)}`],
   );

@@ -4,7 +4,7 @@ import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, markedIf, RUN_COLUMN, summary } from "./tables.ts";
-import { describeUnmeasured, formatBytes, formatTime } from "./values.ts";
+import { describeUnmeasured, formatBytes, formatThreeDigits, formatTime } from "./values.ts";
 
 /** Sections of whole runs: phases, hosts, conversations, failures, counts. */
 
@@ -48,7 +48,7 @@ function describeLoads(load: NonNullable<RunJson["phases"]>[number]["load"]): st
   const [first] = load;
   if (first === undefined) return "";
   const pairs = load.map(({ asked, delivered }) =>
-    asked === null ? formatCount(delivered) : `${formatCount(delivered)} of ${formatCount(asked)}`,
+    asked === null ? formatThreeDigits(delivered) : `${formatThreeDigits(delivered)} of ${formatCount(asked)}`,
   );
   return `${pairs.join(", ")} ${LEVEL_UNITS[first.unit].isScheduled ? "req/s" : "in flight"}`;
 }

@@ -84,17 +84,24 @@ export function spreadCell(
 /** A sample above this multiple of what its percentile needs is not too small by its number alone. */
 const MANY_TIMES = 10;
 
-/** Says why values have the mark, without a full stop; undefined where none has it. */
-export function explainMark(tables: readonly ModelTable[]): string | undefined {
-  const marked = tables.flatMap(({ columns, rows }) => {
+/**
+ * Says why values have the mark, without a full stop; undefined where none has it.
+ * @param explained metrics that a note is about, with their statistics, which need no other explanation. Default: none
+ */
+export function explainMark(tables: readonly ModelTable[], explained: readonly string[] = []): string | undefined {
+  const marked = tables.flatMap(({ columns, rows, isOfRuns = false }) => {
     const countAt = columns.findIndex(({ key }) => key === "requests" || key === "count");
     return rows.flatMap((row) =>
       row.flatMap(({ mark }, at) =>
-        mark === "uncertain" ? [{ key: columns[at]?.key ?? "", count: Number(row[countAt]?.value ?? 0) }] : [],
+        mark === "uncertain"
+          ? [{ key: columns[at]?.key ?? "", isOfRuns, count: Number(row[countAt]?.value ?? 0) }]
+          : [],
       ),
     );
   });
-  if (marked.length === 0) return undefined;
+  if (marked.every(({ key }) => explained.includes(key))) return undefined;
+  if (marked.every(({ isOfRuns }) => isOfRuns))
+    return "the runs differ too much, or are too few, to be sure of it: add runs";
   const isMany = marked.some(({ key, count }) => {
     const [, percentile = "50"] = /(?:^|\.)p([\d.]+)$/.exec(key) ?? [];
     return count >= MANY_TIMES * samplesNeeded(Number(percentile));

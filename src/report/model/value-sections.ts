@@ -67,7 +67,10 @@ export function tokenSection(view: ReportView): Section | undefined {
     const rows = parts.flatMap((part) =>
       metrics.flatMap(({ key, entry }): SpreadRow[] => {
         const found = findSpread(part.values.metrics, key);
-        const isNothing = (quantity === "count" && found?.max === 0) || isCutAt(part.values.metrics, key);
+        const isNothing =
+          (quantity === "count" && found?.max === 0) ||
+          isCutAt(part.values.metrics, key) ||
+          (key === "timeToFirstOutputToken" && !hasReasoning(part.values.metrics));
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),
     );
@@ -75,6 +78,11 @@ export function tokenSection(view: ReportView): Section | undefined {
   });
   const section = detail("tokens", "Tokens", tables);
   return section.tables.length === 0 ? undefined : section;
+}
+
+/** Whether there was reasoning. Without any, the first token is the first output token. */
+function hasReasoning(metrics: Values["metrics"]): boolean {
+  return ["reasoningTokens", "serverReasoningTokens"].some((key) => (findSpread(metrics, key)?.max ?? 0) > 0);
 }
 
 /** A metric at a level, or at a part of it. */
@@ -98,6 +106,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
       .filter(({ name }) => part.values.metrics[name] !== undefined)
       .map(({ key, entry }): OtherRow => ({ ...part, key, entry })),
   );
+  const hasStatistics = rows.some(({ entry }) => entry.statistics !== undefined);
   const text = ({ key, entry, values }: OtherRow, statistic?: StatisticName): Cell | undefined => {
     const isOne = entry.statistics === undefined;
     const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
@@ -109,7 +118,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
     ...levelNames(view),
     column("part", "of", "text", 0, ({ part }) => part),
     column("metric", "metric", "text", 0, ({ entry }) => entry.label),
-    column("value", "mean", "mixed", 1, (row) => text(row)),
+    column("value", hasStatistics ? "mean" : "value", "mixed", 1, (row) => text(row)),
     ...(["p50", "p99", "max"] as const).map((name) =>
       column<OtherRow>(name, name, "mixed", 2, (row) => text(row, name)),
     ),

@@ -22,8 +22,8 @@ const TIME_UNITS: readonly TimeUnit[] = [
 const MICROSECONDS: TimeUnit = { name: "us", ns: 1e3 };
 /** Above this, durations are in minutes. */
 const LEAST_MINUTES_NS = 120e9;
-/** A value below this part of its unit has too many zeros to be read. */
-const LEAST_PART = 0.01;
+/** A value below this part of its unit has zeros after the point, and is harder to read than a large one in the smaller unit. */
+const LEAST_PART = 0.1;
 
 /** Chooses the unit for the times of a column: that of the longest one, or a smaller one where the shortest would hardly be seen. */
 export function timeUnitOf(values: readonly number[]): TimeUnit {

@@ -9,7 +9,7 @@ import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { throughputUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
@@ -52,7 +52,7 @@ export function findInLevel(
       : [
           finding(
             isBehind ? UNSENT_LOAD : "load-not-delivered",
-            severityOfMissing(isBehind, window),
+            severityOfMissing(isBehind, result),
             undelivered,
             ...(isBehind ? ["lower the load, or give the client more cores or hosts"] : []),
           ),
@@ -88,9 +88,10 @@ function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
 /** In a level that is shorter than this, its start and end are a part of the load. */
 const SHORT_SEC = 1;
 
-function severityOfMissing(isBehind: boolean, { durationNs }: Measurement): Finding["severity"] {
+function severityOfMissing(isBehind: boolean, { outcome, window }: LevelResult): Finding["severity"] {
   if (isBehind) return "wrong";
-  return durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
+  // The verdict says why a level ended early.
+  return outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
 }
 
 /** Says how much of the load was delivered. */
@@ -114,7 +115,7 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
 
 function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<Text>[] {
   const { repeats, isLatencyUnstable } = result;
-  const why = whyUnstable(plan, result, throughputUnitOf(whole.target));
+  const why = whyUnstable(plan, result, shownUnitOf(whole.target, (result.window.tokens?.count ?? 0) > 0));
   const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice];
   const metric = why?.metric === undefined ? {} : { metric: why.metric };
   return [

@@ -57,6 +57,7 @@ nav a { color: var(--faint); text-decoration: none; } nav a:hover, nav a:focus {
 .notes li { padding-left: .7rem; border-left: 3px solid var(--line); }
 .notes .wrong { border-color: var(--bad); } .notes .caution { border-color: var(--warn); }
 .cards { margin-bottom: .7rem; gap: .7rem; }
+.cards:not(.summary) > :only-child { grid-column: 1 / -1; }
 .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 350px), 1fr)); }
 figure { padding: .5rem .5rem .4rem; display: flex; flex-direction: column; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
@@ -68,7 +69,7 @@ figcaption:has(+ .legend) { max-width: none; }
 .legend button[aria-pressed="false"] { color: var(--faint); text-decoration: line-through; }
 .legend i { display: inline-block; width: 1.1rem; border-top: 3px solid; margin-right: .35rem; vertical-align: middle; }
 .picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow, .picture.full { display: none; }
-.summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; }
+.summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; } .summary figure:not(:only-child) .narrow svg { max-width: 28rem; }
 .picture [fill="#1d2433"] { fill: var(--text); } .picture [fill="#5b6575"] { fill: var(--faint); } .picture [stroke="#5b6575"] { stroke: var(--faint); } .picture [stroke="#e3e7ee"] { stroke: var(--line); }
 .scroll { overflow-x: auto; background: linear-gradient(to right, var(--panel) 30%, transparent) left / 2.5rem 100% no-repeat local,
   linear-gradient(to left, var(--panel) 30%, transparent) right / 2.5rem 100% no-repeat local,
@@ -82,7 +83,7 @@ td, tbody th { white-space: nowrap; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figure { text-align: right; }
 td small { display: block; color: var(--faint); font-size: .74rem; } th small { font-weight: 400; }
-td.failed, td.worse { color: var(--bad); font-weight: 600; } td.better { color: var(--good); font-weight: 600; } td.uncertain { color: var(--faint); }
+td.failed, td.worse { color: var(--bad); font-weight: 600; } td.better { color: var(--good); font-weight: 600; } td.unresolved { color: var(--warn); font-weight: 600; } td.uncertain { color: var(--faint); }
 td.long, th.long { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14rem; }
 pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
 summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
@@ -101,6 +102,7 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
   details:not(.plan)::details-content { content-visibility: visible; display: block; block-size: auto; }
   h2, h3, figcaption, thead { break-after: avoid; } h2 { margin-top: 1rem; } tr, li, .verdict, figure { break-inside: avoid; }
   .cards, .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); }
+  .cards.summary > :last-child:nth-child(odd) { grid-column: 1 / -1; }
   .scroll { overflow: visible; background: none; } table { width: 100%; font-size: 9.5px; min-width: 0; }
   th, td { padding: .12rem .35rem .12rem 0; } td { white-space: normal; } td.figure { white-space: nowrap; } td small { white-space: normal; font-size: 8px; }
   td.long, th.long { min-width: 0; }

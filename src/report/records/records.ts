@@ -19,34 +19,19 @@ import {
   formatMetadata,
   measure,
   type RecordMetadata,
-  type RecordMetrics,
   tokenRecordMetrics,
   wasCancelled,
 } from "./record-line.ts";
+import { type Line, WaitingLines } from "./waiting-lines.ts";
 
 /**
  * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of
  * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
  */
 
-/** Written lines stay in memory up to this number, because removing each on its own is slow. */
-const FORGOTTEN_LINES = 4096;
-
 /** Creates the report. @param meter writes the records itself, in genai-perf mode; there the lines have token metrics */
 export function createRecordsReport(plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined): Report {
   return meter === undefined ? new Records(plan, path) : createRecords(plan, sink, path, meter);
-}
-
-/** A line that waits for its tokens, or for those of a line before it. */
-interface Line {
-  readonly metadata: string;
-  metrics: RecordMetrics;
-  readonly tags: RequestRecord["tags"];
-  /** Why the request failed; absent when it succeeded. */
-  readonly error?: object;
-  /** Why its response counts as failed for tokens. */
-  responseError?: string;
-  isComplete: boolean;
 }
 
 /** What the lines of a target's requests share. */
@@ -67,10 +52,10 @@ class Records implements Report {
   /** The targets of a mix by their names; empty for any other target. */
   private readonly members: ReadonlyMap<string, MeasuredTarget>;
   private readonly file: LineFile;
-  /** Lines in the order of the ends of their requests. Those before `next` are written. */
-  private readonly lines: Line[] = [];
-  private next = 0;
-  private readonly waiting = new Map<number, Line>();
+  private readonly lines = new WaitingLines({
+    addTokens: (line, tokens) => this.addTokens(line, tokens),
+    write: (line) => this.write(line),
+  });
   private run = {};
   private phase = { name: "profiling", level: {} };
   private window = {};
@@ -83,7 +68,7 @@ class Records implements Report {
   }
 
   onRun(run: number): void {
-    this.settle();
+    this.lines.settle();
     this.run = { run };
   }
 
@@ -134,16 +119,14 @@ class Records implements Report {
         "bytes",
       ),
     };
-    const line: Line = { metadata, metrics, tags, isComplete: hasTokens !== true };
-    if (hasTokens === true) this.waiting.set(index, line);
-    this.lines.push(line);
-    this.putComplete();
+    this.lines.add({ metadata, metrics, tags, ...(hasTokens === true ? { index } : {}) });
   }
 
-  onTokens({ index, metrics, contentNs, error }: RequestTokens): void {
-    const line = this.waiting.get(index);
-    if (line === undefined) return;
-    this.waiting.delete(index);
+  onTokens(tokens: RequestTokens): void {
+    this.lines.addTokens(tokens);
+  }
+
+  private addTokens(line: Line, { metrics, contentNs, error }: RequestTokens): void {
     const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
     const own = tokenRecordMetrics(
       (metric) =>
@@ -155,8 +138,6 @@ class Records implements Report {
     );
     line.metrics = { ...line.metrics, ...own };
     if (error !== undefined) line.responseError = error;
-    line.isComplete = true;
-    this.putComplete();
   }
 
   onFailed(request: FailedRequest): void {
@@ -168,12 +149,11 @@ class Records implements Report {
       ...(responseCount === 0 ? {} : measure("http_req_chunks_received", responseCount, "count")),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
     };
-    this.lines.push({ metadata, metrics, tags, error: failureOf(failure), isComplete: true });
-    this.putComplete();
+    this.lines.add({ metadata, metrics, tags, error: failureOf(failure) });
   }
 
   finish(): void {
-    this.settle();
+    this.lines.settle();
     this.file.commit();
   }
 
@@ -204,23 +184,9 @@ class Records implements Report {
     return formatMetadata({ model: this.targetOf(tags).model, conversation, sendEpochNs, ...ends, rest });
   }
 
-  /** Writes the lines up to the first one that waits. */
-  private putComplete(): void {
-    for (let line = this.lines[this.next]; line?.isComplete === true; line = this.lines[++this.next]) {
-      const { metadata, metrics, error, responseError } = line;
-      const response = responseError === undefined ? "" : `,"response_error":${JSON.stringify(responseError)}`;
-      this.file.put(formatLine(response === "" ? metadata : `${metadata.slice(0, -1)}${response}}`, metrics, error));
-    }
-    if (this.next < FORGOTTEN_LINES && this.next < this.lines.length) return;
-    this.lines.splice(0, this.next);
-    this.next = 0;
-  }
-
-  /** Writes the lines whose tokens were never measured, because the run ended early. */
-  private settle(): void {
-    for (const line of this.lines.slice(this.next)) line.isComplete = true;
-    this.waiting.clear();
-    this.putComplete();
+  private write({ metadata, metrics, error, responseError }: Line): void {
+    const response = responseError === undefined ? "" : `,"response_error":${JSON.stringify(responseError)}`;
+    this.file.put(formatLine(response === "" ? metadata : `${metadata.slice(0, -1)}${response}}`, metrics, error));
   }
 }
 

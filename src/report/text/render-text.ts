@@ -203,10 +203,10 @@ function noteLines(
     labelled(severity === "wrong" ? "wrong" : "note", text, maxColumns),
   );
   const more = notes.length - shown.length;
-  const isExplained = notes.some((note) => note.code === "short-sample" && shown.includes(note));
-  const why = explainMark(sections.filter(({ isSummary }) => isVerbose || isSummary).flatMap(({ tables }) => tables));
-  const legend =
-    isMarked && !isExplained && why !== undefined ? labelled(MARK.padEnd(LABEL_WIDTH), why, maxColumns) : [];
+  const explained = shown.flatMap(({ code, metric }) => (code === "short-sample" ? [metric ?? ""] : []));
+  const tables = sections.filter(({ isSummary }) => isVerbose || isSummary).flatMap((section) => section.tables);
+  const why = explainMark(tables, explained);
+  const legend = isMarked && why !== undefined ? labelled(MARK.padEnd(LABEL_WIDTH), why, maxColumns) : [];
   return [...lines, ...legend, ...(more === 0 ? [] : [`${INDENT}… ${countOf(more, "more note")}: ${moreFlag}`])];
 }
 

@@ -97,7 +97,7 @@ export class Conductor implements LevelHost {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
     // An ended run sends nothing more while it reads counters and waits for responses.
-    void signal.stopped.then(() => this.sender.setQuota(0));
+    void signal.stopped.then(() => this.sender.set({ quota: 0 }));
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
     try {
@@ -164,7 +164,7 @@ export class Conductor implements LevelHost {
     for (const one of derived) {
       const { error } = deriveMetric(one, result, target.batchSize);
       if (error !== undefined)
-        this.fail(new RunError("exception", `derive.${one.name} ${error}`, "Correct it in the scenario."));
+        this.fail(new RunError("exception", `derive.${one.name}: ${error}`, "Correct it in the scenario."));
     }
   }
 

@@ -60,7 +60,7 @@ export class ContinuousPhases implements LevelSequence {
     const counted = phases.reduce<RequestCounts>((sum, { tally }) => addTallies(sum, tally, 1), NOTHING);
     return {
       phases,
-      after: addTallies(await sender.state(), counted, -1),
+      after: addTallies(await sender.until({ kind: "now" }), counted, -1),
       timeline: toBuckets(timelines, endNs),
     };
   }
@@ -123,7 +123,7 @@ export class ContinuousPhases implements LevelSequence {
     const { policy, sender, abort } = this.host;
     const { isWarmup } = step;
     policy.isWarmingUp = isWarmup;
-    sender.setWarmup(isWarmup);
+    sender.set({ isWarmup });
     if (isWarmup) {
       this.level = undefined;
       abort?.pause();
@@ -134,7 +134,7 @@ export class ContinuousPhases implements LevelSequence {
   }
 
   private endPhase(step: Step | undefined, atNs: number): void {
-    const now = this.host.sender.state();
+    const now = this.host.sender.until({ kind: "now" });
     if (step !== undefined) {
       const result = this.resultOf(step, { startNs: this.phaseStartNs, endNs: atNs, before: this.before, after: now });
       // Whoever awaits the results sees the error.

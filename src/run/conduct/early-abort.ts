@@ -10,6 +10,7 @@ import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
 import type { Cancel, Clock } from "../../runtime/clock.ts";
@@ -146,7 +147,7 @@ export class EarlyAbort {
     if (signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
     const { target } = plan;
-    const unit = shownUnitOf(target, (window.tokens?.count ?? 0) > 0);
+    const unit = shownUnitOf(target, tokensPlanOf(plan) !== undefined);
     const level = { level: 0, window };
     const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
     watched.looks++;

@@ -58,7 +58,7 @@ export class LevelFrame {
     const dueNs = isScheduled && !plan.client.isMpi ? endNs : undefined;
     const unsent = sender.takeUnsent(dueNs);
     // A phase sends until the next one begins.
-    if (dueNs !== undefined && handOver === undefined) sender.setQuota(0);
+    if (dueNs !== undefined && handOver === undefined) sender.set({ quota: 0 });
     this.unsent = await unsent;
   }
 

@@ -16,7 +16,7 @@ export class LevelRun {
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
-  begin(ready: Promise<void> | undefined): Promise<void> {
+  begin(ready: Promise<unknown> | undefined): Promise<void> {
     return this.frame.windows.begin(ready);
   }
 

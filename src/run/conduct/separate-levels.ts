@@ -10,6 +10,13 @@ import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { type Step, verdictOf } from "./step.ts";
 import { type WarmUp, type WarmUpTally, warmUp, warmUpStep } from "./warm-up.ts";
 
+/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+const STEADY_LIMIT_MS = 60_000;
+
+/** Below this rate it does not matter how fast the client's code is. */
+const LEAST_FULL_PER_SEC = 2000;
+const RATE_PROBE_MS = 20;
+
 /** Levels that are begun one by one, each with its warm-up: those of a load without phases. */
 export class SeparateLevels implements LevelSequence {
   private readonly host: LevelHost;
@@ -21,7 +28,7 @@ export class SeparateLevels implements LevelSequence {
   async run(step: Step): Promise<RanStep> {
     const { plan, peers, signal, poller } = this.host.parts;
     await peers.waitForAll(signal);
-    if (!(await this.host.sender.admits(step.load))) this.host.announce();
+    if (!(await this.host.sender.prepare(step.load, "check"))) this.host.announce();
     const { warmupRequests, warmupMs = 0 } = plan.measurement;
     const isWarmedUp = warmupRequests + warmupMs > 0;
     const isDrained = isFromNothing(plan, this.host.isWhole, isWarmedUp);
@@ -60,7 +67,7 @@ export class SeparateLevels implements LevelSequence {
     const { unit } = step.phase.load.search;
     const run = new LevelRun(host.contextOf(step), step.level);
     host.beginSending();
-    sender.setWarmup(false);
+    sender.set({ isWarmup: false });
     if (host.isWhole) {
       // Send nothing before the window begins, and nothing after the last requested request.
       await Promise.race([sender.stop(), signal.stopped]);
@@ -95,13 +102,6 @@ export class SeparateLevels implements LevelSequence {
   }
 }
 
-/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
-const STEADY_LIMIT_MS = 60_000;
-
-/** Below this rate it does not matter how fast the client's code is. */
-const LEAST_FULL_PER_SEC = 2000;
-const RATE_PROBE_MS = 20;
-
 /** A level that is measured from the moment when its load is steady. */
 interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
   readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
@@ -135,7 +135,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   const isWarmedUp = level.count + level.durationMs > 0;
   if (!isWarmedUp) await run.lead(clock.nowNs());
   policy.isWarmingUp = isWarmedUp;
-  sender.setWarmup(isWarmedUp);
+  sender.set({ isWarmup: isWarmedUp });
   const leading = leadIn(level);
   await level.onStart(isWarmedUp);
   const tally = await leading;
@@ -146,10 +146,10 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   const startNs = clock.nowNs();
   await sender.drain();
   // The measurement must not depend on the length of the warm-up.
-  sender.setWarmup(false, isWarmedUp);
+  sender.set({ isWarmup: false, rewinds: isWarmedUp });
   if (isWarmedUp) void level.onStart(false);
   await run.discardAndContinue(startNs);
-  sender.setQuota(level.quota);
+  sender.set({ quota: level.quota });
   return run.measure();
 }
 
@@ -161,18 +161,19 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  */
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
-  const before = await sender.state();
+  const before = await sender.until({ kind: "now" });
   const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
   await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
-  const restOf = async (): Promise<number> => count - ((await sender.state()).sentCount - before.sentCount);
+  const restOf = async (): Promise<number> =>
+    count - ((await sender.until({ kind: "now" })).sentCount - before.sentCount);
   for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
     await Promise.race([sender.until({ kind: "more-ended", count: rest }), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
   await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]), clock);
   if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
-  const { endedCount, failedCount } = await sender.state();
+  const { endedCount, failedCount } = await sender.until({ kind: "now" });
   const failures = failedCount - before.failedCount;
   // The level before has counted the requests that it left in flight.
   const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);
@@ -181,8 +182,8 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
 
 /** Whether requests end so fast that the speed of the client decides their number. */
 async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
-  const before = await sender.state();
+  const before = await sender.until({ kind: "now" });
   await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);
-  const { endedCount } = await sender.state();
+  const { endedCount } = await sender.until({ kind: "now" });
   return endedCount - before.endedCount >= (LEAST_FULL_PER_SEC * RATE_PROBE_MS) / 1000;
 }

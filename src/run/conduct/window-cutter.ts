@@ -1,4 +1,4 @@
-import type { CompletionGap } from "../../measure/completion-gaps.ts";
+import { type CompletionGap, findGaps } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -34,7 +34,7 @@ export class WindowCutter {
   }
 
   /** Discards earlier records and begins the first window. @param ready without load: what the window waits for, beside the counters */
-  async begin(ready: Promise<void> | undefined): Promise<void> {
+  async begin(ready: Promise<unknown> | undefined): Promise<void> {
     const { clock, session, signal, plan } = this.context;
     const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
     const open = (): Promise<void> => this.open(clock.nowNs(), { samplesPerQuery });
@@ -128,8 +128,8 @@ export class WindowCutter {
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
   async findGaps({ startNs, endNs, latency }: Measurement): Promise<CompletionGap[]> {
     const { sender, runStartNs } = this.context;
-    const gaps = (await sender.findGaps(endNs, latency)) ?? [];
-    return gaps
+    const idle = await sender.idleTimes(endNs);
+    return (idle === undefined ? [] : findGaps(idle, latency))
       .filter((gap) => gap.endNs > startNs && gap.startNs < endNs)
       .map((gap) => ({ ...gap, startNs: gap.startNs - runStartNs, endNs: gap.endNs - runStartNs }));
   }

@@ -1,8 +1,7 @@
 import { type Share, WHOLE } from "../../load/share.ts";
-import { type CompletionGap, CompletionGaps } from "../../measure/completion-gaps.ts";
+import { CompletionGaps, type IdleTimes } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { type MlperfSample, MlperfTally } from "../../measure/mlperf/mlperf-tally.ts";
-import type { Sketch } from "../../measure/sketch.ts";
 import {
   NO_OPEN_REQUESTS,
   type OpenRequests,
@@ -173,9 +172,9 @@ export class WindowCounter {
     return { ...level, window: { ...window, groups }, completedByMember: countByMember(parts) };
   }
 
-  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual. */
-  findGaps(endNs: number, latency: Sketch): CompletionGap[] {
-    return this.gaps?.find(endNs, this.openSentAtCutNs, latency) ?? [];
+  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended; undefined without a level. */
+  idleTimes(endNs: number): IdleTimes | undefined {
+    return this.gaps?.until(endNs, this.openSentAtCutNs);
   }
 
   /** Ends the level's time line where its last window ended, with the same requests. */

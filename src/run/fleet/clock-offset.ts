@@ -18,6 +18,9 @@ const PAUSE_MS = 4;
 /** Share of the round trips below the long one. */
 const LONG_SHARE = 0.9;
 
+/** Clocks that are compared at once. More questions at once would wait for each other, and the comparison would be less exact. */
+const MOST_AT_ONCE = 50;
+
 /** The delay of messages, at least: a message is handled late where a core is busy. */
 const LEAST_DELAY_NS = msToNs(15);
 const MOST_DELAY_NS = msToNs(2000);
@@ -42,6 +45,20 @@ export async function readClock(ask: () => Promise<number>): Promise<ClockReadin
   if (shortest === undefined || long === undefined) throw new Error("the clock was not asked");
   const { wallMs, middleNs, tripNs } = shortest;
   return { wallMs, nowNs: middleNs, errorNs: tripNs / 2, roundTripNs: long.tripNs };
+}
+
+/** Compares the clocks of many, some at once. @param read compares that of one @returns the results in the order of `all` */
+export async function readClocks<Owner, Result>(
+  all: readonly Owner[],
+  read: (one: Owner) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = all.entries();
+  const readNext = async (): Promise<void> => {
+    for (const [index, one] of waiting) results[index] = await read(one);
+  };
+  await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, all.length) }, readNext));
+  return results;
 }
 
 /** Returns the time on the other clock, in milliseconds since the Unix epoch, at which this thread's was 0. */

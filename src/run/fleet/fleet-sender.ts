@@ -1,5 +1,4 @@
-import { joinGaps } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import { type IdleTimes, joinIdleTimes } from "../../measure/completion-gaps.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -11,6 +10,7 @@ import { takeTokensOf } from "../send/local-sender.ts";
 import type {
   ClosedSender,
   Drained,
+  LoadChange,
   LoadSender,
   LoadStep,
   Moment,
@@ -134,12 +134,8 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.beginRun(run);
   }
 
-  prepare(...message: Parameters<LoadSender["prepare"]>): Promise<void> {
-    return this.all((sender) => sender.prepare(...message));
-  }
-
-  async admits(step: LoadStep): Promise<boolean> {
-    return (await this.gather((sender) => sender.admits(step))).every((isAdmitted) => isAdmitted);
+  async prepare(...message: Parameters<LoadSender["prepare"]>): Promise<boolean> {
+    return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
   async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
@@ -156,18 +152,16 @@ export class FleetSender implements LoadSender {
     for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
   }
 
-  setQuota(quota: number): void {
-    this.data.add(quota);
-    for (const sender of this.senders) sender.setQuota(quota);
-  }
-
-  setWarmup(isWarmup: boolean, rewinds?: boolean): void {
-    if (isWarmup) {
+  set(change: LoadChange): void {
+    const { quota, isWarmup, rewinds, resumesTokens } = change;
+    if (quota !== undefined) this.data.add(quota);
+    if (isWarmup === true) {
       this.lost.beginWindow(undefined);
       this.withTokens((tokens) => tokens.warmUp());
     }
     if (rewinds === true) this.data.rewind(this.progress().sentCount);
-    for (const sender of this.senders) sender.setWarmup(isWarmup, rewinds);
+    if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
+    for (const sender of this.senders) sender.set(change);
   }
 
   async stop(): Promise<void> {
@@ -188,8 +182,8 @@ export class FleetSender implements LoadSender {
     };
   }
 
-  until(moment: Moment): Promise<void> {
-    return this.all((sender) => sender.until(moment));
+  async until(moment: Moment): Promise<SenderState> {
+    return joinStates([...(await this.gather((sender) => sender.until(moment))), ...this.lost.states]);
   }
 
   progress(): SenderState {
@@ -201,10 +195,6 @@ export class FleetSender implements LoadSender {
       this.each((sender) => sender.counts()),
       this.lost.states,
     );
-  }
-
-  async state(): Promise<SenderState> {
-    return joinStates([...(await this.gather((sender) => sender.state())), ...this.lost.states]);
   }
 
   async takeUnsent(atNs?: number): Promise<Unsent> {
@@ -242,14 +232,9 @@ export class FleetSender implements LoadSender {
     return joined;
   }
 
-  async findGaps(endNs: number, latency: Sketch): ReturnType<LoadSender["findGaps"]> {
-    const parts = known(await this.gather((sender) => sender.findGaps(endNs, latency)));
-    return parts.length === 0 ? undefined : (joinGaps(parts, "parallel") ?? []);
-  }
-
-  resumeTokens(): void {
-    this.withTokens((tokens) => tokens.resume());
-    for (const sender of this.senders) sender.resumeTokens();
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
+    return parts.length === 0 ? undefined : joinIdleTimes(parts);
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {

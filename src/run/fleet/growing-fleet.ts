@@ -79,7 +79,7 @@ export class GrowingFleet implements SenderGrowth {
     const own: Partial<LoadSender> = {
       progress: () => this.withEarlier(this.sender.progress()),
       counts: () => joinCounts([this.sender.counts()], this.earlier ? [this.earlier.state] : []),
-      state: async () => this.withEarlier(await this.sender.state()),
+      until: async (...args) => this.withEarlier(await this.sender.until(...args)),
       close: async (...args) => this.closed(await this.sender.close(...args)),
       beginWindow: async (...args) => this.noteBegun(await this.sender.beginWindow(...args)),
       cut: async (...args) => this.numberWindow(await this.sender.cut(...args)),
@@ -97,7 +97,7 @@ export class GrowingFleet implements SenderGrowth {
     const { sender } = this;
     await sender.stop();
     await sender.drain();
-    const state = this.withEarlier(stateOfEnded(await sender.state()));
+    const state = this.withEarlier(stateOfEnded(await sender.until({ kind: "now" })));
     const { totals } = this.closed(await sender.close());
     this.earlier = { state, totals, windowCount: this.windowCount };
     await this.threads.close();

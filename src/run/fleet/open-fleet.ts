@@ -11,7 +11,15 @@ import { type AgentLimits, type HostLimits, hostExhausted, limitsOfAgents } from
 import type { RunSignal } from "../interrupt.ts";
 import type { MadeInputs } from "../open/session.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
-import { type ClockReading, driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "./clock-offset.ts";
+import {
+  type ClockReading,
+  driftNs,
+  messageDelayNs,
+  offsetNs,
+  originMsOf,
+  readClock,
+  readClocks,
+} from "./clock-offset.ts";
 import { FleetSender } from "./fleet-sender.ts";
 import { joinHosts } from "./join-parts.ts";
 import type { JoinedRequests, RequestListener } from "./joined-requests.ts";
@@ -88,7 +96,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   const close = async (): Promise<void> => {
     await Promise.all(seats.map((seat) => seat.close()));
   };
-  const readings = elsewhere === undefined ? undefined : await Promise.all(seats.map((seat) => seat.readClock()));
+  const readings = elsewhere === undefined ? undefined : await readClocks(seats, (seat) => seat.readClock());
   const delayNs = readings === undefined ? 0 : messageDelayNs(readings);
   const agentsOnHost = agentsByHost(seats);
   const opened = await Promise.allSettled(seats.map((seat) => seat.open(plan, delayNs, agentsOnHost)));
@@ -105,7 +113,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
       const fleet = new FleetSender(senders, {
         joined,
-        hosts: async () => joinHosts(await Promise.all(seats.map((seat) => seat.describe()))),
+        hosts: async () => joinHosts(await readClocks(seats, (seat) => seat.describe())),
       });
       const lost = new Set<string>();
       drop = ({ hostId, sender }, heardNs) => {

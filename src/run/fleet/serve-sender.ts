@@ -1,17 +1,18 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM } from "../../plan/sent-error.ts";
 import type { ClientLoad } from "../../result/observer.ts";
-import { HealthMonitor } from "../../telemetry/health-monitor.ts";
+import { LoadMonitor } from "../../telemetry/health-monitor.ts";
 import type { LoadSender, SenderListener } from "../send/messages.ts";
 import type { PackedRequests, RequestPacker } from "./packed-requests.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 
 /** Time between two reports of the counts of one sender, or of one of a few. */
 const COUNTS_MS = 50;
-/** With many senders each reports less often, so that their conductor gets a thousand reports a second at most. */
-const COUNTS_MS_PER_SENDER = 1;
+/** With many senders each reports less often, so that their conductor gets few hundred reports a second. */
+const COUNTS_MS_PER_SENDER = 4;
+const MOST_COUNTS_MS = 1000;
 /** Time over which a sender reports how busy it is. */
-const HEALTH_MS = 1000;
+const LOAD_MS = 1000;
 
 /** Sends events to a conductor. @param transfer buffers that may be transferred instead of copied */
 export type SendEvent = (event: SenderEvent, transfer?: readonly ArrayBuffer[]) => void;
@@ -56,21 +57,20 @@ export class ServedSender {
   private readonly sender: LoadSender;
   private readonly send: SendEvent;
   private readonly timers: readonly ReturnType<typeof setInterval>[];
-  private readonly health = new HealthMonitor();
+  private readonly load = new LoadMonitor();
   private client: ClientLoad = { cpuRatio: 0, loopLagMaxNs: 0 };
 
   /** @param senderCount number of all senders of the conductor */
   constructor(sender: LoadSender, send: SendEvent, senderCount = 1) {
     this.sender = sender;
     this.send = send;
-    this.health.start();
-    const countsMs = Math.max(COUNTS_MS, COUNTS_MS_PER_SENDER * senderCount);
+    this.load.start();
+    const countsMs = Math.min(MOST_COUNTS_MS, Math.max(COUNTS_MS, COUNTS_MS_PER_SENDER * senderCount));
     this.timers = [
       setInterval(() => send({ kind: "counts", ...this.counts() }), countsMs),
       setInterval(() => {
-        const { cpuRatio, loopLagMaxNs } = this.health.take();
-        this.client = { cpuRatio, loopLagMaxNs };
-      }, HEALTH_MS),
+        this.client = this.load.take();
+      }, LOAD_MS),
     ];
   }
 
@@ -82,7 +82,7 @@ export class ServedSender {
   /** Reports nothing more. */
   end(): void {
     for (const timer of this.timers) clearInterval(timer);
-    this.health.stop();
+    this.load.stop();
   }
 
   private async reply({ id, name, args }: SentMessage): Promise<void> {

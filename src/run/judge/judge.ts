@@ -183,12 +183,7 @@ export class RequestJudge implements Judging {
       const isCompared = !isEmpty && isJudged;
       const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
       if (failure !== undefined) return failure;
-      const offsetNs = offsetsNs[read] as number;
-      records.push({
-        offsetNs,
-        epochNs: sendEpochNs + BigInt(offsetNs),
-        outputs: isEmpty ? this.outputs.empty : outputs,
-      });
+      records.push({ offsetNs: offsetsNs[read] as number, outputs: isEmpty ? this.outputs.empty : outputs });
     }
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })

@@ -56,6 +56,18 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
 
+/** Sends one GET and returns the status of its response; undefined without one. Takes 1.5 s at most and never throws. */
+export async function askStatus(place: AskedPlace, path: string): Promise<number | undefined> {
+  const { status } = readResponse(await ask(place, path));
+  return status === 0 ? undefined : status;
+}
+
+/** Returns the status, 0 without one, and the text of a response over HTTP/1.1. */
+function readResponse(bytes: Uint8Array): { readonly status: number; readonly text: string } {
+  const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(bytes)) ?? [];
+  return { status: Number(status), text };
+}
+
 interface ProbedKind {
   readonly api: ServiceApi;
   readonly isInProcess?: true;
@@ -75,8 +87,7 @@ async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi
     if (probe.protocol !== "http") return undefined;
     const response = responses.get(probe.path) ?? ask(place, probe.path);
     responses.set(probe.path, response);
-    const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(await response)) ?? [];
-    return probe.recognize({ status: Number(status), text });
+    return probe.recognize(readResponse(await response));
   });
 }
 

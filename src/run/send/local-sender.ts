@@ -10,8 +10,7 @@ import {
 } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import { countOf, type Share, WHOLE } from "../../load/share.ts";
-import type { CompletionGap } from "../../measure/completion-gaps.ts";
-import type { Sketch } from "../../measure/sketch.ts";
+import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
@@ -34,6 +33,7 @@ import { type BeginChange, LoadStarter } from "./load-starter.ts";
 import type {
   ClosedSender,
   Drained,
+  LoadChange,
   LoadSender,
   LoadStep,
   Moment,
@@ -171,21 +171,20 @@ export class LocalSender implements LoadSender {
     if (hasTimeline) parts.meter.runTimeline = new Timeline(startNs);
   }
 
-  async prepare(step: LoadStep, way: "open" | "start" | "change" = "open"): Promise<void> {
+  async prepare(step: LoadStep, way: "check" | "open" | "start" | "change" = "open"): Promise<boolean> {
+    const { loads, driver } = this;
     const owned = this.owned.of(step);
+    const { drive, whole } = owned;
+    if (way === "check") return loads.admits(drive, leastInFlightOf(whole));
     if (way === "change") {
       this.next = undefined;
       this.nextOwned = owned;
-      this.next = await this.loads.prepareChange(owned.drive);
-      return;
+      this.next = await loads.prepareChange(drive);
+    } else {
+      if (way === "start" && isScheduled(drive)) await driver.stop();
+      await loads.prepare(drive);
     }
-    if (way === "start" && isScheduled(owned.drive)) await this.driver.stop();
-    await this.loads.prepare(owned.drive);
-  }
-
-  async admits(step: LoadStep): Promise<boolean> {
-    const { drive, whole } = this.owned.of(step);
-    return this.loads.admits(drive, leastInFlightOf(whole));
+    return leastInFlightOf(drive) <= driver.maxOutstanding;
   }
 
   start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void> {
@@ -219,14 +218,13 @@ export class LocalSender implements LoadSender {
     next?.(this.owned.shareOf(quota), atNs);
   }
 
-  setQuota(quota: number): void {
-    this.driver.quota = this.owned.shareOf(quota);
-  }
-
-  setWarmup(isWarmup: boolean, rewinds = false): void {
+  set({ quota, isWarmup, rewinds, resumesTokens }: LoadChange): void {
     const { canceller, meter, tokens } = this.parts;
+    if (quota !== undefined) this.driver.quota = this.owned.shareOf(quota);
+    if (resumesTokens === true) tokens?.resume();
+    if (rewinds === true) this.driver.rewind();
+    if (isWarmup === undefined) return;
     if (canceller !== undefined) canceller.isEnabled = !isWarmup;
-    if (rewinds) this.driver.rewind();
     if (!isWarmup) return;
     meter.pause();
     tokens?.warmUp();
@@ -264,7 +262,12 @@ export class LocalSender implements LoadSender {
     };
   }
 
-  async until(moment: Moment): Promise<void> {
+  async until(moment: Moment): Promise<SenderState> {
+    if (moment.kind !== "now") await this.wait(moment);
+    return this.progress();
+  }
+
+  private async wait(moment: Exclude<Moment, { readonly kind: "now" }>): Promise<void> {
     const { driver, counter, owned } = this;
     switch (moment.kind) {
       case "all-sent":
@@ -303,10 +306,6 @@ export class LocalSender implements LoadSender {
     return { sentCount, completedCount, failedCount, cancelledCount, outstanding, openResponses };
   }
 
-  async state(): Promise<SenderState> {
-    return this.progress();
-  }
-
   async takeUnsent(atNs?: number): Promise<Unsent> {
     const { load, delayedByLimit } = this.driver;
     return { count: (atNs !== undefined && load.takeUnsent?.(atNs)) || 0, delayed: delayedByLimit };
@@ -330,13 +329,8 @@ export class LocalSender implements LoadSender {
     return cut;
   }
 
-  async findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined> {
-    if (this.owned.isNothing) return undefined;
-    return this.counter.findGaps(endNs, latency);
-  }
-
-  resumeTokens(): void {
-    this.parts.tokens?.resume();
+  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
+    return this.owned.isNothing ? undefined : this.counter.idleTimes(endNs);
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {

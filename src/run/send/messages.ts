@@ -1,6 +1,5 @@
-import type { CompletionGap } from "../../measure/completion-gaps.ts";
+import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import type { RecordColumns } from "../../measure/records.ts";
-import type { Sketch } from "../../measure/sketch.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
@@ -53,6 +52,8 @@ export interface SenderState extends RequestCounts {
 
 /** What may be awaited of a load. A new wait for a number or a state of requests resolves the previous one. */
 export type Moment =
+  /** The message has arrived. */
+  | { readonly kind: "now" }
   /** The quota is used up. */
   | { readonly kind: "all-sent" }
   /** The quota is used up and nothing is outstanding. */
@@ -63,6 +64,18 @@ export type Moment =
   | { readonly kind: "steady"; readonly limitNs: number }
   /** The end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
   | { readonly kind: "round-ends" };
+
+/** What changes in how the load that runs is sent and counted. Absent: it stays. */
+export interface LoadChange {
+  /** Number of requests to send from now on; 0: none but the ends of open sequences. */
+  readonly quota?: number;
+  /** Whether requests belong to a warm-up: none of them is cancelled on purpose. Nothing is counted from its beginning until the next window. */
+  readonly isWarmup?: boolean;
+  /** The data restarts at its first step. */
+  readonly rewinds?: boolean;
+  /** Another window of tokens follows the last cut. Whether one does is decided after it. */
+  readonly resumesTokens?: true;
+}
 
 /** What a run measures beside its windows. */
 export interface RunStart {
@@ -122,14 +135,11 @@ export interface LoadSender {
   beginRun(run: RunStart): void;
   /**
    * Opens the connections of a level, so that its first requests do not wait for them.
-   * @param way "start": a level can then start at once; a schedule waits for the requests before it. "change": the current level continues until `change`
+   * @param way "check": opens nothing, and reports a level above the limit of outstanding requests; then sends nothing more. "start": a level can
+   * then start at once; a schedule waits for the requests before it. "change": the current level continues until `change`
+   * @returns whether the limit allows the level from its start. Only the host that sends knows its limits
    */
-  prepare(step: LoadStep, way?: "open" | "start" | "change"): Promise<void>;
-  /**
-   * Whether the limit of outstanding requests allows a level from its start. If not, reports it, and sends nothing more. Only the host that
-   * sends knows its limits.
-   */
-  admits(step: LoadStep): Promise<boolean>;
+  prepare(step: LoadStep, way?: "check" | "open" | "start" | "change"): Promise<boolean>;
   /**
    * Starts a level, or changes to another one without a pause.
    * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule, which several senders have in common. Default: now
@@ -138,13 +148,7 @@ export interface LoadSender {
   start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
   /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
   change(quota: number, atNs?: number, firstNumber?: number): void;
-  /** Sends this number of requests more; 0: none but the ends of open sequences. */
-  setQuota(quota: number): void;
-  /**
-   * Whether requests belong to a warm-up: none of them is cancelled on purpose. Nothing is counted from its beginning until the next window.
-   * @param rewinds whether the data restarts at its first step. Default: it continues
-   */
-  setWarmup(isWarmup: boolean, rewinds?: boolean): void;
+  set(change: LoadChange): void;
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void>;
   /** Cancels requests in flight. @param which "unsent": those that wait for a connection. Default: all */
@@ -152,13 +156,12 @@ export interface LoadSender {
   /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
   close(cancelMessage?: string): Promise<ClosedSender>;
 
-  until(moment: Moment): Promise<void>;
+  /** Resolves at a moment of the load, with the state then. */
+  until(moment: Moment): Promise<SenderState>;
   /** The latest state that the conductor has of a sender, without asking. It may be a moment old, but not older than an earlier reply. */
   progress(): SenderState;
   /** Like `progress`, for a display: it looks at every lane. */
   counts(): ProgressCounts;
-  /** The state when the message arrives. */
-  state(): Promise<SenderState>;
   /** Returns what was not sent in time. @param atNs skips the requests that are due by then and not sent. Default: none */
   takeUnsent(atNs?: number): Promise<Unsent>;
 
@@ -168,13 +171,8 @@ export interface LoadSender {
   beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow>;
   /** Ends the window and begins the next one. */
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
-  /**
-   * Returns the times of the level, until its last cut at `endNs`, in which nothing ended for much longer than usual; undefined when the
-   * sender owns nothing of the load. What is usual is known when the windows of all senders are joined, after the cut.
-   */
-  findGaps(endNs: number, latency: Sketch): Promise<readonly CompletionGap[] | undefined>;
-  /** Another window of tokens follows the last cut. Whether one does is decided after it. */
-  resumeTokens(): void;
+  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended; undefined when the sender owns nothing of the load. */
+  idleTimes(endNs: number): Promise<IdleTimes | undefined>;
   /** Undefined when no tokens are measured. */
   takeTokens(span: TakenSpan): Promise<LevelTokens | undefined>;
   /** What the tokens of the run add up to since the first call, for a display. Undefined when no tokens are measured. */

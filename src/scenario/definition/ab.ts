@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { movePath, UserError } from "../../plan/problem.ts";
+import { movePath, UserError, userError } from "../../plan/problem.ts";
 import { flagSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
@@ -42,7 +42,10 @@ export function ab<const P extends Protocol, const A extends ResponseType>(
   candidate: Target<P, A>,
   options: AbOptions = {},
 ): Target<P, A> {
-  refuseMore("ab(base, candidate, options)", arguments);
+  const call = "ab(base, candidate, options)";
+  if (typeof options === "object" && options !== null && "kind" in options)
+    throw userError("invalid-value", call, "takes two targets, and this is a third", "Compare it in another scenario.");
+  refuseMore(call, arguments);
   return abOfTargets([base, candidate], options) as Target<P, A>;
 }
 

@@ -20,6 +20,16 @@ export interface GenerateOptions {
   readonly seed?: number;
 }
 
+/** Names of the fields that an input does not have: those of one form do not belong to another. */
+type OtherFields<Y> = string extends keyof Y
+  ? never
+  : Y extends GeneratedTensors
+    ? Exclude<keyof Y, keyof GeneratedTensors>
+    : Exclude<keyof Y, keyof (Y extends GeneratedFile ? GeneratedFile : GeneratedPayload)>;
+
+/** Everything, or what the compiler reports of other fields. */
+type NoOtherFields<Y> = [OtherFields<Y>] extends [never] ? unknown : `there is no field ${string & OtherFields<Y>}`;
+
 /** The form of inputs that a function makes. */
 export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends GeneratedFile ? "files" : "payloads";
 
@@ -32,7 +42,7 @@ export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends Gener
  * }, { count: 50 })
  */
 export function generate<const Y extends GeneratedTensors | GeneratedPayload | GeneratedFile>(
-  make: InputMaker<Y>,
+  make: InputMaker<Y> & NoOtherFields<Y>,
   options: GenerateOptions = {},
 ): Inputs<FormOf<Y>> {
   refuseMore("input.generate(make, options)", arguments);

@@ -13,7 +13,7 @@ import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
-import { refuseMore } from "../arguments.ts";
+import { refuseMore, refuseOthers } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
 import { serverForm } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
@@ -92,7 +92,9 @@ export function http<const E extends string = never>(
  * http("localhost:8080/predict", { body: fileBody("./cat.jpg") })
  */
 export function fileBody(path: string, options: FileOptions = {}): FileBody {
-  refuseMore("fileBody(path, options)", arguments);
+  const call = "fileBody(path, options)";
+  refuseMore(call, arguments);
+  refuseOthers(call, options, ["type", "name"]);
   return new FileBody(path, options);
 }
 

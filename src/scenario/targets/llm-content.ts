@@ -11,16 +11,22 @@ export interface LlmContent {
   readonly isStreaming: boolean;
   readonly tokenizer: string;
   readonly revision: string;
+  /** Whether the tokenizer is the model's name because the scenario names none: if it cannot be loaded, the server counts. Absent: no. */
+  readonly isTokenizerAssumed?: boolean;
 }
 
 /** Returns how tokens are measured; undefined when responses have none. @param isLengthAsked whether requests ask for a response length */
 export function toTokensPlan(
-  { endpoint, isStreaming, tokenizer, revision }: LlmContent,
+  { endpoint, isStreaming, tokenizer, revision, isTokenizerAssumed }: LlmContent,
   isLengthAsked: boolean,
 ): TokensPlan | undefined {
   const { responses } = endpoint;
   if (!hasText(responses)) return undefined;
-  return { responses, isStreamed: isStreaming, tokenizer, revision, ...(isLengthAsked ? { isLengthAsked } : {}) };
+  return {
+    ...{ responses, isStreamed: isStreaming, tokenizer, revision },
+    ...(isTokenizerAssumed === true ? { ifNotLoaded: { tokenizer: "none" } } : {}),
+    ...(isLengthAsked ? { isLengthAsked } : {}),
+  };
 }
 
 /** Returns the type of a target's responses. */

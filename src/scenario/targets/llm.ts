@@ -60,7 +60,7 @@ export interface OpenAiOptions<
   /**
    * Makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's folder), a
    * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts: prompts are then made with o200k_base, and their lengths are
-   * approximate. Default: the model's name.
+   * approximate. Default: the model's name, or `"none"` if that cannot be loaded.
    */
   readonly tokenizer?: string;
   /** Branch, tag or commit on the hub. Default: `"main"`. */
@@ -263,8 +263,13 @@ function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): Targ
 
 /** Returns the format of a target. @param folder base of a tokenizer's relative path */
 function openAiContent({ options }: OpenAiTarget, folder: string): LlmContent {
-  const { model, tokenizer = model, tokenizerRevision = "main" } = options;
-  return toContent(options, { model, tokenizer: fromFolder(tokenizer, folder), revision: tokenizerRevision });
+  const { model, tokenizer, tokenizerRevision } = options;
+  return toContent(options, {
+    model,
+    tokenizer: fromFolder(tokenizer ?? model, folder),
+    revision: tokenizerRevision ?? "main",
+    isTokenizerAssumed: tokenizer === undefined && tokenizerRevision === undefined,
+  });
 }
 
 /** Returns the format of the embedded language model. @param folder base of a tokenizer's relative path */
@@ -283,7 +288,7 @@ function fromFolder(tokenizer: string, folder: string): string {
 
 function toContent(
   { endpoint = DEFAULT_LLM_ENDPOINT, streaming = false }: OpenAiTarget["options"] | EmbeddedLlmTarget["options"],
-  named: Pick<LlmContent, "model" | "tokenizer" | "revision">,
+  named: Pick<LlmContent, "model" | "tokenizer" | "revision" | "isTokenizerAssumed">,
 ): LlmContent {
   return { ...named, endpointName: endpoint, endpoint: LLM_ENDPOINTS[endpoint], isStreaming: streaming };
 }

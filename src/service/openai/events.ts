@@ -10,6 +10,9 @@ export interface ServerEvent {
 
 /** Start of an event's line. */
 const FIELD = /^(?:data:|event:|id:|retry:|:)/;
+/** What separates events and lines where there is a CR. Few streams have one, and splitting at a string is several times faster. */
+const BLANK_LINE = /\r?\n\r?\n|\r\r/;
+const LINE_END = /\r\n|\n|\r/;
 
 /**
  * Splits socket reads into events. An event that spans several reads counts where it began, so that its time is that of its first bytes; a
@@ -23,7 +26,12 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
     addEvent(events, openRead, open);
     open = "";
   };
-  for (const [read, text] of reads.entries()) {
+  for (let read = 0; read < reads.length; read++) {
+    const text = reads[read] as string;
+    if (open === "" && isOneLine(text)) {
+      events.push({ read, name: "", data: text.slice(5, -2).trim() });
+      continue;
+    }
     if (open !== "" && FIELD.test(text) && isWhole(open)) close();
     if (open === "" || isBody(open)) openRead = read;
     open += text;
@@ -31,16 +39,22 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
       if (isComplete(open)) close();
       continue;
     }
-    let from = 0;
-    for (const { index, 0: blank } of open.matchAll(/\r?\n\r?\n|\r\r/g)) {
-      addEvent(events, openRead, open.slice(from, index));
-      from = index + blank.length;
+    const parts = open.split(open.includes("\r") ? BLANK_LINE : "\n\n");
+    open = parts.pop() as string;
+    for (const part of parts) {
+      addEvent(events, openRead, part);
       openRead = read;
     }
-    open = open.slice(from);
   }
   close();
   return events;
+}
+
+/** Whether a read is one event of one line, as most are. */
+function isOneLine(text: string): boolean {
+  return (
+    text.startsWith("data:") && text.indexOf("\n") === text.length - 2 && text.endsWith("\n") && !text.includes("\r")
+  );
 }
 
 function isBody(text: string): boolean {
@@ -81,17 +95,19 @@ interface EventLines {
 }
 
 function readLines(text: string): EventLines {
-  const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "");
-  const data: string[] = [];
   let name = "";
-  for (const line of lines) {
-    if (line.startsWith("data:")) data.push(line.slice(5).trim());
+  let data: string | undefined;
+  let isComment = true;
+  for (const line of text.split(text.includes("\r") ? LINE_END : "\n")) {
+    if (line === "") continue;
+    if (!line.startsWith(":")) isComment = false;
+    if (line.startsWith("data:")) data = joinLines(data, line.slice(5).trim());
     else if (line.startsWith("event:")) name = line.slice(6).trim();
-    else if (data.length > 0 && !FIELD.test(line)) data.push(line);
+    else if (data !== undefined && !FIELD.test(line)) data = joinLines(data, line);
   }
-  return {
-    name,
-    data: data.length === 0 ? undefined : data.join("\n"),
-    isComment: lines.every((line) => line.startsWith(":")),
-  };
+  return { name, data, isComment };
+}
+
+function joinLines(before: string | undefined, line: string): string {
+  return before === undefined ? line : `${before}\n${line}`;
 }

@@ -32,13 +32,12 @@ export function readPart(kind: ResponseKind, data: unknown): ResponsePart {
   const first = Array.isArray(data) ? data[0] : data;
   if (!isObject(first)) return EMPTY;
   // Names of tensors are the model's: one may be `error`.
-  const error = hasTensors(kind) ? undefined : readError(first);
+  const found = hasTensors(kind) ? undefined : readError(first);
   const part = READERS[kind](first);
-  return {
-    ...part,
-    usage: part.usage ?? readUsage(first["usage"]),
-    error: error ?? part.error,
-  };
+  const usage = part.usage ?? readUsage(first["usage"]);
+  const error = found ?? part.error;
+  // Most events are a token and nothing else.
+  return usage === undefined && error === undefined ? part : { ...part, usage, error };
 }
 
 const TOOL_CALL_REASONS: ReadonlySet<string> = new Set(["tool_calls", "function_call", "tool_use"]);

@@ -59,7 +59,8 @@ export const limitGoal: Goal = {
     "ttft-limit": TTFT_LIMIT,
     "error-limit": {
       message: "Which share of failed requests must it stay below? (such as 1 %, or none)",
-      preset: () => USUAL_SHARE,
+      // A search needs a limit: this one if there is no other.
+      preset: usualShare,
       check: checkShare,
     },
     for: duration("How long at each load, at most? p99 needs about 300 requests", (answers) =>
@@ -94,9 +95,13 @@ function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): So
 }
 
 function toWhere(answers: Answers): Source {
-  const { "error-limit": share = USUAL_SHARE } = answers;
+  const { "error-limit": share = usualShare(answers) } = answers;
   if (share === "none") return limitsOf(answers);
   return [...limitsOf(answers), call("errorRate").with("below", `${parsePercent(share)} %`)];
+}
+
+function usualShare(answers: Answers): string {
+  return limitsOf(answers).length > 0 ? "none" : USUAL_SHARE;
 }
 
 function checkShare(answer: string, answers: Answers): string | undefined {

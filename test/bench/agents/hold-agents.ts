@@ -26,7 +26,12 @@ function openSeat(listener: SeatListener): Seat {
   };
 }
 
-const agents = await Promise.all(Array.from({ length: Number(count) }, () => startAgent({ url }, events, openSeat)));
+// Each is of a host of its own: agents of one host would share its memory, and each would count that of this process as its own.
+const agents = await Promise.all(
+  Array.from({ length: Number(count) }, (_, index) =>
+    startAgent({ url }, events, openSeat, `host-${process.pid}-${index}/1`),
+  ),
+);
 console.log("READY");
 process.stdin.on("end", async () => {
   await Promise.all(agents.map((agent) => agent.close()));

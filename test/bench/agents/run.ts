@@ -17,6 +17,7 @@ import { startNats } from "../../servers/nats.ts";
 import { type Stub, startStub } from "../../servers/stub.ts";
 import { root } from "../clients.ts";
 import { type Goal, judgeGoal } from "../goals.ts";
+import { readMemory } from "../memory/watch.ts";
 import { writeFigures } from "../write-figures.ts";
 
 const DEFAULT = "10,100,500";
@@ -46,6 +47,9 @@ interface Conducted {
   readonly cpuSec: number;
   readonly wallSec: number;
   readonly messagesPerSec: number;
+  /** CPU time of all agents together, and of the bus. */
+  readonly agentsCpuSec: number;
+  readonly busCpuSec: number;
   readonly completed: number;
   readonly received: number;
   /** From the start of the program to the first request at the server. */
@@ -98,9 +102,15 @@ export default defineScenario({
     const file = join(folder, "many.ts");
     writeFileSync(file, scenario);
     await stub.reset();
-    const before = await readMessages(monitorPort);
+    const agentsCpuSec = (): number => holders.reduce((sum, { pid }) => sum + readCpuSec(pid ?? 0), 0);
+    const before = { messages: await readMessages(monitorPort), agents: agentsCpuSec(), bus: readCpuSec(nats.pid) };
     const watched = await watch(command, { file, json: join(folder, "many.json"), stub, count, busUrl: nats.url });
-    return { ...watched, messagesPerSec: ((await readMessages(monitorPort)) - before) / watched.wallSec };
+    return {
+      ...watched,
+      messagesPerSec: ((await readMessages(monitorPort)) - before.messages) / watched.wallSec,
+      agentsCpuSec: agentsCpuSec() - before.agents,
+      busCpuSec: readCpuSec(nats.pid) - before.bus,
+    };
   } finally {
     await Promise.all(holders.map(endHolder));
     await nats.stop();
@@ -135,7 +145,7 @@ interface Watched {
 async function watch(
   command: readonly string[],
   { file, json, stub, count, busUrl }: Watched,
-): Promise<Omit<Conducted, "messagesPerSec">> {
+): Promise<Omit<Conducted, "messagesPerSec" | "agentsCpuSec" | "busCpuSec">> {
   const [program = "", ...first] = command;
   const options = ["--bus", busUrl, "--agents", String(count), "--agents-wait", "30 s", "--json", json];
   const startMs = Date.now();
@@ -163,15 +173,19 @@ async function watch(
   };
 }
 
-/** Reads a process's memory and CPU time. */
+/** Reads a process's memory and CPU time, while it runs. */
 function sample(pid: number, seen: { peakBytes: number; cpuSec: number }): void {
+  seen.peakBytes = Math.max(seen.peakBytes, readMemory(pid).highestMb * MIB);
+  seen.cpuSec = Math.max(seen.cpuSec, readCpuSec(pid));
+}
+
+/** CPU time of a process so far; 0 once it has ended. */
+function readCpuSec(pid: number): number {
   try {
-    const peakKb = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "0");
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    seen.peakBytes = Math.max(seen.peakBytes, peakKb * 1024);
-    seen.cpuSec = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SEC;
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SEC;
   } catch {
-    // It has just ended.
+    return 0;
   }
 }
 
@@ -200,7 +214,15 @@ async function readMessages(monitorPort: number): Promise<number> {
 
 function headOf(): string {
   const { cpu, cores, os, runtime } = describeMachine();
-  const columns = ["agents", "first request after s", "messages/s", "conductor: CPU % of a core", "peak MiB"];
+  const columns = [
+    "agents",
+    "first request after s",
+    "messages/s",
+    "conductor: CPU % of a core",
+    "peak MiB",
+    "bus: CPU %",
+    "each agent: CPU %",
+  ];
   const more = ["clocks known to ms", "messages late by ms", "requests", "missing"];
   const date = new Date().toISOString().slice(0, 10);
   return [
@@ -220,6 +242,8 @@ function rowOf(count: number, seen: Conducted): string {
     formatCount(Math.round(seen.messagesPerSec)),
     ((seen.cpuSec / seen.wallSec) * 100).toFixed(0),
     (seen.peakBytes / MIB).toFixed(0),
+    ((seen.busCpuSec / seen.wallSec) * 100).toFixed(0),
+    ((seen.agentsCpuSec / count / seen.wallSec) * 100).toFixed(2),
     worst(({ clockErrorMs }) => clockErrorMs),
     worst(({ lateMs }) => lateMs),
     formatCount(seen.completed),

@@ -93,5 +93,5 @@ async function sampleMemory(command: readonly string[], durationS: number): Prom
   const load = samples.filter(([sec]) => sec >= SETTLE_S && sec < durationS);
   const highestMb = Math.max(...load.map(([, mb]) => mb));
   const settledMb = load[0]?.[1] ?? Number.NaN;
-  return { settledMb, highestMb, slopeMbPerHour: slopeMbPerHour(load), peakMb, samples: load.length };
+  return { settledMb, highestMb, slopeMbPerHour: slopeMbPerHour(load).slope, peakMb, samples: load.length };
 }

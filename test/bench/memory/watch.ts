@@ -44,12 +44,22 @@ export async function watchMemory(
   return { samples, peakMb, exitCode };
 }
 
-/** The slope of the line that fits best (least squares), in MB per hour. */
-export function slopeMbPerHour(samples: readonly MemorySample[]): number {
+/** The slope of the line that fits best (least squares), in MB per hour, and twice its standard error. */
+export function slopeMbPerHour(samples: readonly MemorySample[]): { readonly slope: number; readonly error: number } {
+  const count = samples.length;
   const meanOf = (pick: (sample: MemorySample) => number): number =>
-    samples.reduce((sum, sample) => sum + pick(sample), 0) / samples.length;
+    samples.reduce((sum, sample) => sum + pick(sample), 0) / count;
   const [meanSec, meanMb] = [meanOf(([sec]) => sec), meanOf(([, mb]) => mb)];
-  return (meanOf(([sec, mb]) => (sec - meanSec) * (mb - meanMb)) / meanOf(([sec]) => (sec - meanSec) ** 2)) * 3600;
+  const spread = meanOf(([sec]) => (sec - meanSec) ** 2);
+  const perSec = meanOf(([sec, mb]) => (sec - meanSec) * (mb - meanMb)) / spread;
+  const rest = meanOf(([sec, mb]) => (mb - meanMb - perSec * (sec - meanSec)) ** 2);
+  return { slope: perSec * 3600, error: 2 * Math.sqrt(rest / (count - 2) / spread) * 3600 };
+}
+
+/** The least of each span of time: what is there when garbage has just been collected. */
+export function leastOf(samples: readonly MemorySample[], spanSec: number): MemorySample[] {
+  const spans = Map.groupBy(samples, ([sec]) => Math.floor(sec / spanSec));
+  return [...spans.values()].map((span) => span.reduce((least, one) => (one[1] < least[1] ? one : least)));
 }
 
 /** Reads the resident memory of a process and its descendants, now and the most until now; 0 once it is gone. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { type MockServer, startMock } from "../../../src/mock/server.ts";
@@ -129,7 +129,7 @@ describe("rampart llm", () => {
     models = [MODEL];
     await here(
       ["llm", serial.url, "--isl", "20", "--osl", "10", "--for", "600ms", "--json", "r.json"],
-      (result, folder) => {
+      async (result, folder) => {
         assert.equal(result.code, 0, result.text);
         assert.match(result.text, /^The run takes 2\.4 s to 6 s \(up to 9 levels of 600 ms and a warm-up\)\.$/m);
         assert.match(result.text, /is an OpenAI-compatible server over HTTP; model llama\.$/m);
@@ -142,6 +142,13 @@ describe("rampart llm", () => {
         );
         assert.match(result.text, /^throughput stops growing at \d users?: the lowest load that reaches 90 %/m);
         assert.match(result.text, /^repeat it with: .*llm http:\/\/127\.0\.0\.1:\d+ --isl 20 /m);
+        // The scenario that is printed does the same.
+        const [, scenario = ""] = result.text.split("or with this scenario, which --save FILE.ts writes:\n\n");
+        assert.match(scenario, /^ {2}\/\/ Throughput stops growing at the knee: ends two levels above it\.$/m);
+        writeFileSync(join(folder, "printed.ts"), scenario);
+        const again = await runInFolder(folder, ["run", "printed.ts", "--dry-run"]);
+        assert.equal(again.code, 0, again.text);
+        assert.match(again.text, /"search": "knee"/);
       },
     );
   });

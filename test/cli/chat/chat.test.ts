@@ -95,6 +95,12 @@ describe("rampart chat", () => {
     assert.match(out, /warning: o200k_base counts 3 output tokens and the server 30/);
   });
 
+  test("counts by the server with the tokenizer none", async () => {
+    const { code, out, err } = await chat("Hi", "--tokenizer", "none");
+    assert.equal(code, 0, out + err);
+    assert.match(out, /output tokens +3 by the server\n/);
+  });
+
   test("warns of a response that is not streamed", async () => {
     answer = (response) => stream(response, [delta("Deep blue."), "[DONE]"]);
     const { out } = await chat("Hi");

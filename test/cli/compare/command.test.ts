@@ -80,6 +80,12 @@ describe("exit codes", () => {
       /^UNRESOLVED [\s\S]*runs needed on each side:\s+throughput\s+about\s+\d/,
     ],
     ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
+    [
+      "which the short help says",
+      ["--help"],
+      0,
+      /^ +--strict +Exit with 66 when undecided, also without --fail-if\.$/m,
+    ],
     ["and passes what is the same", [BASE, SAME, "--strict"], 0, /^PASSED /m],
     ["and fails when that is wanted", [BASE, WIDE, "--fail-if", "p99 > +5%", "--strict"], 66, /unresolved {2}p99/],
     [
@@ -125,7 +131,7 @@ describe("which files are which side", () => {
     assert.equal(code, 65, text);
     assert.match(
       text,
-      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more +3 and 3 against 3 runs\n/,
+      /^FAILED {2}n1\.csv and 2 more, s1\.csv and 2 more against b1\.csv and 2 more\s+3 and 3 against 3 runs\n/,
     );
   });
 

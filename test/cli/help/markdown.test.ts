@@ -35,6 +35,7 @@ describe("Markdown in a terminal", () => {
       `\`\`\`sh x.sh\n${"a ".repeat(30)}\n\n# b\n\`\`\`\ntext`,
       `    ${"a ".repeat(30).trim()}\n\n    # b\n\ntext\n`,
     ],
+    ["pictures are left out", "a\n\n![A curve, drawn](knee.svg)\n\nb\n", "a\n\nb\n"],
     ["comments are left out", "<!-- generated: x -->\n\na\n\n<!-- end -->\n", "a\n"],
     [
       "columns are as wide as their cells",

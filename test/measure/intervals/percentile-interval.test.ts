@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { estimateMeanNs } from "../../../src/measure/intervals/mean-interval.ts";
 import {
   estimatePercentile,
   percentileRanks,
@@ -8,6 +9,7 @@ import {
   samplesNeeded,
 } from "../../../src/measure/intervals/percentile-interval.ts";
 import { type Sketch, valueAtRank } from "../../../src/measure/sketch.ts";
+import { nsToUs } from "../../../src/plan/units.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { sketchAt, tallyOf } from "../make-window.ts";
 import { drawNormal, drawTallies, endsOf, type Process, percentileUs } from "./simulate.ts";
@@ -216,6 +218,34 @@ test("a percentile whose parts are far apart is not certain, and neither is one 
   const [moving] = movingTallies(800, 400) as [Sketch];
   assert.equal(estimatePercentile(moving, 50).isReliable, true);
   assert.equal(estimatePercentile(moving, 50, { confidence: 0.99 }).isReliable, false);
+});
+
+test("no interval of many independent latencies reaches below the fastest one", () => {
+  const random = createRandom(11);
+  // A server of at least 30 ms with a tail that comes and goes: what moves are the slow ones.
+  let cutCount = 0;
+  for (let run = 0; run < 50; run++) {
+    let level = 0;
+    const latencies = Float64Array.from({ length: 800 }, () => {
+      level = 0.9 * level + 0.43 * drawNormal(random);
+      return 30e6 + 3e6 * Math.exp(2 * level) * -Math.log(random());
+    });
+    const endsNs = endsOf(latencies);
+    const sketch = sketchAt(latencies, endsNs, 123_456_789, endsNs.at(-1) as number);
+    const leastUs = nsToUs(sketch.min);
+    const mean = estimateMeanNs(sketch);
+    const percentiles = REPORTED_PERCENTILES.filter((percentile) => percentile >= 50);
+    for (const { low, effectiveCount } of [
+      ...percentiles.map((percentile) => estimatePercentile(sketch, percentile)),
+      { ...mean, low: mean.low === null ? null : nsToUs(mean.low) },
+    ])
+      if (low !== null && effectiveCount >= 8) {
+        // A tally has microseconds.
+        assert.ok(low > leastUs - 1.001, `${low} below ${leastUs}`);
+        if (low === leastUs) cutCount++;
+      }
+  }
+  assert.ok(cutCount > 0);
 });
 
 test("intervals that ignore correlation would not", () => {

@@ -76,12 +76,12 @@ describe("a derived metric", () => {
     [
       "misspells a metric",
       (level) => level["throughputt"],
-      /^there is no metric throughputt: did you mean throughput\?$/,
+      /^there is no metric throughputt: did you mean throughput\? \(derived\.test\.ts:\d+\)$/,
     ],
     [
       "misspells a statistic",
       (level) => level["latency"]?.["p"],
-      /^latency has no statistic p, such as latency\.average$/,
+      /^latency has no statistic p, such as latency\.average \(derived\.test\.ts:\d+\)$/,
     ],
     ["names what only reports have", (level) => level["highestLoad"], /^there is no metric highestLoad/],
   ];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AnsweredRequest, toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
+import { metricsOf } from "../../../src/measure/tokens/response-counts.ts";
 import { joinTokenTotals, TokenTotals, type TotalledTokens } from "../../../src/measure/tokens/token-totals.ts";
 
 /** What the tokens of a run add up to, which displays read while it lasts. */
@@ -21,7 +22,7 @@ function answered(...contentMs: number[]): AnsweredRequest {
 
 function totalsOf(...requests: readonly AnsweredRequest[]): TokenTotals {
   const totals = new TokenTotals();
-  for (const request of requests) totals.add(toMetricInput(request));
+  for (const request of requests) totals.add(metricsOf(toMetricInput(request)));
   return totals;
 }
 

@@ -4,6 +4,7 @@ import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import type { Comparison } from "../../../src/report/compare/comparison.ts";
 import { type ChangeLimit, judgeLimit } from "../../../src/report/compare/limits.ts";
+import type { MeasuredRun } from "../../../src/report/read/runs/measured-run.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
 
 /** Sides compared level by level, and limits of their changes. */
@@ -135,6 +136,23 @@ describe("differences of the plans", () => {
     assert.match(warnings.map(({ text }) => text).join("\n"), /base and new share/);
     const same = compareRuns(next, { ...next, name: "again" }, SETTINGS).warnings;
     assert.match(same.map(({ text }) => text).join("\n"), /base and new are the same runs: give two reports/);
+  });
+
+  test("what a file warns of is there once, with the name of its side", () => {
+    const gap = "Nothing completed from 2.3 s to 3.8 s of the run (1.5 s).";
+    const base = { name: "base", runs: [{ ...make({}), notes: [gap] }, make({})] };
+    const { warnings } = compareRuns(base, { name: "new", runs: [make({ a: "1" })] }, SETTINGS);
+    assert.equal(warnings.at(-1)?.text, `base: ${gap}`);
+  });
+
+  test("a value that its only run marks is marked; of several runs the change says what is certain", () => {
+    const marked = makeMeasuredRun([
+      makeMeasuredLevel("concurrency 1", { throughput: { value: 1, isUncertain: true } }),
+    ]);
+    const sidesOf = (runs: MeasuredRun[]) =>
+      compareRuns({ name: "base", runs }, { name: "new", runs: [make({})] }, SETTINGS).levels[0]?.metrics[0];
+    assert.deepEqual([sidesOf([marked])?.base.isUncertain, sidesOf([marked])?.next.isUncertain], [true, false]);
+    assert.equal(sidesOf([marked, marked])?.base.isUncertain, false);
   });
 
   test("notes of levels are there with the number of runs that have them", () => {

@@ -273,6 +273,12 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
     pointsOf(throughput.series.find(({ name }) => name === "failed") as DrawnSeries),
     levels.map(({ level, failed, durationSec }) => [level, digits(failed / durationSec)]),
   );
+  assert.match(html, /time to first token/);
+  assert.doesNotMatch(html, /time to first output token/, "it is another one only after reasoning");
+  // One name for the load, and one for its throughput.
+  assert.match(html, /<p>[^<]* · users 1, 4</);
+  assert.match(html, />req\/s</);
+  assert.equal(throughput.yAxis.name, "Throughput (req/s)");
   const latency = charts.get("Latency over load") as Drawn;
   const scale = { "Latency (s)": 1e6, "Latency (ms)": 1e3, "Latency (us)": 1 }[latency.yAxis.name] as number;
   for (const [index, name] of (["p50", "p90", "p99"] as const).entries())

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { metricsOf } from "../../../src/measure/tokens/response-counts.ts";
 import { TokenTotals, type TotalledTokens } from "../../../src/measure/tokens/token-totals.ts";
 import { formatLiveLines } from "../../../src/report/live/live-text.ts";
 import type { RunSnapshot } from "../../../src/report/live/run-snapshot.ts";
@@ -28,7 +29,7 @@ function startRun(plan = PLAN) {
       run.end(firstMs + 90);
       const contentNs = Array.from({ length: 10 }, (_, at) => (firstMs + 10 * at) * 1e6);
       const times = { ...NO_TIMES, contentNs, eventCount: 10, outputTokens: 10 };
-      totals.add({ ...REST, times, outputTokens: 10, interTokenLatencyNs: 10e6 });
+      totals.add(metricsOf({ ...REST, times, outputTokens: 10, interTokenLatencyNs: 10e6 }));
     },
     /** Answers the questions that are open. */
     answer: async () => {

@@ -68,17 +68,22 @@ describe("the capacity", () => {
     assert.deepEqual(section?.tables.map(valuesOf), [[{ level: 2, throughputPerGpu: 60 }]]);
   });
 
-  test("is that of the highest load that keeps the limits of a search, and none where no load does", () => {
+  test("is that of the highest load that keeps the limits of a search, and unknown where no load does", () => {
     const change = planOf("linear", { gpuCount: 1 });
     const found = modelOf(change, measured, { findMax: { highest: 1, next: 2, isResolved: true } });
     assert.deepEqual(found.sections.find(({ id }) => id === "capacity")?.tables.map(valuesOf), [
       [{ level: 1, throughputPerGpu: 30 }],
     ]);
     const none = modelOf(change, measured, { findMax: { next: 1, isResolved: true } });
-    assert.equal(
-      none.sections.some(({ id }) => id === "capacity"),
-      false,
-    );
+    assert.deepEqual(linesOf(none, "capacity"), [
+      "the capacity of 1 GPU is not known: no load is certain to keep the limits",
+    ]);
+    assert.equal(none.sections.find(({ id }) => id === "capacity")?.isSummary, true);
+  });
+
+  test("is unknown where no request succeeded", () => {
+    const model = modelOf(planOf("linear", { gpuCount: 2 }), [level(1, 0)]);
+    assert.deepEqual(linesOf(model, "capacity"), ["the capacity of 2 GPUs is not known: no request succeeded"]);
   });
 
   test("says that the server may do more where the load was not raised further", () => {

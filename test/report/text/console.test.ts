@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inScenario } from "../../../src/cli/setting-names.ts";
-import type { Measurement } from "../../../src/measure/measurement.ts";
-import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
 import { createRampartConsole } from "../../../src/report/text/console.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
-import { makeColumns, makeTimes } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 
@@ -31,15 +29,16 @@ test("progress and warnings are on standard error, the report is on standard out
 });
 
 test("-v has the throughput of each window in the unit of the table", () => {
-  const plan = makePlan({ outputs: { style: "rampart", verbosity: 1 } });
-  const lineOf = (window: Measurement): string => {
+  const outputs = { style: "rampart", verbosity: 1 } as const;
+  const lineOf = (plan: Plan): string => {
     const sink = makeSink();
-    createRampartConsole(plan, sink).onWindow?.(1, window, 5e6);
+    createRampartConsole(plan, sink).onWindow?.(1, makeWindow(), 5e6);
     return sink.printed.err;
   };
-  assert.equal(lineOf(makeWindow()), "    window 1: 3 infer/s, 5 ms\n");
-  const tokens = measureColumns(makeColumns({ times: makeTimes([10, 20]) }));
-  assert.equal(lineOf(makeWindow({ tokens })), "    window 1: 3 req/s, 5 ms\n");
+  assert.equal(lineOf(makePlan({ outputs })), "    window 1: 3 infer/s, 5 ms\n");
+  // The tokens of a window are counted after it.
+  const tokens = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } as const;
+  assert.equal(lineOf(makePlan({ outputs, measurement: { tokens } })), "    window 1: 3 req/s, 5 ms\n");
 });
 
 test("-v has all notes, those during the run too", async () => {

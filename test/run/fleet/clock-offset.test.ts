@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { driftNs, messageDelayNs, offsetNs, originMsOf, readClock } from "../../../src/run/fleet/clock-offset.ts";
+import {
+  driftNs,
+  messageDelayNs,
+  offsetNs,
+  originMsOf,
+  readClock,
+  readClocks,
+} from "../../../src/run/fleet/clock-offset.ts";
 import { nowNs, sleepMs, timeOriginMs } from "../../../src/runtime/clock.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 
@@ -55,4 +62,17 @@ test("messages wait for the longest usual round trip, in bounds", () => {
   assert.equal(messageDelayNs([reading(1), reading(40), reading(3)]), 55e6);
   assert.equal(messageDelayNs([reading(0)]), 15e6);
   assert.equal(messageDelayNs([reading(60_000)]), 2e9);
+});
+
+test("many clocks are compared some at once, and their readings stay in order", async () => {
+  let [now, most] = [0, 0];
+  const readings = await readClocks([...Array(200).keys()], async (index) => {
+    most = Math.max(most, ++now);
+    await sleepMs(index % 3);
+    now--;
+    return index;
+  });
+  assert.deepEqual(readings, [...Array(200).keys()]);
+  assert.ok(most > 1 && most <= 50, `${most} at once`);
+  assert.deepEqual(await readClocks([], async () => 1), []);
 });

@@ -21,5 +21,5 @@ test("of a sender that is gone, what it had reported until then counts, whatever
   remote.fail(new Error("gone"));
   remote.receive({ kind: "counts", ...ended(9) });
   assert.deepEqual([remote.sender.progress(), remote.sender.counts()], [ended(7).progress, ended(7).counts]);
-  await assert.rejects(remote.sender.state(), /gone/);
+  await assert.rejects(remote.sender.until({ kind: "now" }), /gone/);
 });

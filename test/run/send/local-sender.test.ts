@@ -32,7 +32,7 @@ test("a sender takes its share of the concurrency and of the requests", async ()
   for (let ended = 0; ended < 7; ended++) client.answer(client.active[0] as number);
   assert.deepEqual([client.sent.length, sender.progress().quota], [7, 0]);
   await sender.until({ kind: "finished" });
-  sender.setQuota(4);
+  sender.set({ quota: 4 });
   assert.equal(sender.progress().quota, 1);
   sender.close();
 });
@@ -45,10 +45,10 @@ test("a sender that owns nothing of a level sends nothing, waits for nothing, an
   await sender.until({ kind: "steady", limitNs: Number.POSITIVE_INFINITY });
   await sender.until({ kind: "more-ended", count: 9 });
   await sender.until({ kind: "round-ends" });
-  assert.deepEqual([(await sender.state()).activeLanes, sender.progress().quota], [0, 0]);
+  assert.deepEqual([(await sender.until({ kind: "now" })).activeLanes, sender.progress().quota], [0, 0]);
   await sender.beginWindow(0, { isScheduled: false, canLanesWait: false });
-  const { window } = await sender.cut(1e9);
-  assert.equal(await sender.findGaps(1e9, window.latency), undefined);
+  await sender.cut(1e9);
+  assert.equal(await sender.idleTimes(1e9), undefined);
   // The next level has a share for it.
   await sender.start(step(6), Number.POSITIVE_INFINITY);
   assert.equal(client.active.length, 2);

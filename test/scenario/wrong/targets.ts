@@ -45,6 +45,14 @@ export const TARGETS: readonly WrongScenario[] = [
     says: '4:49, target[0].weight: must be a number (got "50 %"). Write 50, without quotes.',
   },
   {
+    name: "a misspelt field of a member",
+    fields: [
+      'target: mix([{ name: "a", target: embedded(), wieght: 3 }, { name: "b", target: embedded() }])',
+      "load: hold(4)",
+    ],
+    says: "4:49, target[0].wieght: is not an option here. Did you mean weight?",
+  },
+  {
     name: "two members of one name",
     fields: ['target: mix([{ name: "a", target: embedded() }, { name: "a", target: embedded() }])', "load: hold(4)"],
     says: "4:53, target[1].name: is also the name of member 0 (got a). Give each member a name of its own.",
@@ -70,6 +78,22 @@ export const TARGETS: readonly WrongScenario[] = [
     says: [
       '5:56, inputs.lengths[0].share: must be a percentage with its sign, such as "1 %" (got 50). Write "50 %".',
       '5:88, inputs.lengths[1].share: must be a percentage with its sign, such as "1 %" (got 50). Write "50 %".',
+    ],
+  },
+  {
+    name: "an option of OpenAI in an input of a function",
+    fields: [
+      "target: embeddedLlm()",
+      'inputs: input.generate(() => ({ prompt: "a", max_tokens: 4 }))',
+      "load: hold(1, { requests: 1 })",
+    ],
+  },
+  {
+    name: "a tag for tags in an input of a generator",
+    fields: [
+      "target: embedded()",
+      "inputs: input.generate(function* () { yield { tensors: { INPUT0: new Int32Array(16), INPUT1: new Int32Array(16) }, tag: { a: 1 } } })",
+      "load: hold(1, { requests: 1 })",
     ],
   },
   {

@@ -1,8 +1,7 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import { ZEROS } from "../input-data.ts";
-import type { Settings, ValueReader } from "../settings.ts";
+import type { Settings, UngroupedOption, ValueReader } from "../settings.ts";
 import { START_MESSAGE } from "./load.ts";
-import type { UngroupedOption } from "./option.ts";
 
 const RANGE = "--concurrency-range";
 

@@ -2,8 +2,7 @@ import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
-import type { ValueReader } from "../settings.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { filled, giveOneOf, on, text } from "./readers.ts";
 
 const SERVICE_KINDS = Object.keys(KINDS);

@@ -5,8 +5,7 @@ import { fileSystem } from "../../../runtime/files.ts";
 import { withValue } from "../../options/place.ts";
 import { ZEROS } from "../input-data.ts";
 import { binaryTensorsOf } from "../kinds/triton.ts";
-import type { ValueReader } from "../settings.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, count, text, whole } from "./readers.ts";
 
 /** Options of the input data. */

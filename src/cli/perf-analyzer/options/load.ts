@@ -6,9 +6,15 @@ import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { DEFAULT_ASYNC_LANES } from "../../../run/lanes.ts";
 import { withValue } from "../../options/place.ts";
-import { ONE_REQUEST, type RangeValue, type Settings, type ValueReader } from "../settings.ts";
+import {
+  ONE_REQUEST,
+  option,
+  type RangeValue,
+  type Settings,
+  type UngroupedOption,
+  type ValueReader,
+} from "../settings.ts";
 import { callModeOf, landMode } from "./measurement.ts";
-import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, existingFile, on } from "./readers.ts";
 
 /** perf_analyzer's message. */

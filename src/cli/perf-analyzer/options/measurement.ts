@@ -3,10 +3,9 @@ import { fieldOf } from "../../../plan/defined.ts";
 import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
 import { withValue } from "../../options/place.ts";
-import type { Settings } from "../settings.ts";
+import { option, type Settings, type UngroupedOption } from "../settings.ts";
 import { defaultLanes } from "../threads.ts";
 import { payloadPathOf } from "./general.ts";
-import { option, type UngroupedOption } from "./option.ts";
 import { choice, count, decimal, on, whole } from "./readers.ts";
 
 const readPercentile = whole(

@@ -1,6 +1,6 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import { withValue } from "../../options/place.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption } from "../settings.ts";
 import { filled, GIVE_FILE, on } from "./readers.ts";
 
 /** Options of the output. */

@@ -1,5 +1,5 @@
 import { fieldOf } from "../../../plan/defined.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption } from "../settings.ts";
 import { filled, on } from "./readers.ts";
 
 /** Options that Rampart adds to this mode only. */

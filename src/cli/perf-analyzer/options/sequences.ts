@@ -1,6 +1,5 @@
 import type { SequencesPlan } from "../../../plan/sequences.ts";
-import type { ValueReader } from "../settings.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { count, decimal, on } from "./readers.ts";
 
 const DEFAULT_LENGTH = 20;

@@ -6,8 +6,7 @@ import type { ComposingModelPlan } from "../../../service/triton/target.ts";
 import { HEADER_NAME } from "../../../transport/request.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";
 import { tritonKind } from "../kinds/triton.ts";
-import type { ValueReader } from "../settings.ts";
-import { option, type UngroupedOption } from "./option.ts";
+import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, filled, on, text } from "./readers.ts";
 
 /** Options of the server, and of what is sent with each request. */

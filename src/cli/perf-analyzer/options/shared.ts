@@ -9,8 +9,7 @@ import {
   toPlanValue,
 } from "../../options/shared-option.ts";
 import { sharedOptions } from "../../options/shared-options.ts";
-import type { ValueReader } from "../settings.ts";
-import { option, type Place, type UngroupedOption } from "./option.ts";
+import { option, type Place, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.ts";
 
 type Read = (reader: ValueReader) => string | number | true | undefined;

@@ -1,10 +1,10 @@
 import { type ParsedOptions, parseGetopt } from "../../options/getopt.ts";
+import type { PerfAnalyzerOption, UngroupedOption } from "../settings.ts";
 import { DEPRECATED } from "./deprecated.ts";
 import { GENERAL } from "./general.ts";
 import { INPUT } from "./input.ts";
 import { LOAD } from "./load.ts";
 import { MEASUREMENT } from "./measurement.ts";
-import type { PerfAnalyzerOption, UngroupedOption } from "./option.ts";
 import { OUTPUT } from "./output.ts";
 import { RAMPART_OPTIONS } from "./rampart-options.ts";
 import { SEQUENCES } from "./sequences.ts";

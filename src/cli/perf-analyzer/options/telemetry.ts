@@ -3,7 +3,7 @@ import type { Plan } from "../../../plan/plan.ts";
 import type { TraceLevel } from "../../../plan/telemetry.ts";
 import { defaultMetricsUrl, parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
 import { withValue } from "../../options/place.ts";
-import { type Land, option, type UngroupedOption } from "./option.ts";
+import { type Land, option, type UngroupedOption } from "../settings.ts";
 import { choice, count, on, text, whole } from "./readers.ts";
 
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);

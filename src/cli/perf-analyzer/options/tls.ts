@@ -2,8 +2,7 @@ import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
 import { type ValueAt, withValue } from "../../options/place.ts";
-import type { Settings } from "../settings.ts";
-import { type Entry, option, type UngroupedOption } from "./option.ts";
+import { type Entry, option, type Settings, type UngroupedOption } from "../settings.ts";
 import { BOOL_WORDS, choice, existingFile, onOrOff } from "./readers.ts";
 
 const FILE = {

@@ -101,12 +101,13 @@ function show(state) {
   byId("firstTile").hidden = state.firstP50Ms === null;
   put("client", Math.round(state.cpuRatio * 100) + " % of a core");
   const w = state.windows;
+  for (const name of ["windowsTile", "stableTile"]) byId(name).hidden = w === null;
   put("windows", w === null ? "none yet" : w.count + (w.atMost === null ? "" : " (at most " + w.atMost + ")"));
   put("stable", w === null || w.isStable === null ? "–" : w.isStable ? "yes" : "not yet", w && w.isStable ? "good" : "");
   put("spread", w === null || w.throughputRatio === undefined ? "" : "throughput varies " + percent(w.throughputRatio) + ", latency " + percent(w.latencyRatio));
   const hasTokens = state.levels.some((level) => level.tokensPerSec !== null);
   const ofTokens = hasTokens ? ["tokens/s", "TTFT p50", "TTFT p99", "ITL p50", "ITL p99"] : [];
-  byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, "mean", "p50", "p99"]));
+  byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, ...["mean", "p50", "p99"].map((name) => (hasTokens ? "e2e " : "") + name)]));
   byId("levels").replaceChildren(...state.levels.map((level) => {
     const { tokensPerSec, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms } = level;
     const tokens = [tokensPerSec === null ? "–" : rate(tokensPerSec), ...[ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms].map(ms)];
@@ -141,20 +142,20 @@ const BODY = `
 <div><dt>latency p99</dt><dd id="p99">–</dd></div>
 <div><dt>latency p99.9</dt><dd id="p999">–</dd></div>
 <div id="firstTile" hidden><dt>first response p50</dt><dd id="firstP50">–</dd></div>
-<div><dt>windows</dt><dd id="windows">–</dd></div>
-<div><dt>stable</dt><dd id="stable">–</dd></div>
+<div id="windowsTile"><dt>windows</dt><dd id="windows">–</dd></div>
+<div id="stableTile"><dt>stable</dt><dd id="stable">–</dd></div>
 <div><dt>client</dt><dd id="client">–</dd></div>
 </dl>
 <p id="spread"></p>
 <p>These rates and percentiles are those of the last 5 seconds; the charts show the whole run.</p>
+<h2>Levels so far</h2>
+<div class="panel"><div class="scroll"><table><thead id="titles"></thead><tbody id="levels"></tbody></table></div></div>
 <h2>Requests per second</h2>
 <div class="panel"><div class="legend"><span><i class="throughput"></i>ended</span><span><i class="failed"></i>failed</span></div>
 <svg id="rate" class="chart" role="img" aria-label="requests per second over time"></svg></div>
 <h2>Latency</h2>
 <div class="panel"><div class="legend"><span><i class="p50"></i>p50</span><span><i class="p99"></i>p99</span></div>
 <svg id="latency" class="chart" role="img" aria-label="latency over time"></svg></div>
-<h2>Levels so far</h2>
-<div class="panel"><div class="scroll"><table><thead id="titles"></thead><tbody id="levels"></tbody></table></div></div>
 <p>Metrics for Prometheus: <a href="/metrics">/metrics</a>. This page ends with the run.</p>
 `;
 

@@ -18,7 +18,7 @@ export function groupCharts(view: ReportView): { readonly tag: string; readonly 
     const groups = rows.map(({ run, name, value, json }): TaggedGroup => {
       return { name: view.levels.length > 1 ? `${value}, ${nameInRun(run, name)}` : value, json };
     });
-    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, view.unit)] };
+    return { tag, charts: [...drawLatencies(tag, groups), drawThroughput(tag, groups, view.words.unit)] };
   });
 }
 

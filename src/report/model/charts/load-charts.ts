@@ -42,7 +42,10 @@ interface LoadCharts {
 export function loadCharts(view: ReportView): LoadCharts {
   const points = loadPointsOf(view);
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
-  const { plan, unit } = view;
+  const {
+    plan,
+    words: { unit },
+  } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
   const over = {

@@ -24,7 +24,7 @@ interface RunsSeries {
 
 /** Draws the charts of repeated runs; nothing for a single one. */
 export function runsCharts(view: ReportView): Plot[] {
-  const { json, plan, runs, unit } = view;
+  const { json, plan, runs } = view;
   if (!("runs" in json) || runs.length < 2) return [];
   const { findMax, levels } = json.combination;
   const time = timeUnitFor(
@@ -49,8 +49,8 @@ export function runsCharts(view: ReportView): Plot[] {
   const load = levelTitles(plan).column;
   return [
     ...(findMax === undefined ? [] : drawRuns(view, "Highest load by run", load, 1, [highest])),
-    ...drawRuns(view, "Throughput by run", unit, 1, throughput),
-    ...drawRuns(view, "p99 latency by run", `p99 (${time.name})`, time.us, latency),
+    ...drawRuns(view, "Throughput by run", `Throughput (${view.words.unit})`, 1, throughput),
+    ...drawRuns(view, "p99 latency by run", `p99 latency (${time.name})`, time.us, latency),
   ];
 }
 
@@ -99,7 +99,7 @@ function drawRuns(
         name,
         style: "line",
         isPartOfLast: true,
-        isDashed: true,
+        isDashed: end !== over?.mean,
         hasMarkers: false,
         points: [1, runs.length].map((x) => [x, y]),
       };
@@ -107,7 +107,7 @@ function drawRuns(
     return points.length === 0 ? [] : [{ name, style: "points", points }, ...lines];
   });
   if (series.length === 0) return [];
-  const notes = ["Dashed lines are the mean over the runs and the ends of its 95 % confidence interval."];
+  const notes = ["Lines are the mean over the runs; dashed ones are the ends of its 95 % confidence interval."];
   const xTicks = pickEvenly(Array.from(runs.keys()), MOST_TICKS).map((run) => run + 1);
   return [
     { kind: "xy", title, xLabel: "Run", yLabel, group: "", notes, series, isFromZero: true, isWhole: true, xTicks },

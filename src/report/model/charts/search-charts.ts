@@ -51,8 +51,12 @@ function pointsOf(view: ReportView, index: number): SearchPoint[] {
 }
 
 function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
-  const { unit, runs } = view;
-  const name = metricText(limit.metric);
+  const {
+    runs,
+    words: { unit },
+  } = view;
+  // Names of percentiles stay small.
+  const title = metricText(limit.metric).replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
   const points = pointsOf(view, index);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -86,9 +90,8 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   return [
     {
       ...loadAxis(loads, levelTitles(view.plan).axis, load.isWhole),
-      // Names of percentiles stay small.
-      title: `${name.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase())} by load`,
-      yLabel: `${name} (${scale.name})`,
+      title: `${title} by load`,
+      yLabel: `${title} (${scale.name})`,
       group: "",
       notes,
       series: [

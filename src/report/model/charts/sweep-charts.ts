@@ -58,7 +58,10 @@ export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptVie
   );
   const [first] = swept;
   if (first === undefined || levels.length < 2) return { summary: [], rest: [] };
-  const { unit, plan } = first.view;
+  const {
+    plan,
+    words: { unit },
+  } = first.view;
   const all = loads.some((own) => own.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
   const knee = drawKnee(all, levels, unit);
   const varied = axes.filter(({ values }) => values.length > 1);

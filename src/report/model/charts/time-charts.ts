@@ -103,7 +103,7 @@ export function timeLine(view: ReportView): Plot[] {
   const notes = [
     `Each step is ${Number(widthSec.toPrecision(2))} s and has all requests of the run, also those of warm-ups and between windows. Percentiles of steps are exact to 0.6 %.`,
     ...(isOne ? [] : ["The runs are drawn over each other, each from its own start."]),
-    ...(stalls.length === 0 ? [] : [`Red: nothing completed. ${stalls.map(describeStall).join("; ")}.`]),
+    ...(stalls.length === 0 ? [] : [`Red: nothing completed ${stalls.map(describeStall).join(", ")}.`]),
   ];
   return [timeLineOf("Time line", notes, panels, isOne ? spans : [], stalls)];
 }
@@ -124,7 +124,7 @@ function stallsOf({ json: { levels } }: NamedRun): Extent[] {
 }
 
 function describeStall({ from, to }: Extent): string {
-  return `From ${from.toFixed(1)} s to ${to.toFixed(1)} s`;
+  return `from ${from.toFixed(1)} s to ${to.toFixed(1)} s`;
 }
 
 /** Returns steps that hold each value until the next. */
@@ -232,7 +232,10 @@ export function windowCharts(view: ReportView): Plot[] {
       ]),
     }));
   const panels = [
-    { label: `Throughput (${view.unit})`, series: series("throughput", ({ throughputPerSec }) => throughputPerSec) },
+    {
+      label: `Throughput (${view.words.unit})`,
+      series: series("throughput", ({ throughputPerSec }) => throughputPerSec),
+    },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];
   const notes = [

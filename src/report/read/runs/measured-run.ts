@@ -12,6 +12,8 @@ export interface MeasuredValue {
   readonly high?: number;
   /** Of a ratio: the number of requests that it is of. Absent: not known. */
   readonly total?: number;
+  /** Its report marks it as uncertain. */
+  readonly isUncertain?: true;
   /** Of a metric that a scenario defines: what it says about it. */
   readonly custom?: CustomFacts;
 }
@@ -24,7 +26,7 @@ export interface MeasuredLevel {
   readonly name?: string;
   /** By the name of the metric: `throughput`, `latency.p99`. */
   readonly values: ReadonlyMap<string, MeasuredValue>;
-  /** What limits the trust in it; sentences without a full stop. */
+  /** What limits the trust in it, where the file has no notes of its own; sentences without a full stop. */
   readonly notes: readonly string[];
 }
 
@@ -41,6 +43,8 @@ export interface MeasuredRun {
   /** What was measured and how: a path of the plan, such as `target.model`, and its value. */
   readonly facts: ReadonlyMap<string, string>;
   readonly levels: readonly MeasuredLevel[];
+  /** What its file warns of, in the first run of the file. Default: nothing. */
+  readonly notes?: readonly string[];
   /** Set: files of this format have no confidence intervals within the run, whatever was measured. */
   readonly isSummary?: true;
   /** What the file says about requests and servers beyond the values of levels, in its own names: `sessions (3)`. Default: nothing. */

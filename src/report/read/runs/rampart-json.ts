@@ -12,7 +12,7 @@ import { describeUsers } from "../../../registry/level-names.ts";
 import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
 import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
-import { findMaxSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
+import { findMaxSchema, type NoteJson, noteSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
 import { listFacts } from "./foreign-metrics.ts";
 import {
   describeLoad,
@@ -67,6 +67,7 @@ const documentSchema = v.object({
   parameters: v.optional(v.unknown()),
   plan: v.optional(v.unknown()),
   runs: v.optional(v.array(v.unknown())),
+  notes: v.optional(v.array(v.pick(noteSchema(parts), ["code", "severity", "text"]))),
 });
 
 /** What a plan has that does not change what is measured. */
@@ -81,7 +82,7 @@ export const rampartJson: RunFormat = {
     const { path } = file;
     const document = file.readDocument();
     checkVersion(document?.["version"], path);
-    const { model, parameters, plan, runs: several } = parseDocument(documentSchema, document, path);
+    const { model, parameters, plan, runs: several, notes } = parseDocument(documentSchema, document, path);
     const ofRun = createRunSchema(OLD_VERSIONS.includes(document?.["version"]));
     const runs =
       several === undefined
@@ -100,7 +101,11 @@ export const rampartJson: RunFormat = {
         ...(startedAt && { startedAt }),
         isPartial,
         facts,
-        levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
+        levels: [
+          ...(findMax === undefined ? [] : [readFindMax(findMax)]),
+          ...levels.flatMap((one) => readLevel(one, notes === undefined)),
+        ],
+        ...(index === 0 && notes !== undefined ? { notes: warningsOf(notes) } : {}),
       }),
     );
   },
@@ -126,13 +131,18 @@ function readFindMax({ highest, isResolved }: v.InferOutput<typeof foundSchema>)
   };
 }
 
-/** Reads a level, and the groups of its requests as levels of their own. */
-function readLevel(level: Level): MeasuredLevel[] {
+/** Returns what a report warns of; not of its samples, because a comparison says itself what it needs. */
+function warningsOf(notes: readonly Pick<NoteJson, "code" | "severity" | "text">[]): string[] {
+  return notes.flatMap(({ code, severity, text }) => (severity === "detail" || code === "short-sample" ? [] : [text]));
+}
+
+/** Reads a level, and the groups of its requests as levels of their own. @param hasNotes whether it has notes, because its report has none */
+function readLevel(level: Level, hasNotes: boolean): MeasuredLevel[] {
   const { unit, phase, groups, combinations, tokens } = level;
   const place = phase === undefined ? "" : `phase ${phase.index + 1}, ${phase.name}, `;
   const label = `${place}${describeLoad(unit, level.level)}`;
   const name = tokens === undefined || LEVEL_UNITS[unit].isScheduled ? label : `${place}${describeUsers(level.level)}`;
-  const whole = { label, name, values: readPart(level), notes: notesOf(level) };
+  const whole = { label, name, values: readPart(level), notes: hasNotes ? notesOf(level) : [] };
   const parts = [...groups, ...combinations].map((group) => {
     const tags = Object.entries(group.tags).map(([name, value]) => `${name} ${value === null ? "(none)" : value}`);
     const ofTags = `, ${tags.join(", ")}`;
@@ -189,8 +199,11 @@ function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, sc
   // Also those of several runs are compared by Wilson's interval.
   if (count !== undefined && total > 0) return { value, ...ratioBounds(count, total), total };
   const ends = scaleInterval({ low: low ?? null, high: high ?? null }, scale);
-  return withBounds(scale(value), ends.low, ends.high);
+  return { ...withBounds(scale(value), ends.low, ends.high), ...(low === null || high === null ? MARKED : {}) };
 }
+
+/** A value that is exact has no ends; one that is uncertain has the ends null. */
+const MARKED = { isUncertain: true } as const;
 
 type Scale = (value: number) => number;
 
@@ -200,9 +213,14 @@ function putStatistics(values: Map<string, MeasuredValue>, metric: MetricPlan, f
     const statistic = parseStatistic(name);
     const read = statistic === undefined ? undefined : readStatistic(found, name as StatisticName, scale);
     if (statistic === undefined || read === undefined) continue;
-    const { low, high } = read.isReliable === false ? UNKNOWN : read;
+    const isMarked = read.isReliable === false;
+    const { low, high } = isMarked ? UNKNOWN : read;
     const { unit, better } = metric;
     const custom = unit === undefined && better === undefined ? {} : { custom: defined({ unit, better }) };
-    values.set(nameMetric({ ...metric, statistic }), { ...withBounds(read.value, low, high), ...custom });
+    values.set(nameMetric({ ...metric, statistic }), {
+      ...withBounds(read.value, low, high),
+      ...(isMarked ? MARKED : {}),
+      ...custom,
+    });
   }
 }

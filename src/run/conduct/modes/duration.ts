@@ -42,7 +42,7 @@ async function awaitLast(
 ): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
   const { sender, signal } = frame.context;
   await sleepUnless(graceMs, Promise.race([sender.stop(), signal.stopped]), frame.clock);
-  const { outstanding } = await sender.state();
+  const { outstanding } = await sender.until({ kind: "now" });
   if (outstanding === 0 || signal.isStopped) return undefined;
   const cancelled = { count: outstanding, atNs: frame.clock.nowNs() };
   sender.cancel(`cancelled without a response at the end of the grace period of ${formatDurationNs(msToNs(graceMs))}`);

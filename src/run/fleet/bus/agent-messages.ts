@@ -4,7 +4,7 @@ import type { SentLink } from "./sent-modules.ts";
 /** What conductors and agents say to each other over the bus. */
 
 /** Changes when what is said changes; the version of the program is compared too. */
-const PREFIX = "rampart.1";
+const PREFIX = "rampart.2";
 
 /** Where conductors ask who is there. */
 export const FIND_SUBJECT = `${PREFIX}.find`;
@@ -18,6 +18,11 @@ export function claimSubject(agentId: string): string {
 export function linkSubjects(runId: string, agentId: string): { readonly send: string; readonly receive: string } {
   const base = `${PREFIX}.run.${runId}.${agentId}`;
   return { send: `${base}.agent`, receive: `${base}.conductor` };
+}
+
+/** Where the conductor of a run sends its files once for all of its agents. */
+export function filesSubject(runId: string): string {
+  return `${PREFIX}.run.${runId}.files`;
 }
 
 /** What an agent says of itself. */
@@ -42,6 +47,8 @@ export type ClaimReply = { readonly isTaken: true } | { readonly isTaken: false;
 /** A file of the conductor's host, or a piece of it. */
 export interface SentPiece {
   readonly kind: "file";
+  /** Among the pieces of all files, from 0 on, in their order. */
+  readonly number: number;
   /** Absolute path there. */
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -60,7 +67,10 @@ export type ToAgent =
       /** The cache of tokenizers. */
       readonly hubCache: string;
     }
+  /** Comes to all agents at once, and once more to one that misses it. */
   | SentPiece
+  /** Pieces were sent to all. @property count number of all of them until now */
+  | { readonly kind: "files-sent"; readonly count: number }
   | { readonly kind: "open-seat"; readonly seat: number }
   | { readonly kind: "task"; readonly seat: number; readonly task: SeatTask }
   | { readonly kind: "end-seat"; readonly seat: number }
@@ -72,6 +82,8 @@ export type ToConductor =
   | { readonly kind: "event"; readonly seat: number; readonly event: ThreadEvent }
   | { readonly kind: "gone"; readonly seat: number; readonly reason: string; readonly isCode: boolean }
   | { readonly kind: "seat-ended"; readonly seat: number }
+  /** The reply to `files-sent`: numbers of the pieces that did not come. */
+  | { readonly kind: "files-missing"; readonly numbers: readonly number[] }
   /** Nothing of the run is left there. */
   | { readonly kind: "ended" }
   /** It cannot take part. */

@@ -12,6 +12,7 @@ import {
   type ClaimReply,
   claimSubject,
   FIND_SUBJECT,
+  filesSubject,
   linkSubjects,
   type ToAgent,
   type ToConductor,
@@ -38,11 +39,16 @@ export interface Agent {
 /**
  * Starts an agent. One agent takes part in one run at a time.
  * @param openSeat starts what sends. Default: a thread
+ * @param name those of its host and of its process there
  * @throws RunError when the bus cannot be used, or lets everybody in: an agent runs the code of scenarios
  */
-export async function startAgent(plan: BusPlan, events: AgentEvents, openSeat = openThreadSeat): Promise<Agent> {
+export async function startAgent(
+  plan: BusPlan,
+  events: AgentEvents,
+  openSeat = openThreadSeat,
+  name = `${hostname()}/${process.pid}`,
+): Promise<Agent> {
   const id = randomUUID().slice(0, 8);
-  const name = `${hostname()}/${process.pid}`;
   const bus = await openBus(plan, `rampart agent ${name}`);
   if (!bus.isGuarded) {
     await bus.close();
@@ -108,6 +114,8 @@ class AgentRun {
   private readonly link: Link;
   private readonly parts: AgentRunParts;
   private readonly seats = new Map<number, Seat>();
+  /** Ends the subscription to what comes to all agents at once. */
+  private readonly endCast: () => void;
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
   private isEnding = false;
@@ -116,6 +124,7 @@ class AgentRun {
   constructor(bus: GuardedBus, { send, receive }: LinkSubjects, parts: AgentRunParts) {
     this.runId = parts.runId;
     this.parts = parts;
+    this.endCast = bus.subscribe(filesSubject(parts.runId), (piece) => this.take(piece as ToAgent));
     this.link = new Link(
       bus,
       { send: receive, receive: send },
@@ -130,6 +139,7 @@ class AgentRun {
   async end(reason: string | undefined): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
+    this.endCast();
     if (reason !== undefined) this.send({ kind: "failed", reason });
     await Promise.all([...this.seats.values()].map((seat) => seat.end()));
     this.files?.remove();
@@ -165,6 +175,9 @@ class AgentRun {
       }
       case "file":
         this.files?.add(message);
+        return;
+      case "files-sent":
+        this.send({ kind: "files-missing", numbers: this.files?.findMissing(message.count) ?? [] });
         return;
       case "open-seat":
         this.openSeat(message.seat);

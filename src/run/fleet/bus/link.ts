@@ -29,11 +29,17 @@ const FRAME_BYTES = 64;
 const MOST_PIECE_BYTES = 256 * 1024;
 /** Bytes on the way that are not confirmed. Others wait. */
 const MOST_OPEN_BYTES = 4 * 1024 * 1024;
-/** Pieces that are not confirmed after this time are sent again. */
+/** Pieces that are not confirmed after this time are sent again; after twice the time, when that is not enough. */
 const RESEND_MS = 500;
+const MOST_RESEND_MS = 2000;
 /** Longest time without a frame, so that the other side knows of this one. */
-const BEAT_MS = 500;
+const BEAT_MS = 1000;
+/** The longest that a confirmation waits for a message that takes it along. */
 const TICK_MS = 100;
+/** Bytes whose confirmation does not wait, as the other side may wait for it. */
+const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
+/** A tick counts as no more silence: where it came later, this thread had no core, and has not read what the other side sent. */
+const MOST_TICK_MS = 1000;
 /** Longest silence of the other side while the bus is connected. */
 export const MOST_SILENCE_MS = 4000;
 /** Longest time without the bus. */
@@ -58,10 +64,14 @@ export class Link {
   private expected = 0;
   private parts: Uint8Array[] = [];
   private hasUnconfirmed = false;
+  private unconfirmedBytes = 0;
+  private resendMs = RESEND_MS;
   private resendAtNs = Number.POSITIVE_INFINITY;
   private sentAtNs = 0;
   private heardAtNs: number;
-  private connectedAtNs: number;
+  /** Time without a sign of the other side, in which it could have been heard. */
+  private silentNs = 0;
+  private tickedAtNs: number;
   private wasConnected = true;
   private isClosed = false;
   private drained: PromiseWithResolvers<void> | undefined;
@@ -72,7 +82,7 @@ export class Link {
     this.listener = listener;
     this.clock = clock;
     this.heardAtNs = clock.nowNs();
-    this.connectedAtNs = this.heardAtNs;
+    this.tickedAtNs = this.heardAtNs;
     this.end = [
       bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame)),
       clock.every(TICK_MS, () => this.tick()),
@@ -118,7 +128,7 @@ export class Link {
     if (!this.bus.isConnected) return;
     for (let next = this.pieces[this.openCount]; next !== undefined; next = this.pieces[this.openCount]) {
       if (this.openCount > 0 && this.openBytes + next.bytes.length > MOST_OPEN_BYTES) return;
-      if (this.openCount === 0) this.resendAtNs = this.clock.nowNs() + msToNs(RESEND_MS);
+      if (this.openCount === 0) this.resendAtNs = this.clock.nowNs() + msToNs(this.resendMs);
       this.openCount++;
       this.openBytes += next.bytes.length;
       this.publish([next.number, this.expected, next.isLast, next.bytes]);
@@ -127,6 +137,7 @@ export class Link {
 
   private publish(frame: Frame): void {
     this.hasUnconfirmed = false;
+    this.unconfirmedBytes = 0;
     this.sentAtNs = this.clock.nowNs();
     this.bus.publish(this.subjects.send, frame);
   }
@@ -138,6 +149,7 @@ export class Link {
   private receive([number, confirmed, isLast, bytes]: Frame): void {
     if (this.isClosed) return;
     this.heardAtNs = this.clock.nowNs();
+    this.silentNs = 0;
     this.forget(confirmed);
     if (number === NO_NUMBER) return;
     if (number !== this.expected) {
@@ -147,17 +159,28 @@ export class Link {
     }
     this.expected++;
     this.parts.push(bytes);
-    if (!this.hasUnconfirmed) {
-      this.hasUnconfirmed = true;
-      // After what arrives together with it, and perhaps with a reply.
-      this.clock.nextTurn(() => {
-        if (this.hasUnconfirmed && !this.isClosed) this.confirm();
-      });
-    }
+    this.noteUnconfirmed(bytes.length);
     if (!isLast) return;
     const whole = this.parts.length === 1 ? bytes : Buffer.concat(this.parts);
     this.parts = [];
     this.listener.message(unpack(whole));
+  }
+
+  /**
+   * Confirms at once what comes after a pause, and many bytes. Where frames follow each other, replies take the confirmation along, or the next
+   * tick sends it.
+   */
+  private noteUnconfirmed(bytes: number): void {
+    const before = this.unconfirmedBytes;
+    this.unconfirmedBytes += bytes;
+    const isMuch = before < MOST_UNCONFIRMED_BYTES && this.unconfirmedBytes >= MOST_UNCONFIRMED_BYTES;
+    const isAfterPause = !this.hasUnconfirmed && this.clock.nowNs() - this.sentAtNs >= msToNs(TICK_MS);
+    this.hasUnconfirmed = true;
+    if (!isMuch && !isAfterPause) return;
+    // After what arrives together with it, and perhaps with a reply.
+    this.clock.nextTurn(() => {
+      if (this.hasUnconfirmed && !this.isClosed) this.confirm();
+    });
   }
 
   /** Forgets the pieces before this number, which the other side has. */
@@ -169,6 +192,7 @@ export class Link {
     // What was confirmed may not have been sent again yet, after an outage.
     this.openBytes -= sumOfBytes(gone.slice(0, this.openCount));
     this.openCount = Math.max(0, this.openCount - gone.length);
+    this.resendMs = RESEND_MS;
     this.resendAtNs = this.openCount === 0 ? Number.POSITIVE_INFINITY : this.clock.nowNs() + msToNs(RESEND_MS);
     this.pump();
     if (this.pieces.length > 0) return;
@@ -179,8 +203,10 @@ export class Link {
   private tick(): void {
     const nowNs = this.clock.nowNs();
     const { isConnected } = this.bus;
+    this.silentNs += Math.min(nowNs - this.tickedAtNs, msToNs(MOST_TICK_MS));
+    this.tickedAtNs = nowNs;
     if (isConnected && !this.wasConnected) {
-      this.connectedAtNs = nowNs;
+      this.silentNs = 0;
       this.sendAgain();
     }
     this.wasConnected = isConnected;
@@ -189,11 +215,14 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    if (nowNs - Math.max(this.heardAtNs, this.connectedAtNs) > msToNs(MOST_SILENCE_MS)) {
+    if (this.silentNs > msToNs(MOST_SILENCE_MS)) {
       this.lose(`nothing was heard of it for ${msToSec(MOST_SILENCE_MS)} s`);
       return;
     }
-    if (nowNs >= this.resendAtNs) this.sendAgain();
+    if (nowNs >= this.resendAtNs) {
+      this.resendMs = Math.min(MOST_RESEND_MS, 2 * this.resendMs);
+      this.sendAgain();
+    }
     if (this.hasUnconfirmed || nowNs - this.sentAtNs >= msToNs(BEAT_MS)) this.confirm();
   }
 

@@ -8,11 +8,18 @@ import type { FunctionsSource } from "../../../scenario/thread-functions.ts";
 import type { RunSignal } from "../../interrupt.ts";
 import type { SeatsElsewhere } from "../open-fleet.ts";
 import type { Seat, SeatListener } from "../seat.ts";
-import { type AgentInfo, type Claim, type ClaimReply, claimSubject, FIND_SUBJECT } from "./agent-messages.ts";
+import {
+  type AgentInfo,
+  type Claim,
+  type ClaimReply,
+  claimSubject,
+  FIND_SUBJECT,
+  filesSubject,
+} from "./agent-messages.ts";
 import type { Bus } from "./bus.ts";
 import { openBus } from "./nats-bus.ts";
 import { RunAgent } from "./run-agent.ts";
-import { type NotedFiles, noteRunFiles } from "./sent-files.ts";
+import { type NotedFiles, noteRunFiles, sendFiles } from "./sent-files.ts";
 import { findModules } from "./sent-modules.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
@@ -52,7 +59,7 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
     await bus.close();
     throw error;
   });
-  return new RunAgents(bus, { agents, workers, allowLost, files: noteRunFiles(modules) });
+  return new RunAgents(bus, { runId, agents, workers, allowLost, files: noteRunFiles(modules) });
 }
 
 /** Asks who is there until there are enough. */
@@ -149,6 +156,7 @@ class AgentSearch {
 }
 
 interface AgentsParts {
+  readonly runId: string;
   readonly agents: readonly RunAgent[];
   readonly workers: number;
   readonly allowLost: number;
@@ -161,11 +169,13 @@ class RunAgents implements Agents {
   readonly threads: number;
   readonly allowLost: number;
   private readonly bus: Bus;
+  private readonly runId: string;
   private readonly files: NotedFiles;
   private readonly agents: readonly RunAgent[];
 
-  constructor(bus: Bus, { agents, workers, allowLost, files }: AgentsParts) {
+  constructor(bus: Bus, { runId, agents, workers, allowLost, files }: AgentsParts) {
     this.bus = bus;
+    this.runId = runId;
     this.files = files;
     this.agents = agents;
     this.count = agents.length * workers;
@@ -181,7 +191,11 @@ class RunAgents implements Agents {
 
   async sendFiles(plan: Plan): Promise<void> {
     const files = await this.files.end(plan);
-    await Promise.all(this.agents.map((agent) => agent.sendFiles(files)));
+    const { bus, runId } = this;
+    await sendFiles(files, this.agents, {
+      mostBytes: bus.mostBytes,
+      publish: (piece) => bus.publish(filesSubject(runId), piece),
+    });
   }
 
   async close(): Promise<void> {

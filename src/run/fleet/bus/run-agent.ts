@@ -4,18 +4,20 @@ import type { Seat, SeatListener } from "../seat.ts";
 import { type AgentInfo, linkSubjects, type ToAgent, type ToConductor } from "./agent-messages.ts";
 import type { Bus } from "./bus.ts";
 import { Link } from "./link.ts";
-import { type SentFiles, sendFiles } from "./sent-files.ts";
+import type { FileReceiver } from "./sent-files.ts";
 
 const END_MS = 3000;
 /** Longest wait for a last confirmation, which the other side does not wait for long. */
 const LAST_MS = 200;
 
 /** The conductor's side of an agent that takes part in its run. */
-export class RunAgent {
+export class RunAgent implements FileReceiver {
   private readonly info: Pick<AgentInfo, "id" | "name">;
   private readonly link: Link;
   private readonly listeners = new Map<number, SeatListener>();
   private readonly endings = new Map<number, PromiseWithResolvers<void>>();
+  /** Waits for the pieces of files that it misses. */
+  private missing: PromiseWithResolvers<readonly number[]> | undefined;
   private lost: string | undefined;
   private readonly whenLost = Promise.withResolvers<void>();
   private readonly ended = Promise.withResolvers<void>();
@@ -57,9 +59,21 @@ export class RunAgent {
     };
   }
 
-  /** Sends it the files of this host. @throws RunError when it is lost meanwhile */
-  async sendFiles(files: SentFiles): Promise<void> {
-    await sendFiles(files, { send: (message) => this.send(message), link: this.link });
+  async findMissing(count: number): Promise<readonly number[]> {
+    const reply = Promise.withResolvers<readonly number[]>();
+    this.missing = reply;
+    this.send({ kind: "files-sent", count });
+    await Promise.race([reply.promise, this.whenLost.promise]);
+    this.checkThere();
+    return reply.promise;
+  }
+
+  async drain(): Promise<void> {
+    await this.link.drain();
+    this.checkThere();
+  }
+
+  private checkThere(): void {
     if (this.lost !== undefined)
       throw new RunError("unreachable", `${this.name} is lost: ${this.lost}`, "Start it again, or use fewer agents.");
   }
@@ -72,7 +86,7 @@ export class RunAgent {
     this.link.close();
   }
 
-  private send(message: ToAgent): void {
+  send(message: ToAgent): void {
     this.link.send(message);
   }
 
@@ -86,6 +100,9 @@ export class RunAgent {
         return;
       case "seat-ended":
         this.endings.get(message.seat)?.resolve();
+        return;
+      case "files-missing":
+        this.missing?.resolve(message.numbers);
         return;
       case "ended":
         this.ended.resolve();

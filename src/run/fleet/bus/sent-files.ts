@@ -17,7 +17,6 @@ import { noteOpenedFiles } from "../../../runtime/files.ts";
 import { hubCacheFolder } from "../../../tokenize/hub-cache.ts";
 import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { SentPiece, ToAgent } from "./agent-messages.ts";
-import type { Link } from "./link.ts";
 import type { SentLink, SentModules } from "./sent-modules.ts";
 
 /** What the agents need of this host's files: those that this process reads itself while it opens the run, and the scenario where it has functions. */
@@ -50,37 +49,72 @@ export function noteRunFiles(modules: SentModules): NotedFiles {
   };
 }
 
-/** Bytes of one message. */
-const PIECE_BYTES = 1024 * 1024;
-/** Bytes that wait for an agent. The rest is read when these have arrived. */
-const MOST_WAITING_BYTES = 8 * PIECE_BYTES;
+/** Bytes of a piece. */
+const MOST_PIECE_BYTES = 256 * 1024;
+const LEAST_PIECE_BYTES = 1024;
+/** Room for what a message has besides a piece's bytes: a path above all. */
+const ROOM_BYTES = 8 * 1024;
+/** Bytes that are sent to all agents before each of them is asked what it has got. */
+const MOST_OPEN_BYTES = 8 * 1024 * 1024;
 
-interface Receiver {
-  readonly link: Link;
-  send(message: ToAgent): void;
+/** What takes messages to all agents of a run at once. Some of them may miss one. */
+export interface FileCast {
+  /** Maximum size of a message. */
+  readonly mostBytes: number;
+  publish(piece: SentPiece): void;
 }
 
-/** Sends files to an agent, as fast as it takes them. */
+/** An agent that takes files. */
+export interface FileReceiver {
+  send(message: ToAgent): void;
+  /** Asks which of the pieces before this number it misses. @throws RunError when it is lost */
+  findMissing(count: number): Promise<readonly number[]>;
+  /** Resolves when it has all that was sent to it alone. */
+  drain(): Promise<void>;
+}
+
+/** Sends files to all agents at once, as fast as the slowest of them takes them. @throws RunError when one of them is lost */
 export async function sendFiles(
   { paths, links, folder, hubCache }: SentFiles,
-  { link, send }: Receiver,
+  receivers: readonly FileReceiver[],
+  cast: FileCast,
 ): Promise<void> {
   const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size));
-  send({ kind: "sending-files", folder, hubCache, links, totalBytes: sizes.reduce((sum, size) => sum + size, 0) });
+  const totalBytes = sizes.reduce((sum, size) => sum + size, 0);
+  for (const receiver of receivers) receiver.send({ kind: "sending-files", folder, hubCache, links, totalBytes });
+  const pieceBytes = Math.max(LEAST_PIECE_BYTES, Math.min(MOST_PIECE_BYTES, cast.mostBytes - ROOM_BYTES));
+  let open: SentPiece[] = [];
+  let count = 0;
   for (const path of paths)
-    for await (const piece of piecesOf(path)) {
-      if (link.waitingBytes > MOST_WAITING_BYTES) await link.drain();
-      send(piece);
+    for await (const piece of piecesOf(path, pieceBytes)) {
+      const numbered: SentPiece = { ...piece, number: count++ };
+      open.push(numbered);
+      cast.publish(numbered);
+      if (open.length * pieceBytes < MOST_OPEN_BYTES) continue;
+      await settle(receivers, open, count);
+      open = [];
     }
-  await link.drain();
+  await settle(receivers, open, count);
 }
 
-async function* piecesOf(path: string): AsyncGenerator<SentPiece> {
+/** Sends to each agent the pieces that it has missed. */
+async function settle(receivers: readonly FileReceiver[], open: readonly SentPiece[], count: number): Promise<void> {
+  if (open.length === 0) return;
+  await Promise.all(
+    receivers.map(async (receiver) => {
+      const missing = await receiver.findMissing(count);
+      for (const piece of open) if (missing.includes(piece.number)) receiver.send(piece);
+      if (missing.length > 0) await receiver.drain();
+    }),
+  );
+}
+
+async function* piecesOf(path: string, pieceBytes: number): AsyncGenerator<Omit<SentPiece, "number">> {
   const handle = await open(path, "r");
   try {
     let isFirst = true;
     for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, null);
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(pieceBytes), 0, pieceBytes, null);
       if (bytesRead === 0 && !isFirst) return;
       yield { kind: "file", path, bytes: buffer.subarray(0, bytesRead), isFirst };
       isFirst = false;
@@ -104,6 +138,9 @@ const LEFT_MS = 3_600_000;
  */
 export class ReceivedFiles {
   readonly root: string;
+  /** Pieces that came before one that is missing, by number. */
+  private readonly early = new Map<number, SentPiece>();
+  private nextNumber = 0;
 
   /** Makes room for files. */
   constructor(totalBytes: number) {
@@ -114,8 +151,22 @@ export class ReceivedFiles {
     this.root = mkdtempSync(join(place, `${FOLDER_NAME}${process.pid}-`));
   }
 
-  /** Adds a file, or the next piece of it. */
-  add({ path, bytes, isFirst }: SentPiece): void {
+  /** Adds a piece. Those after a missing one wait for it, and one that came before is left out. */
+  add(piece: SentPiece): void {
+    if (piece.number >= this.nextNumber) this.early.set(piece.number, piece);
+    for (let next = this.early.get(this.nextNumber); next !== undefined; next = this.early.get(this.nextNumber)) {
+      this.early.delete(this.nextNumber++);
+      this.write(next);
+    }
+  }
+
+  /** Returns the numbers of the pieces that are missing of the first `count`. */
+  findMissing(count: number): readonly number[] {
+    const numbers = Array.from({ length: Math.max(0, count - this.nextNumber) }, (_, at) => this.nextNumber + at);
+    return numbers.filter((number) => !this.early.has(number));
+  }
+
+  private write({ path, bytes, isFirst }: SentPiece): void {
     const place = this.placeOf(path);
     if (isFirst) mkdirSync(dirname(place), { recursive: true });
     // A link may lead to a file that is there.

@@ -1,6 +1,6 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -8,6 +8,8 @@ import type { Plan } from "../../../../src/plan/plan.ts";
 import { RunError } from "../../../../src/plan/problem.ts";
 import type { RunObserver } from "../../../../src/result/observer.ts";
 import { startAgent } from "../../../../src/run/fleet/bus/agent.ts";
+import type { SentPiece } from "../../../../src/run/fleet/bus/agent-messages.ts";
+import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
@@ -18,6 +20,7 @@ import {
   forMs,
   holdAt,
   LIMIT,
+  nats,
   planFor,
   run,
   start,
@@ -141,6 +144,37 @@ test("an input file goes to the agents, and is removed after the run", LIMIT, as
     );
     assert.deepEqual(kept(), before);
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a file goes over the bus once, for all agents", LIMIT, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-files-"));
+  const file = join(folder, "data.json");
+  const padding = 3_000_000;
+  writeFileSync(file, JSON.stringify({ data: [{ INPUT0: Array(16).fill(7), INPUT1: Array(16).fill(1) }] }));
+  appendFileSync(file, " ".repeat(padding));
+  const watching = await openNatsBus({ url: nats.url }, "a watch");
+  const bytes = { forAll: 0, forOne: 0 };
+  watching.subscribe("rampart.*.run.*.files", (piece) => {
+    bytes.forAll += (piece as SentPiece).bytes.length;
+  });
+  watching.subscribe("rampart.*.run.*.*.agent", (frame) => {
+    bytes.forOne += (frame as [number, number, boolean, Uint8Array])[3].length;
+  });
+  try {
+    await withAgents(3, () =>
+      withServer({}, async (server) => {
+        const inputs: Plan["inputs"] = { kind: "json", files: [file] };
+        const change = { inputs, measurement: count(20) };
+        const { error, completedCount } = await run(planFor(server.url, { agentCount: 3 }, change));
+        assert.deepEqual([error, completedCount], [undefined, 20]);
+      }),
+    );
+    assert.ok(bytes.forAll > padding && bytes.forAll < 1.1 * padding, JSON.stringify(bytes));
+    assert.ok(bytes.forOne < padding, JSON.stringify(bytes));
+  } finally {
+    await watching.close();
     rmSync(folder, { recursive: true });
   }
 });

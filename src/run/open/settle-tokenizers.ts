@@ -1,0 +1,83 @@
+import type { MixMemberPlan } from "../../plan/groups/mix.ts";
+import type { Text } from "../../plan/messages.ts";
+import type { Plan, TargetPlan } from "../../plan/plan.ts";
+import { RunError, UserError } from "../../plan/problem.ts";
+import type { TokensPlan } from "../../plan/tokens.ts";
+import { membersOf } from "../../registry/mix.ts";
+import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
+
+/** A part of a plan that can have a tokenizer. */
+interface WithTokenizer {
+  readonly tokenizer: string;
+  readonly revision: string;
+  readonly ifNotLoaded?: object;
+}
+
+/**
+ * Returns the plan without tokenizers that nobody named and that cannot be loaded: what its parts say instead is used. Tokenizers that
+ * were named stay, and are not loaded here.
+ * @param say gets a sentence for each such tokenizer
+ */
+export function settleTokenizers(plan: Plan, say: (text: Text) => void): Promise<Plan> {
+  return new Settling(say).settle(plan);
+}
+
+class Settling {
+  private readonly say: (text: Text) => void;
+  /** Whether a tokenizer can be loaded, by its name and revision. */
+  private readonly tried = new Map<string, Promise<boolean>>();
+
+  constructor(say: (text: Text) => void) {
+    this.say = say;
+  }
+
+  async settle(plan: Plan): Promise<Plan> {
+    const { measurement } = plan;
+    return {
+      ...plan,
+      target: await this.settleTarget(plan.target),
+      inputs: await this.settlePart(plan.inputs),
+      measurement: { ...measurement, ...(await this.settleTokens(measurement)) },
+    };
+  }
+
+  private async settleTarget(target: TargetPlan): Promise<TargetPlan> {
+    const members = membersOf(target);
+    if (members.length === 0) return target;
+    const settled: MixMemberPlan[] = [];
+    for (const member of members)
+      settled.push({
+        ...member,
+        inputs: await this.settlePart(member.inputs),
+        ...(await this.settleTokens(member)),
+      });
+    return { ...target, members: settled } as TargetPlan;
+  }
+
+  private async settleTokens({ tokens }: { readonly tokens?: TokensPlan }): Promise<{ readonly tokens?: TokensPlan }> {
+    return tokens === undefined ? {} : { tokens: await this.settlePart(tokens) };
+  }
+
+  private async settlePart<P extends object>(part: P): Promise<P> {
+    const { ifNotLoaded, ...rest }: Partial<WithTokenizer> = part;
+    if (ifNotLoaded === undefined) return part;
+    const { tokenizer = "none", revision = "main" } = rest;
+    const key = JSON.stringify([tokenizer, revision]);
+    const isLoaded = this.tried.get(key) ?? this.canLoad(tokenizer, revision);
+    this.tried.set(key, isLoaded);
+    return { ...rest, ...((await isLoaded) ? {} : ifNotLoaded) } as P;
+  }
+
+  private async canLoad(tokenizer: string, revision: string): Promise<boolean> {
+    try {
+      await loadTokenizer(tokenizer, { revision });
+      return true;
+    } catch (error) {
+      if (!(error instanceof UserError || error instanceof RunError)) throw error;
+      const reason =
+        error instanceof RunError ? error.text : [`the tokenizer ${tokenizer} `, error.problems[0]?.message ?? ""];
+      this.say([reason, "; the server counts tokens instead"]);
+      return false;
+    }
+  }
+}

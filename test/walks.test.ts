@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+
+/**
+ * The way of a user's value to the bytes that are sent. A file is on a walk when a function of it gets the value, or the object that holds it,
+ * and hands it on to the next one, as it is or as something else. Files that hold types only, and questions whose reply is another value, are
+ * not. Whoever follows the value opens these files, so that the number only goes down.
+ */
+
+/** A file below `src/`, what hands on the value there, and whether that changes its form. */
+type Stop = readonly [file: string, by: readonly string[], does: "computes" | "passes on"];
+
+/** From the plan to the request that a slot sends. */
+const PLAN_TO_SEND: readonly Stop[] = [
+  ["cli/execute.ts", ["executePlan"], "passes on"],
+  ["registry/load-modes.ts", ["planOfRun", "prepareLoad"], "computes"],
+  ["run/run-plan.ts", ["startPlan", "openRun", "followRun"], "passes on"],
+  ["load/concurrency.ts", ["concurrencyMode"], "computes"],
+  ["run/conduct/conductor.ts", ["Conductor"], "passes on"],
+  ["run/conduct/step.ts", ["Step"], "computes"],
+  ["load/search.ts", ["ladderOf", "LoadSearch"], "computes"],
+  ["run/conduct/separate-levels.ts", ["SeparateLevels"], "passes on"],
+  ["run/send/local-sender.ts", ["LocalSender"], "computes"],
+  ["run/send/load-starter.ts", ["LoadStarter", "ClosedLoad"], "computes"],
+  ["run/send/driver.ts", ["Driver"], "computes"],
+];
+
+const WALKS: Readonly<Record<string, readonly Stop[]>> = {
+  "--concurrency-range of perf_analyzer mode, from the command line to the socket": [
+    ["main.ts", ["runCommandLine"], "passes on"],
+    ["cli/commands.ts", ["runCommandLine"], "passes on"],
+    ["cli/perf-analyzer/command.ts", ["runPerfAnalyzer", "measure"], "passes on"],
+    ["cli/perf-analyzer/options/table.ts", ["parseOptions"], "passes on"],
+    ["cli/options/getopt.ts", ["parseGetopt"], "computes"],
+    ["cli/perf-analyzer/settings.ts", ["readSettings", "option", "ValueReader"], "computes"],
+    ["cli/perf-analyzer/options/load.ts", ["readConcurrency", "toLoad"], "computes"],
+    ["cli/options/place.ts", ["putValue", "withPlanValues"], "passes on"],
+    ["cli/perf-analyzer/to-plan.ts", ["toPlan"], "passes on"],
+    ...PLAN_TO_SEND,
+    ["transport/http1/client.ts", ["Http1Client"], "computes"],
+    ["transport/http1/connection.ts", ["Connection"], "computes"],
+  ],
+  "the load of a scenario, from its builder to the send": [
+    ["scenario/loads/levels.ts", ["ramp", "rampBuilder"], "computes"],
+    ["index.ts", ["defineScenario"], "passes on"],
+    ["scenario/define.ts", ["defineScenario"], "passes on"],
+    ["cli/run.ts", ["runLoaded", "runPlan"], "passes on"],
+    ["scenario/load-module.ts", ["loadScenario", "loadedFrom"], "passes on"],
+    ["scenario/plain-data.ts", ["readFields", "copyPlainData"], "passes on"],
+    ["cli/scenarios/prepare.ts", ["openScenario", "prepareScenario"], "passes on"],
+    ["scenario/resolve.ts", ["resolveFields"], "computes"],
+    ["scenario/to-plan.ts", ["toPlan"], "passes on"],
+    ["scenario/definition/definition-schema.ts", ["definitionSchema"], "computes"],
+    ["scenario/loads/table.ts", ["convertLoads"], "computes"],
+    ["plan/functions.ts", ["numberFunctions"], "passes on"],
+    ["registry/check-plan.ts", ["checkPlan"], "passes on"],
+    ...PLAN_TO_SEND,
+  ],
+};
+
+/** Fewer files than this are on each walk. */
+const BELOW = 25;
+
+/** What two files that call each other by an interface both import: a message, or what all clients of a protocol have in common. */
+const INTERFACES = ["run/send/messages.ts", "transport/client.ts"];
+
+const SRC = join(import.meta.dirname, "..", "src");
+
+const textOf = (file: string): string => readFileSync(join(SRC, file), "utf8");
+
+/** Returns the files of `src/` that a file imports. */
+function importsOf(file: string): string[] {
+  const found = [...textOf(file).matchAll(/(?:\bfrom|\bimport\()\s*"(\.[^"]+)"/g)];
+  return found.map(([, path = ""]) => relative(SRC, join(SRC, dirname(file), path)).replaceAll("\\", "/"));
+}
+
+/** Reports whether one of two files imports the other, or both call each other by an interface. */
+function areLinked(file: string, other: string): boolean {
+  const [own, others] = [importsOf(file), importsOf(other)];
+  const isCalled = INTERFACES.some((one) => own.includes(one) && others.includes(one));
+  return own.includes(other) || others.includes(file) || isCalled;
+}
+
+for (const [name, walk] of Object.entries(WALKS))
+  test(`${name}: fewer than ${BELOW} files hand it on`, () => {
+    const files = walk.map(([file]) => file);
+    assert.deepEqual([...new Set(files)], files);
+    assert.ok(files.length < BELOW, `${files.length} files:\n${files.join("\n")}`);
+    for (const [at, [file, by]] of walk.entries()) {
+      const text = textOf(file);
+      for (const one of by) assert.match(text, new RegExp(`\\b${one}\\b`), `${file}: ${one}`);
+      const before = files.slice(0, at);
+      assert.ok(at === 0 || before.some((other) => areLinked(file, other)), `nothing before ${file} knows it`);
+    }
+  });
+
+test("files without a way between them are found", () => {
+  assert.ok(areLinked("cli/commands.ts", "main.ts"));
+  assert.ok(areLinked("run/send/local-sender.ts", "run/fleet/fleet-sender.ts"));
+  assert.ok(!areLinked("main.ts", "run/send/driver.ts"));
+});
