@@ -19,7 +19,7 @@ import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { announceTime, formatDryRun } from "./expected-time.ts";
+import { announceScenarios, announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -93,10 +93,9 @@ async function runFiles(files: readonly string[], asked: SeveralRequest, io: Com
     const wrong: Problem[] = [];
     return runFile(file, { flags: own, values: readShared(own, "run", wrong), problems: wrong, ...watched }, to);
   };
-  await planSeveral(files, problems, (file) =>
-    run(file, silent(io), { watch: { onPlan: () => {} }, onRuns: () => {} }),
-  );
+  const times = await planSeveral(files, problems, (file, watched) => run(file, silent(io), watched));
   if (problems.length > 0) throw new UserError(problems);
+  if (!flags.has("quiet")) announceScenarios(times, io);
   return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
     explainErrors(command, io, () => run(file, io)),
   );
