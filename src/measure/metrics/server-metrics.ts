@@ -3,6 +3,8 @@ import { factsOf, type MeasuredPart, type Metric, ratioOf } from "./metric.ts";
 import { type Sample, sampleOfSum } from "./sample.ts";
 
 const SERVER = {
+  /** Mean time of a request in the server, from its arrival to its response. */
+  serverLatency: { label: "server latency", ...timeOf("success") },
   /** Mean time of a request in the server's queue. */
   serverQueue: { label: "server queue", ...timeOf("queue") },
   serverComputeInput: { label: "server compute input", ...timeOf("computeInput") },

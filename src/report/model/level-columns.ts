@@ -78,14 +78,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p99.9", 25),
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
-  {
-    key: "serverLatency.average",
-    title: "server mean",
-    quantity: "time",
-    dropOrder: 29,
-    cell: ({ server }) =>
-      server === undefined || server.successCount === 0 ? undefined : { value: server.successNs / server.successCount },
-  },
+  metricColumn("serverLatency", "average", "server mean", 29),
   {
     key: "failed",
     title: "failed",
