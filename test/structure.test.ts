@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -567,6 +567,50 @@ function textsOf(text: string): string[] {
   return (text.match(tokens) ?? []).filter((token) => !token.startsWith("/")).map((token) => token.slice(1, -1));
 }
 
+/** Sentences of the product that stand in more than one test file. The number only goes down. */
+const MOST_REPEATED_SENTENCES = 30;
+const SENTENCE_WORDS = 5;
+
+/** Returns the sentences, and parts of sentences between placeholders, that strings of a source have. */
+function sentencesOf(text: string): string[] {
+  return textsOf(text)
+    .flatMap((string) => string.split(/\$\{[^}]*\}|\\n|(?<=[.;:!?]) /))
+    .map((part) => part.trim().replace(/[.;:,]$/, ""))
+    .filter((part) => part.split(/\s+/).filter((word) => /[a-z]{2}/i.test(word)).length >= SENTENCE_WORDS);
+}
+
+/** Returns what the strings and regular expressions of a test match, without escapes. */
+function assertedIn(text: string): string {
+  const expressions = [...withoutComments(text).matchAll(/\/((?:[^/\\\n]|\\.)+)\/[a-z]*[,;).]/g)].map(
+    ([, source]) => source,
+  );
+  return [...textsOf(text), ...expressions].join("\n").replace(/\\(.)/g, "$1");
+}
+
+test(`${MOST_REPEATED_SENTENCES} sentences at most are asserted in more than one test file`, () => {
+  const tests = filesBelow(join(ROOT, "test"))
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => [relative(ROOT, path), assertedIn(readFileSync(path, "utf8"))] as const);
+  const byWord = new Map<string, Set<number>>();
+  for (const [index, [, text]] of tests.entries())
+    for (const word of new Set(text.split(/\s+/))) byWord.set(word, (byWord.get(word) ?? new Set()).add(index));
+  const repeatedIn = (sentence: string): string[] => {
+    // A word within the sentence is a word of the test too; its first and last one may be parts of words there.
+    const inner = sentence.split(/\s+/).slice(1, -1);
+    const [rarest = []] = inner.map((word) => [...(byWord.get(word) ?? [])]).sort((a, b) => a.length - b.length);
+    return rarest.flatMap((index) => (tests[index]?.[1].includes(sentence) ? [tests[index][0]] : []));
+  };
+  const repeated = [...new Set(sources.flatMap(({ text }) => sentencesOf(text)))].flatMap((sentence) => {
+    const [first, ...others] = repeatedIn(sentence);
+    return others.length === 0 ? [] : [`${sentence}: ${[first, ...others].join(", ")}`];
+  });
+  const hint = "assert a code, a field or a number, or import what words it";
+  assert.ok(repeated.length <= MOST_REPEATED_SENTENCES, `${repeated.length}: ${hint}\n${repeated.join("\n")}`);
+  const source = ["f(`x $", "{y} must not be more than ten; see it`); g('too few words');"].join("");
+  assert.deepEqual(sentencesOf(source), ["must not be more than ten"]);
+  assert.match(assertedIn("assert.match(err, /^must be 1\\.5 or more$/);"), /must be 1.5 or more/);
+});
+
 /** Flags of other programs in hints: they are not Rampart's, whoever reads them. */
 const FOREIGN_FLAGS = /ulimit -n|jq -c|run -A/g;
 
@@ -659,38 +703,49 @@ test("bare conversions are found in all their forms", () => {
     assert.ok(!BARE_CONVERSION.test(code), code);
 });
 
-/** Each of their files has a test file of the same name at the same place below test/, unless it is part of a module. */
+/** Parts in which each folder, a module, has tests that reach all its files. */
 const TESTED = ["load", "measure", "run", "tokenize"];
-/** Folders that are tested as a whole, by their tests at the same place below test/. */
-const MODULES = [
-  "measure/metrics",
-  "measure/tally",
-  "measure/tokens",
-  "run/conduct",
-  "run/count",
-  "run/fleet",
-  "run/fleet/bus",
-];
 
 /** Whether the file holds types only, so that there is nothing to run. */
 function isTypesOnly({ code }: Source): boolean {
   return !/^export (async )?(abstract )?(function|const|class|let)\b/m.test(code);
 }
 
-test(`each file of ${TESTED.join("/, ")}/ has a test of its own, or its module has`, () => {
-  const tests = new Set(
-    filesBelow(join(ROOT, "test")).map((path) => relative(join(ROOT, "test"), path).replaceAll("\\", "/")),
-  );
-  const missing = sources
-    .filter((source) => TESTED.includes(source.path.split("/")[0] as string) && !isTypesOnly(source))
-    .map(({ path }) => path)
-    .filter((path) => !MODULES.includes(dirname(path)) && !tests.has(path.replace(/\.ts$/, ".test.ts")));
-  assert.deepEqual(missing, []);
-  for (const folder of MODULES)
-    assert.ok(
-      [...tests].some((path) => dirname(path) === folder && path.endsWith(".test.ts")),
-      folder,
-    );
+/** Returns the sources that a test imports, and those that what it shares with other tests does. @param visited grows by the files of tests */
+function testedBy(path: string, visited: Set<string>): string[] {
+  // Texts that a test writes to files have imports too.
+  if (visited.has(path) || !existsSync(path)) return [];
+  visited.add(path);
+  return readSource("", readFileSync(path, "utf8")).imports.flatMap((specifier) => {
+    if (!specifier.startsWith(".")) return [];
+    const to = join(dirname(path), specifier);
+    const source = relative(SRC, to).replaceAll("\\", "/");
+    return source.startsWith("..") ? testedBy(to, visited) : [source];
+  });
+}
+
+/** A folder is a module: returns its files that the tests at the same place below test/ do not reach over sources of the same part. */
+function untestedIn(folder: string): string[] {
+  const [part] = folder.split("/");
+  const place = join(ROOT, "test", folder);
+  const tests = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith(".test.ts")) : [];
+  const visited = new Set<string>();
+  const reached = new Set(tests.flatMap((name) => testedBy(join(place, name), visited)));
+  // The loop also visits what it adds.
+  for (const path of reached)
+    for (const specifier of sources.find((file) => file.path === path)?.imports ?? []) {
+      const to = resolveImport(path, specifier);
+      if (to.startsWith(`${part}/`)) reached.add(to);
+    }
+  return sources
+    .filter((file) => dirname(file.path) === folder && !isTypesOnly(file) && !reached.has(file.path))
+    .map(({ path }) => path);
+}
+
+test(`each file of ${TESTED.join("/, ")}/ is tested by its module`, () => {
+  const folders = new Set(sources.map(({ path }) => dirname(path)));
+  const tested = [...folders].filter((folder) => TESTED.includes(folder.split("/")[0] as string));
+  assert.deepEqual(tested.flatMap(untestedIn), []);
 });
 
 /** They read the program's own parts, what it wrote, the system, or a user's module in place of the runtime. */

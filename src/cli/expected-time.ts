@@ -32,8 +32,9 @@ export interface ExpectedTime {
 export function expectedTimeOf(plan: Plan, notation: LoadNotation): ExpectedTime | undefined {
   const time = estimateAllRuns(plan);
   if (time === undefined) return undefined;
-  const stairs = stairsOf(plan);
-  const shorter = stairs === undefined ? [] : listShorter(plan.load, stairs, countLevels(stairs) ?? 1, notation);
+  const shorter = stairsOf(plan).flatMap(({ load, range }) =>
+    listShorter(load, range, countLevels(range) ?? 1, notation),
+  );
   return { ...time, ...(shorter.length === 0 ? {} : { shorter }) };
 }
 
@@ -62,6 +63,19 @@ export function formatDryRun(plan: Plan, notation: LoadNotation): string {
   const expectedTime = expectedTimeOf(plan, notation);
   const shown = { ...withoutSecrets(plan), ...(expectedTime === undefined ? {} : { expectedTime }) };
   return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+/** Returns a plan of several as `--dry-run` prints it; null for one that is not known before a server is started. */
+export function showPlan(plan: Plan | undefined): unknown {
+  return plan === undefined ? null : JSON.parse(formatDryRun(plan, "code"));
+}
+
+/** Prints how long several scenarios take one after the other, if that is long. @param times undefined for one that is not known */
+export function announceScenarios(times: readonly (number | undefined)[], io: Pick<CommandIo, "err">): void {
+  const known = times.filter((ms) => ms !== undefined);
+  const mostMs = known.reduce((total, ms) => total + ms, 0);
+  if (known.length < times.length || mostMs <= LONG_MS) return;
+  io.err(`  ${times.length} scenarios, expected to take ${describeMs(mostMs)} at most\n`);
 }
 
 /** Returns three forms that take less time: fewer levels, a time or a number of requests for each, and a ramp in time. */

@@ -1,4 +1,4 @@
-import { userError } from "../plan/problem.ts";
+import { ONLY_ONE, userError } from "../plan/problem.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
@@ -71,7 +71,7 @@ function readFlags(flags: FlagValues): Answers {
     if (text !== undefined) answers[id] = text;
   }
   if (flags.has("run") && flags.has("no-run")) {
-    throw userError("conflict", "--no-run", "contradicts --run", "Give one of them.");
+    throw userError("conflict", "--no-run", "contradicts --run", ONLY_ONE);
   }
   if (flags.has("run")) answers["run"] = "yes";
   if (flags.has("no-run")) answers["run"] = "no";

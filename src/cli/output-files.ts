@@ -53,7 +53,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
 export function findDuplicatePaths(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
-    const twin = files.find(([, other], at) => at !== index && other !== undefined && isSameFile(other, path));
+    const twin = files.find(([, other], at) => at < index && other !== undefined && isSameFile(other, path));
     const hint = "Give each report a file of its own.";
     return twin === undefined ? [] : [problem("overwrite", flag, ["is also the file of ", twin[0]], hint, path)];
   });

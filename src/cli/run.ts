@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
+import type { NameOf } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
@@ -18,7 +19,7 @@ import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { announceTime, formatDryRun } from "./expected-time.ts";
+import { announceScenarios, announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -92,10 +93,9 @@ async function runFiles(files: readonly string[], asked: SeveralRequest, io: Com
     const wrong: Problem[] = [];
     return runFile(file, { flags: own, values: readShared(own, "run", wrong), problems: wrong, ...watched }, to);
   };
-  await planSeveral(files, problems, (file) =>
-    run(file, silent(io), { watch: { onPlan: () => {} }, onRuns: () => {} }),
-  );
+  const times = await planSeveral(files, problems, (file, watched) => run(file, silent(io), watched));
   if (problems.length > 0) throw new UserError(problems);
+  if (!flags.has("quiet")) announceScenarios(times, io);
   return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
     explainErrors(command, io, () => run(file, io)),
   );
@@ -137,8 +137,12 @@ export async function runEntryScenario(
   }).then((code) => withOutputFailure(code, io));
 }
 
-async function runLoaded(loaded: LoadedScenario, request: RunRequest, io: CommandIo): Promise<number> {
+/** The address that is wrong is that of the option, where it was given. */
+const withUrl: NameOf = (path) => (path === "target.url" ? "--url" : inScenario(path));
+
+async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo: CommandIo): Promise<number> {
   const { flags, problems, watch } = request;
+  const io = flags.texts("url").length > 0 ? withNames(scenarioIo, withUrl) : scenarioIo;
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {

@@ -1,6 +1,6 @@
 import { defined } from "../plan/defined.ts";
 import type { OutputFilesPlan } from "../plan/plan.ts";
-import { type Problem, problem } from "../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import type { PlanValues } from "./options/place.ts";
@@ -68,7 +68,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
     }
     const earlier = givers.get(setting);
     if (earlier !== undefined && values.get(setting) !== put.value)
-      problems.push(problem("conflict", `--${earlier}`, `--${name} says the opposite`, "Give only one of them."));
+      problems.push(problem("conflict", `--${earlier}`, `--${name} says the opposite`, ONLY_ONE));
     givers.set(setting, name);
     values.set(setting, put.value);
   }

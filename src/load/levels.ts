@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
-import type { Schema } from "../plan/schema.ts";
+import { atLeast, isWhole, type Schema } from "../plan/schema.ts";
 import { levelAt } from "./search.ts";
 
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
@@ -8,12 +8,7 @@ export const MAX_CONCURRENCY = 1_000_000_000;
 
 /** Schema of a number of outstanding requests. */
 export function concurrencySchema(): Schema<number> {
-  return v.pipe(
-    v.number(),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be 1 or more"),
-    v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"),
-  );
+  return v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));
 }
 
 /** Levels between two ends. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../plan/schema.ts";
+import { integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -25,7 +25,7 @@ function schema() {
     /** Limits of that percentile of streamed tokens, the first one from the time when a request was due. Absent: latency has the limit. */
     tokenLimits: v.exactOptional(v.object({ timeToFirstTokenMs: positive, timePerOutputTokenMs: positive })),
     /** Seed of the gaps. */
-    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    seed: integerSchema(),
   });
 }
 

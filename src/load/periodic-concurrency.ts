@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../plan/schema.ts";
+import { type PlanOf, wholeSchema } from "../plan/schema.ts";
 import { countOf } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -23,7 +23,7 @@ const schema = () =>
     /** Size of each later group. */
     step: concurrencySchema(),
     /** Number of responses that each request of a group must receive before the next group starts. */
-    periodResponses: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    periodResponses: wholeSchema(1),
   });
 
 /** Requests sent in groups. Each group waits for responses to the previous one. */

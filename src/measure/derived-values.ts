@@ -60,12 +60,23 @@ export function isBusy({ health }: Pick<Measurement, "health">): boolean {
   return health.cpuRatio >= SATURATED_CPU_RATIO;
 }
 
+/** Formats the CPU time of a thread: `93 % of a core`. */
+export function ofCore(cpuRatio: number): string {
+  return `${Math.round(cpuRatio * 100)} % of a core`;
+}
+
+/** Words that the client may have been the limit, as a note. @param reason of {@link saturationReason} */
+export function clientLimitText(reason: string): string {
+  return `the client may have been the limit, not the server: ${reason}`;
+}
+
 /** Returns why the client, not the server, may have been the limit; undefined when it was not. */
 export function saturationReason(window: Measurement): string | undefined {
   const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
-  if (isBusy(window)) return `the client used ${Math.round(cpuRatio * 100)} % of a core`;
+  const used = `the client used ${ofCore(cpuRatio)}`;
+  if (isBusy(window)) return used;
   if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
-    return `the client used ${Math.round(cpuRatio * 100)} % of a core and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
+    return `${used} and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
   if (loopLagMeanNs >= LAGGING_LOOP_NS)
     return `the client's event loop was ${nsToMs(loopLagMeanNs).toFixed(1)} ms late on average (at most ${nsToMs(loopLagMaxNs).toFixed(1)} ms)`;
   return undefined;

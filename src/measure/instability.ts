@@ -2,7 +2,7 @@ import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { countOf, formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
-import { saturationReason } from "./derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "./derived-values.ts";
 import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
@@ -82,9 +82,8 @@ function explainCause(
 ): Pick<InstabilityReport, "cause" | "remedy"> {
   const { windows, toleranceRatio } = instability;
   const saturation = saturationReason(window);
-  if (saturation !== undefined)
-    return { cause: `the client may have been the limit, not the server: ${saturation}`, remedy: "less-load" };
-  const idle = `the client was not the limit (${Math.round(window.health.cpuRatio * 100)} % of a core)`;
+  if (saturation !== undefined) return { cause: clientLimitText(saturation), remedy: "less-load" };
+  const idle = `the client was not the limit (${ofCore(window.health.cpuRatio)})`;
   const answeredPerSec = window.requestCount / nsToSec(window.durationNs);
   if (asked !== undefined && isRateMissed(answeredPerSec, asked, window.durationNs, MISSED_RATE_RATIO))
     return {

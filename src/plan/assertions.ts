@@ -25,9 +25,14 @@ export function customFactsEntries() {
 /** How a metric is computed from other metrics of a level: a JMESPath expression, or a function of the scenario. */
 export type DerivedValue = PlanOf<typeof derivedValueSchema>;
 
+/** Returns the schema of a JMESPath expression. */
+export function expressionSchema() {
+  return v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
+}
+
 /** Returns the schema of how a metric is computed. */
 export function derivedValueSchema() {
-  return v.union([v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression")), functionSchema()]);
+  return v.union([expressionSchema(), functionSchema()]);
 }
 
 /** A metric that a scenario computes from others. */

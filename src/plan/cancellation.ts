@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { atLeast, integerSchema, type PlanOf } from "./schema.ts";
 
 /** Requests that the client cancels on purpose, like users who close a page. */
 export type CancellationPlan = PlanOf<typeof cancellationSchema>;
@@ -10,8 +10,8 @@ export function cancellationSchema() {
     /** Percentage of the requests, above 0 to 100. */
     sharePct: v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 or less")),
     /** Delay after the complete request was handed to the socket, in milliseconds; 0: at once. */
-    delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    delayMs: v.pipe(v.number(), atLeast(0)),
     /** Selects the requests, by the order of sending. The same seed selects the same ones. */
-    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    seed: integerSchema(),
   });
 }

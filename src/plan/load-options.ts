@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { LoadPlan } from "./load-plan.ts";
 import { measurementModeSchema } from "./plan.ts";
-import type { PlanOf, Schema } from "./schema.ts";
+import { atLeast, filledSchema, integerSchema, type PlanOf, type Schema, wholeSchema } from "./schema.ts";
 
 /** A request rate that changes linearly from another rate to the level's, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
@@ -10,7 +10,7 @@ export type RateRampPlan = PlanOf<typeof rateRampSchema>;
 export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
-    fromPerSec: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    fromPerSec: v.pipe(v.number(), atLeast(0)),
     overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
   });
 }
@@ -23,7 +23,7 @@ export function thinkTimeSchema() {
   return v.object({
     meanMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
     /** Standard deviation of a normal distribution, whose values below 0 count as 0. Absent: the time is always the same. */
-    stddevMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+    stddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
   });
 }
 
@@ -33,7 +33,7 @@ export function thinkingEntries() {
     /** Absent: the next request is sent at the response. */
     thinkTime: v.exactOptional(thinkTimeSchema()),
     /** Seed of think times. Default: 0. */
-    seed: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"))),
+    seed: v.exactOptional(integerSchema()),
   };
 }
 
@@ -42,7 +42,7 @@ export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 
 /** Schema of a schedule's part. */
 export function schedulePartSchema() {
-  const timeMs = v.nullable(v.pipe(v.number(), v.minValue(0, "must be 0 or more")));
+  const timeMs = v.nullable(v.pipe(v.number(), atLeast(0)));
   const part = v.object({
     /** Skip earlier entries, and begin the load at this time; null: 0. */
     startMs: timeMs,
@@ -73,7 +73,7 @@ export function phaseSchema(load: Schema<LoadPlan>) {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({
     /** Name in reports. Absent: the description of the load. */
-    name: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
+    name: v.exactOptional(filledSchema()),
     load,
     /** How long to measure each of its levels. Absent: the mode of the plan's measurement. */
     mode: v.exactOptional(measurementModeSchema()),
@@ -90,7 +90,7 @@ export function phaseSchema(load: Schema<LoadPlan>) {
     recovery: v.exactOptional(
       v.object({
         /** Index of the phase whose median latency counts as normal. */
-        baseIndex: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+        baseIndex: wholeSchema(0),
         /** Largest difference from it that counts as recovered, as a ratio: 0.2 is 20 %. */
         withinRatio: positive,
         /** Longest accepted time to recover. Absent: the whole phase. */

@@ -22,7 +22,7 @@ export function levelsSchema(value: Schema<number>) {
       step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
       /** Set when the user gave no end, and `end` comes from the number of threads. */
       isThreadLimited: v.exactOptional(v.literal(true)),
-      /** Set when the user gave 0 as the start, which is no level: the first one is then a step above it. */
+      /** Set when the user gave 0 as the start, which is not a level: the first one is then a step above it. */
       isFromZero: v.exactOptional(v.literal(true)),
     }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),

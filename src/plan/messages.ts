@@ -115,7 +115,7 @@ export const MESSAGES = {
   "no-token-counts":
     "the server reports no numbers of tokens, so there are no tokens/s: give the model's tokenizer as <inputs.tokenizer>",
   "approximate-lengths":
-    "the server counts tokens, and prompts have approximate lengths, by <tokenizer>: give the model's tokenizer as <inputs.tokenizer>",
+    "the server counts tokens, and the lengths of prompts are approximate (<tokenizer>): give the model's tokenizer as <inputs.tokenizer>",
   "give-format": 'Write {"text": "…"} on each line, or give the format with <inputs.format>.',
   "other-format": 'Write {"text": "…"}, or for other formats <inputs.file=other>.',
   "give-rankings": "Give a folder with <missing>, or <inputs.file=rankings>.",

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
 
 /** How the embedded target and `rampart mock` behave. */
 export type MockPlan = PlanOf<typeof mockSchema>;
@@ -30,21 +30,16 @@ export const DEFAULT_MOCK = {
 
 /** The schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema() {
-  const ms = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(600_000, "must be 10 min at most"));
+  const ms = v.pipe(v.number(), atLeast(0), v.maxValue(600_000, "must be 10 min at most"));
   const latency = v.variant("kind", [
     v.object({ kind: v.literal("constant"), ms }),
     v.object({ kind: v.literal("uniform"), minMs: ms, maxMs: ms }),
     v.object({ kind: v.literal("normal"), meanMs: ms, deviationMs: ms }),
     v.object({ kind: v.literal("exponential"), meanMs: ms }),
   ]);
-  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
+  const ratio = v.pipe(v.number(), atLeast(0), v.maxValue(1, "must be 1 or less"));
   const whole = (least: number, most: number, says: string) =>
-    v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(least, `must be ${least} or more`),
-      v.maxValue(most, says),
-    );
+    v.pipe(v.number(), isWhole(), atLeast(least), v.maxValue(most, says));
   const tokens = (least: number) => whole(least, MAX_MOCK_TOKENS, "must be 1,000,000 at most");
   return v.object({
     /** Time before each response. */
@@ -52,7 +47,7 @@ export function mockSchema() {
     /** Ratio of requests answered with an error, 0 to 1. */
     errorRatio: ratio,
     /** Seed of latencies and errors. Default: 0. */
-    seed: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"))),
+    seed: v.exactOptional(integerSchema()),
     /** Bytes of extra output per response; 0: only the model's own outputs. */
     responseBytes: whole(0, MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
     /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: that of `DEFAULT_MOCK`. */
@@ -69,7 +64,7 @@ export function mockSchema() {
         /** Ratio of streams that break off in the middle, 0 to 1. */
         cutRatio: ratio,
         /** Tokenizer of prompts and responses, as that of the client. Absent, or `none`: words are tokens. */
-        tokenizer: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must not be empty"))),
+        tokenizer: v.exactOptional(filledSchema()),
       }),
     ),
   });

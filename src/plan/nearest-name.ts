@@ -1,3 +1,5 @@
+import { formatPct } from "./units.ts";
+
 /** Longer names have no typos. */
 const MAX_CHARACTERS = 200;
 
@@ -36,10 +38,11 @@ export function nearestDuration(typed: string): string | undefined {
 
 /** Returns how to correct a mistyped duration. @param otherwise the hint when no duration can be suggested */
 export function durationHint(typed: unknown, otherwise: string): string {
-  const near = typeof typed === "string" ? nearestDuration(typed) : undefined;
+  const near = typeof typed === "string" ? nearestDuration(typed.replace(/^\s*-/, "")) : undefined;
   if (near !== undefined) return `Write "${near}".`;
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
-  const isNumber = typeof number === "number" && number >= 0 && number < Infinity;
+  if (number === 0) return 'Write a time with its unit, such as "1 s".';
+  const isNumber = typeof number === "number" && number > 0 && number < Infinity;
   return isNumber ? `Add the unit: "${number} s" or "${number} ms".` : otherwise;
 }
 
@@ -47,7 +50,7 @@ export function durationHint(typed: unknown, otherwise: string): string {
 export function nearestPercent(typed: unknown): string | undefined {
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
   if (typeof number !== "number" || !(number > 0) || number === Infinity) return undefined;
-  return `${Number((number < 1 ? 100 * number : number).toPrecision(6))} %`;
+  return formatPct(number < 1 ? number : number / 100, 6);
 }
 
 /** Returns how to correct a percentage without its sign. @param otherwise the hint when no percentage can be suggested */

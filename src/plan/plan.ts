@@ -6,7 +6,7 @@ import { functionSchema } from "./functions.ts";
 import { tagsSchema } from "./groups/tags.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
-import type { PlanOf, Schema } from "./schema.ts";
+import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf, type Schema, wholeSchema } from "./schema.ts";
 import { sequencesSchema } from "./sequences.ts";
 import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
@@ -28,7 +28,7 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
   return v.object({
     /** Version of this format. */
     version: v.literal(1),
-    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    name: filledSchema(),
     /** The parameters of the scenario with their values. Absent: it has none. */
     parameters: v.optional(parametersSchema()),
     /** Used when the model takes sequences. */
@@ -43,7 +43,7 @@ export function planRestSchema(metric: Schema<MetricPlan>, isMetricsUrl: (url: s
     /** Metrics that are computed from others at every level. Absent: none. */
     derived: v.exactOptional(v.array(derivedSchema())),
     /** Seed of all that is drawn, with the seeds of the parts; a whole number. See `planOfRun`. Default: 0. */
-    seed: v.optional(v.pipe(v.number(), v.integer("must be a whole number"))),
+    seed: v.optional(integerSchema()),
     /** Absent: one run. */
     repeat: v.exactOptional(repeatSchema(metric)),
     /** How requests are split into groups, besides the tags of their data. Absent: by their data only. */
@@ -98,9 +98,9 @@ export type MeasurementModePlan = MeasurementPlan["mode"];
 
 /** Schema of the mode of a measurement. */
 export function measurementModeSchema() {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
+  const natural = v.pipe(v.number(), atLeast(0));
   const stability = { stabilityPct: natural, maxTrials: count };
   return v.variant("kind", [
     /** Windows of 1.2 × `windowMs` until three in a row agree. */
@@ -129,11 +129,11 @@ export function measurementModeSchema() {
 /** Schema of the measurement. */
 export function measurementSchema() {
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  const natural = v.pipe(v.number(), v.minValue(0, "must be 0 or more"));
+  const natural = v.pipe(v.number(), atLeast(0));
   return v.object({
     mode: measurementModeSchema(),
     /** Number of requests before each measurement that are not measured. */
-    warmupRequests: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
+    warmupRequests: wholeSchema(0),
     /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
     warmupMs: v.optional(natural),
     /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
@@ -153,7 +153,7 @@ export const MOST_AGENTS = 1000;
 
 /** Schema of the bus. */
 export function busSchema() {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   return v.object({
     /** Address, or several of one cluster with commas: `nats://USER:PASSWORD@HOST:4222`; `tls://` with TLS. */
     url: v.optional(
@@ -166,11 +166,9 @@ export function busSchema() {
     /** Number of agents that send. Default: 1. */
     agentCount: v.exactOptional(v.pipe(count, v.maxValue(MOST_AGENTS, `must be ${MOST_AGENTS} or less`))),
     /** Number of agents that may be lost during the run, which then continues without their share. Default: 0. */
-    allowLost: v.exactOptional(
-      v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more")),
-    ),
+    allowLost: v.exactOptional(wholeSchema(0)),
     /** Longest wait for that many agents. Default: 10 s. */
-    waitMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+    waitMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
     /** Files with the login: credentials, or the seed of an NKey. */
     credsFile: v.exactOptional(v.string()),
     nkeyFile: v.exactOptional(v.string()),
@@ -221,7 +219,7 @@ export function addressSchema() {
 
 /** Schema of the client. */
 export function clientSchema() {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
   return v.object({
     kind: v.picklist(clientsOf(), "must be own, undici or grpc-js"),
@@ -267,7 +265,7 @@ export type FailuresPlan = PlanOf<typeof failuresSchema>;
 
 /** Schema of how failed requests affect the run. */
 function failuresSchema() {
-  const ratio = v.pipe(v.number(), v.minValue(0, "must be 0 or more"), v.maxValue(1, "must be 1 or less"));
+  const ratio = v.pipe(v.number(), atLeast(0), v.maxValue(1, "must be 1 or less"));
   /** The run ends when the ratio of failed requests, 0 to 1, is above this; 0: at the first failure; null: never. */
   return v.object({ maxRatio: v.nullable(ratio) });
 }
@@ -276,7 +274,7 @@ function failuresSchema() {
 export type CapacityPlan = PlanOf<typeof capacitySchema>;
 
 function capacitySchema() {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   return v.object({
     /** GPUs of the server that is measured. */
     gpuCount: count,
@@ -292,7 +290,7 @@ export type RepeatPlan = PlanOf<typeof repeatSchema>;
 
 /** Schema of a repetition. @param metric the schema of a metric */
 export function repeatSchema(metric: Schema<MetricPlan>) {
-  const runs = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(2, "must be 2 or more"));
+  const runs = wholeSchema(2);
   return v.object({
     atLeast: runs,
     /** `atLeast` or more. */
@@ -311,12 +309,7 @@ export interface OutputFilesPlan {}
 
 /** Schema of the outputs. */
 export function outputsSchema() {
-  const port = v.pipe(
-    v.number(),
-    v.integer("must be a whole number"),
-    v.minValue(0, "must be 0 or more"),
-    v.maxValue(65_535, "must be 65535 or less"),
-  );
+  const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
   return v.object({
     style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),

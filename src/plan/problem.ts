@@ -171,6 +171,9 @@ export function problem(code: ProblemCode, path: Text, message: Text, hint: Text
   return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
 }
 
+/** The hint of settings that exclude each other. */
+export const ONLY_ONE = "Give only one of them.";
+
 /** Creates an error with one problem. The arguments are the fields of {@link Problem}. */
 export function userError(...problemArguments: Parameters<typeof problem>): UserError {
   return new UserError(problem(...problemArguments));
@@ -181,8 +184,12 @@ export function unreadable(path: string, error: unknown, hint = "Give the path o
   return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, hint);
 }
 
+/** What is wrong with a path that leads nowhere. */
+export const NO_FILE = "there is no such file";
+/** What is wrong with the path of a folder that leads nowhere. */
+export const NO_FOLDER = "there is no such folder";
 const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
+  ENOENT: NO_FILE,
   EISDIR: "it is a folder",
   EACCES: "permission denied",
   EROFS: "the file system is read-only",
@@ -195,9 +202,7 @@ function describeFileError(error: unknown): string {
 
 /** Describes why a file cannot be written: what does not exist is its folder. */
 export function describeWriteError(error: unknown): string {
-  return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT"
-    ? "there is no such folder"
-    : describeFileError(error);
+  return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT" ? NO_FOLDER : describeFileError(error);
 }
 
 /** Creates the error of a text that is not JSON. */

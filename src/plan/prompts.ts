@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
 
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
@@ -15,14 +15,13 @@ export type MixPartPlan = PromptsPlan["mix"][number];
 
 /** Schema of prompts. */
 export function promptsSchema() {
-  const whole = (least: number) =>
-    v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(least, `must be ${least} or more`));
+  const whole = (least: number) => v.pipe(v.number(), isWhole(), atLeast(least));
   const length = v.object({
-    mean: v.pipe(v.number(), v.minValue(1, "must be 1 or more")),
-    stddev: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    mean: v.pipe(v.number(), atLeast(1)),
+    stddev: v.pipe(v.number(), atLeast(0)),
   });
   const share = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 at most"));
-  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  const named = filledSchema();
   return v.object({
     kind: v.literal("prompts"),
     /** Format of request bodies, as the service names it. */
@@ -46,9 +45,9 @@ export function promptsSchema() {
     /** What the lines of `file` are: requests in Mooncake's format, or conversations. Absent: prompts. */
     fileFormat: v.exactOptional(v.picklist(["mooncake", "conversations"])),
     /** Factor for the pauses of `file`. Absent: 1. */
-    delayRatio: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+    delayRatio: v.exactOptional(v.pipe(v.number(), atLeast(0))),
     /** The same seed and tokenizer give the same prompts on every runtime. */
-    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    seed: integerSchema(),
     /** Number of different requests to generate. */
     count: whole(1),
     inputTokens: length,
@@ -63,9 +62,9 @@ export function promptsSchema() {
       v.object({
         count: whole(1),
         turns: length,
-        delayMs: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+        delayMs: v.pipe(v.number(), atLeast(0)),
         /** Absent: the delay is always the same. */
-        delayStddevMs: v.exactOptional(v.pipe(v.number(), v.minValue(0, "must be 0 or more"))),
+        delayStddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
       }),
     ),
     /** Tokens of a system message shared by all requests. */
@@ -88,7 +87,7 @@ export function promptsSchema() {
         count: whole(1),
         lengthS: v.object({
           mean: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
-          stddev: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+          stddev: v.pipe(v.number(), atLeast(0)),
         }),
         format: v.picklist(["wav", "mp3"]),
         /** Drawn for each clip, as is the rate. */

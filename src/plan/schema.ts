@@ -44,21 +44,66 @@ export function numberSchema(rule = "must be a number"): v.NumberSchema<string> 
   return withHint(v.number(rule), numberHint);
 }
 
+/** Requires a whole number. */
+export function isWhole(): v.IntegerAction<number, string> {
+  return v.integer("must be a whole number");
+}
+
+/** Requires a number to be this large, or larger. */
+export function atLeast(least: number): v.MinValueAction<number, number, string> {
+  return v.minValue(least, `must be ${least} or more`);
+}
+
 /** Returns the schema of an integer of any sign. */
 export function integerSchema(): Schema<number> {
-  return v.pipe(numberSchema(), v.integer("must be a whole number"));
+  return v.pipe(numberSchema(), isWhole());
+}
+
+/** Returns the schema of a whole number. @param least the smallest one */
+export function wholeSchema(least: number): Schema<number> {
+  return v.pipe(numberSchema(), isWhole(), atLeast(least));
+}
+
+/** Returns the schema of a text that is not empty. */
+export function filledSchema(): v.SchemaWithPipe<
+  readonly [v.StringSchema<undefined>, v.NonEmptyAction<string, string>]
+> {
+  return v.pipe(v.string(), v.nonEmpty("must not be empty"));
 }
 
 /** Returns the schema of true or false. */
 export function flagSchema(): v.BooleanSchema<string> {
-  return withHint(v.boolean("must be true or false"), (given) =>
-    given === "true" || given === "false" ? `Write ${given}.` : undefined,
-  );
+  return withHint(v.boolean("must be true or false"), (given) => {
+    const meant = FLAG_WORDS.get(String(given).toLowerCase());
+    return meant === undefined ? undefined : `Write ${meant}.`;
+  });
 }
+
+const FLAG_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
 
 /** Returns the schema of a list. @param what its items, in the plural */
 export function listSchema<S extends v.GenericSchema>(item: S, what: string): v.ArraySchema<S, string> {
   return withHint(v.array(item, `must be a list of ${what}`), IN_BRACKETS);
+}
+
+/** Returns the schema of values by names, which a list is not. @param rule what it must be. Default: values by name */
+export function recordSchema<K extends v.GenericSchema<string, string | number | symbol>, S extends v.GenericSchema>(
+  name: K,
+  value: S,
+  rule = "must be values by name",
+): v.RecordSchema<K, S, string> {
+  const schema = v.record(name, value, rule);
+  const list = withHint(v.never(rule), "Write { NAME: … }.");
+  return {
+    ...schema,
+    "~run": (dataset, config) =>
+      (Array.isArray(dataset.value) ? list["~run"](dataset, config) : schema["~run"](dataset, config)) as ReturnType<
+        (typeof schema)["~run"]
+      >,
+  };
 }
 
 /** How to correct one value where a list is needed. */

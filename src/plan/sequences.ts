@@ -1,17 +1,17 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { atLeast, type PlanOf, wholeSchema } from "./schema.ts";
 
 /** How to group requests into sequences, for models that take sequences. */
 export type SequencesPlan = PlanOf<typeof sequencesSchema>;
 
 /** Schema of a plan's sequence settings. */
 export function sequencesSchema() {
-  const count = v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   return v.object({
     /** Requests per sequence; null: the length of its data stream, or 20. */
     length: v.nullable(count),
     /** Maximum deviation of a sequence's length from `length`, in percent. */
-    lengthVariationPct: v.pipe(v.number(), v.minValue(0, "must be 0 or more")),
+    lengthVariationPct: v.pipe(v.number(), atLeast(0)),
     /** The first correlation id. */
     startId: count,
     /** Number of ids before they repeat; null: unlimited. */

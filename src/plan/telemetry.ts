@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { atLeast, integerSchema, type PlanOf } from "./schema.ts";
 
 /** Metrics to scrape and trace settings to change. */
 export type TelemetryPlan = PlanOf<typeof telemetrySchema>;
@@ -27,8 +27,8 @@ export const DEFAULT_METRICS_INTERVAL_MS = 1000;
 
 /** Schema of telemetry. @param isMetricsUrl whether a text is an address of metrics */
 export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
-  const whole = v.pipe(v.number(), v.integer("must be a whole number"));
-  const natural = v.nullable(v.pipe(whole, v.minValue(0, "must be 0 or more")));
+  const whole = integerSchema();
+  const natural = v.nullable(v.pipe(whole, atLeast(0)));
   /** In Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
   const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
   const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
@@ -39,7 +39,7 @@ export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
     /** Trace one in this many requests. */
     rate: natural,
     /** Maximum number of traces; -1: no limit. */
-    count: v.nullable(v.pipe(whole, v.minValue(-1, "must be -1 or more"))),
+    count: v.nullable(v.pipe(whole, atLeast(-1))),
     /** Number of traces per file; 0: write when the server stops or its settings change. */
     logFrequency: natural,
   });

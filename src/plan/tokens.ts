@@ -1,12 +1,12 @@
 import * as v from "valibot";
-import type { PlanOf } from "./schema.ts";
+import { filledSchema, type PlanOf } from "./schema.ts";
 
 /** How to measure the tokens of responses. */
 export type TokensPlan = PlanOf<typeof tokensSchema>;
 
 /** Schema of how tokens are measured. */
 export function tokensSchema() {
-  const named = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  const named = filledSchema();
   return v.object({
     /** Type of the responses, as the service names it. */
     responses: named,

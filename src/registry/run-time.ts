@@ -72,11 +72,22 @@ export function estimateAllRuns(plan: Plan): RunTime | undefined {
   return { leastMs: atLeast * time.leastMs, mostMs: atMost * time.mostMs, parts: `${runs} of ${time.parts}` };
 }
 
-/** Returns the range of levels that are measured one after the other, each until it is stable; undefined for other loads. */
-export function stairsOf({ load, measurement }: Plan): LevelRange | undefined {
-  const found = loadModeOf(load).levels?.(load);
-  const isStairs = found?.search === "linear" && (countLevels(found.levels) ?? 0) > 1;
-  return isStairs && measurement.mode.kind === "time-windows" ? rangeOf(found.levels) : undefined;
+/** Levels that are measured one after the other, each until it is stable. */
+export interface Stairs {
+  readonly load: LoadPlan;
+  readonly range: LevelRange;
+}
+
+/** Returns the staircases of a load, which is one itself or has some as its phases; empty for other loads. */
+export function stairsOf({ load, measurement }: Plan): readonly Stairs[] {
+  const phases = loadModeOf(load).phases?.(load) ?? [{ load }];
+  return phases.flatMap((phase): readonly Stairs[] => {
+    const found = loadModeOf(phase.load).levels?.(phase.load);
+    const mode = ("mode" in phase ? phase.mode : undefined) ?? measurement.mode;
+    const isStairs = found?.search === "linear" && (countLevels(found.levels) ?? 0) > 1;
+    const range = isStairs && mode.kind === "time-windows" ? rangeOf(found.levels) : undefined;
+    return range === undefined ? [] : [{ load: phase.load, range }];
+  });
 }
 
 function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number): RunTime | undefined {

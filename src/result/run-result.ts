@@ -81,13 +81,11 @@ export interface LevelWorkers {
   readonly reason?: string;
 }
 
+/** The names of counts of requests. */
+export const REQUEST_COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
+
 /** Counts of requests. */
-export interface RequestCounts {
-  readonly sentCount: number;
-  readonly completedCount: number;
-  readonly failedCount: number;
-  readonly cancelledCount: number;
-}
+export type RequestCounts = Readonly<Record<(typeof REQUEST_COUNTS)[number], number>>;
 
 /** A phase of a run. Times are nanoseconds since the start of the run. */
 export interface PhaseResult {

@@ -12,7 +12,7 @@ import {
 } from "../plan/assertions.ts";
 import { defined } from "../plan/defined.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
+import { atLeast, lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
@@ -112,7 +112,7 @@ function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
   const number = numberSchema();
-  return quantity === "number" && isCustom === true ? number : v.pipe(number, v.minValue(0, "must be 0 or more"));
+  return quantity === "number" && isCustom === true ? number : v.pipe(number, atLeast(0));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CancellationPlan } from "../plan/cancellation.ts";
-import { integerSchema, type OutputOf } from "../plan/schema.ts";
+import { hinted, integerSchema, type OutputOf } from "../plan/schema.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import { durationSchema, percentSchema, strictOptions, toMs, toPct, toRatio } from "./fields.ts";
 
@@ -19,7 +19,10 @@ export function cancelSchema() {
   return strictOptions({
     share: v.pipe(
       percentSchema(),
-      v.check((share) => toRatio(share) <= 1, "must be 100 % or less"),
+      v.check(
+        hinted((share) => toRatio(share) <= 1, 'Write "100 %" or less.'),
+        "must be 100 % or less",
+      ),
     ),
     after: v.optional(durationSchema()),
     seed: v.optional(integerSchema()),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import { durationHint, percentHint } from "../plan/nearest-name.ts";
-import { type Hint, hinted, numberSchema, type Schema, withHint } from "../plan/schema.ts";
+import { atLeast, type Hint, hinted, isWhole, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { explainExpression } from "../service/response-reader.ts";
 
@@ -56,12 +56,7 @@ const MAX_COUNT = 1e15;
 
 /** Returns the schema of an integer from 1 to 1e15. @param rule what it must be. Default: a number @param most the largest. Default: 1e15 */
 export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema<number> {
-  return v.pipe(
-    numberSchema(rule),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be 1 or more"),
-    v.maxValue(most, `must be ${formatCount(most)} at most`),
-  );
+  return v.pipe(numberSchema(rule), isWhole(), atLeast(1), v.maxValue(most, `must be ${formatCount(most)} at most`));
 }
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
@@ -71,7 +66,7 @@ export function positiveSchema(rule = "must be a number"): Schema<number> {
 
 /** Returns the schema of a number of 0 or more. */
 export function naturalSchema(): Schema<number> {
-  return v.pipe(numberSchema(), v.minValue(0, "must be 0 or more"), v.finite("must be finite"));
+  return v.pipe(numberSchema(), atLeast(0), v.finite("must be finite"));
 }
 
 /** Returns the schema of text that is not empty. @param hint how to correct what is no text. Default: unknown */

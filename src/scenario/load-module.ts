@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync } from "node:f
 import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type Problem, unreadable, userError } from "../plan/problem.ts";
+import { NO_FILE, type Problem, unreadable, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
@@ -69,7 +69,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
-    const message = existsSync(path) ? "is not a regular file" : "there is no such file";
+    const message = existsSync(path) ? "is not a regular file" : NO_FILE;
     throw userError("unreadable", file, message, hint);
   }
   if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);

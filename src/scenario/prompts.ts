@@ -12,11 +12,12 @@ import {
   listSchema,
   numberSchema,
   type OutputOf,
+  recordSchema,
   type Schema,
   withHint,
 } from "../plan/schema.ts";
 import type { Percent } from "../plan/units.ts";
-import { msToSec } from "../plan/units.ts";
+import { formatPct, msToSec } from "../plan/units.ts";
 import { BUILT_IN_TOKENIZER } from "../tokenize/tiktoken-names.ts";
 import { refuseMore } from "./arguments.ts";
 import {
@@ -175,7 +176,7 @@ function promptsSchema() {
     v.check(
       hinted(
         (parts) => Math.abs(sumOf(parts) - 100) <= 0.5,
-        (parts) => `Change the shares, which add up to ${Number(sumOf(parts).toPrecision(4))} %.`,
+        (parts) => `Change the shares, which add up to ${formatPct(sumOf(parts) / 100, 4)}.`,
       ),
       "must have shares that add up to 100 %",
     ),
@@ -203,7 +204,7 @@ function promptsSchema() {
     fileFormat: v.optional(v.picklist(["mooncake", "conversations"], 'must be "mooncake" or "conversations"')),
     delayFactor: v.optional(least(0)),
     usage: v.optional(flagSchema()),
-    extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+    extra: v.optional(recordSchema(v.string(), v.unknown(), "must be values by their keys")),
   });
 }
 

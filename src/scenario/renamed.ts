@@ -34,6 +34,7 @@ const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["target", SERVER],
   ["load", HOLD],
   ["model", ['model: "NAME"', "model: NAME"]],
+  ["url", ['"localhost:8000" as the first argument', "url: localhost:8000"]],
   ["for", ['for: "1 min"', "for: 1 min"]],
   ["at", ['at: "1 min"', "at: 1 min"]],
   ["peak", "peak: 64"],

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { RepeatPlan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { numberSchema, type OutputOf } from "../plan/schema.ts";
+import { isWhole, numberSchema, type OutputOf } from "../plan/schema.ts";
 import type { AnyAssertion, MetricName, Precision } from "./assertion.ts";
 import { precisionSchema, toPrecisionPlan } from "./assertion-schema.ts";
 import { strictOptions } from "./fields.ts";
@@ -28,7 +28,7 @@ type RepeatData = OutputOf<typeof repeatSchema>;
 export function repeatSchema() {
   const runs = v.pipe(
     numberSchema('must be a number of runs, or { until: p99().within("5 %") }'),
-    v.integer("must be a whole number"),
+    isWhole(),
     v.minValue(2, "must be 2 or more: leave it out for one run"),
   );
   const options = strictOptions({ atLeast: v.optional(runs), atMost: v.optional(runs), until: precisionSchema() });

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { customFactsEntries } from "../plan/assertions.ts";
+import { customFactsEntries, expressionSchema } from "../plan/assertions.ts";
 import { type FunctionPlan, functionOf, functionSchema } from "../plan/functions.ts";
 import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
@@ -18,10 +18,9 @@ export type ResponseRulesPlan = Readonly<EntriesOf<typeof responseRulesEntries>>
 
 /** Returns the schemas of the rules, as an object's entries. */
 export function responseRulesEntries() {
-  const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
   return {
     /** JMESPath expression that is true for successful responses. Absent: the protocol's status is enough. */
-    successWhere: v.exactOptional(expression),
+    successWhere: v.exactOptional(expressionSchema()),
     ...extractEntries(),
   };
 }
@@ -31,8 +30,7 @@ export type ExtractPlan = NonNullable<EntriesOf<typeof extractEntries>["extract"
 
 /** Returns the schema of the values to extract, as an object's entry. */
 export function extractEntries() {
-  const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
-  const value = v.union([expression, functionSchema()]);
+  const value = v.union([expressionSchema(), functionSchema()]);
   const one = v.union([value, v.object({ value, ...customFactsEntries() })]);
   /** Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with what their numbers count. Absent: none. */
   return { extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), one)) };

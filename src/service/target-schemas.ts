@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { listSchema, numberSchema, type Schema } from "../plan/schema.ts";
+import { listSchema, type Schema, wholeSchema } from "../plan/schema.ts";
 import { tlsSchema } from "../plan/tls.ts";
 import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 
@@ -19,7 +19,7 @@ export function serverEntries() {
 
 /** The fields of targets with tensors, as an object's entries. Scenarios have options with the same schemas. */
 export function tensorEntries() {
-  const count = v.pipe(numberSchema(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"));
+  const count = wholeSchema(1);
   return {
     /** Items per request. */
     batchSize: count,

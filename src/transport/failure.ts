@@ -62,6 +62,9 @@ export interface Failure {
   readonly isServerGone?: true;
 }
 
+/** The failure of a request that is in flight when the run ends. */
+export const ABORTED: Failure = { kind: "aborted", message: "still in flight when the run ended" };
+
 /** Returns the failure for an HTTP status of 300 or more. @param location target of a redirect; empty without one */
 export function statusFailure(status: number, location: string): Failure {
   const what = status < 400 ? "unexpected HTTP status" : "HTTP status";

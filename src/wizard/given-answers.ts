@@ -63,7 +63,8 @@ export function knownAnswer(id: QuestionId, answers: Answers, around: Surroundin
   const { detected, given, models } = around;
   const found = detected?.found ?? [];
   if (id === "target" && answers.address === "") return WITHOUT_SERVER;
-  if (id === "target") return found.length === 0 ? undefined : impliedTarget(given, detected);
+  // What answers to no known API is any server of its protocol.
+  if (id === "target") return found.length === 0 ? detected?.target : impliedTarget(given, detected);
   if (id === "protocol") return (found.find(({ target }) => target === answers.target) ?? detected)?.protocol;
   const usable = id === "model" ? models.filter(({ refusal }) => refusal === "") : [];
   return usable.length === 1 ? usable[0]?.name : undefined;

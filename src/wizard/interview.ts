@@ -206,13 +206,10 @@ export class Interview {
     if (id === "target")
       return (await findTargetWithModel({ ...given, ...answers }, this.detected)) ?? knownAnswer(id, answers, around);
     if (id !== "tokenizer") return knownAnswer(id, answers, around);
-    const { name } = this.isProbed ? await findTokenizer(this.chosenModel) : { name: "none" };
+    const name = this.isProbed ? await this.detectTokenizer() : undefined;
+    // It is proposed, not the model's name.
+    if (name === "none") this.typed.set(id, name);
     return name === "none" ? undefined : name;
-  }
-
-  private get chosenModel(): Pick<ListedModel, "name" | "tokenizer"> {
-    const { model: name = "" } = this.answers;
-    return this.models.find((one) => one.name === name) ?? { name };
   }
 
   /** Returns the answer from a flag or a default. Records its problems. */
@@ -319,7 +316,8 @@ export class Interview {
 
   /** Returns the tokenizer of the model, as far as the server says it and it can be loaded here. */
   private async detectTokenizer(): Promise<string> {
-    const { name, text } = await findTokenizer(this.chosenModel);
+    const { model = "" } = this.answers;
+    const { name, text } = await findTokenizer(this.models.find((one) => one.name === model) ?? { name: model });
     if (text !== undefined) await this.inform(text);
     return name;
   }

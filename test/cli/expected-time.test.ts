@@ -48,6 +48,14 @@ describe("announced before it starts is", () => {
         '    ramp(1, 4, { over: "2 min" })\n',
     ],
     [
+      "a staircase in a list of phases",
+      planOf([ramp(1, 50)]),
+      "  expected to take 15 min to 50 min (one phase); shorter:\n" +
+        "    ramp(1, 50, { step: 7 })\n" +
+        '    ramp(1, 50, { for: "10 s" })\n' +
+        '    ramp(1, 50, { over: "2 min" })\n',
+    ],
+    [
       "a staircase of rates",
       planOf(rateRamp(0, 100)),
       "  expected to take 30 min to 1 h 40 min (100 levels of 18 s to 1 min); shorter:\n" +

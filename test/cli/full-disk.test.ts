@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { openProfileExport } from "../../src/report/read/profile-export.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { inFolder, type ProcessResult, rampartCommand, startProcess } from "./rampart-process.ts";
+import { REPORT_FLAGS } from "./report-flags.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /**
@@ -103,9 +104,8 @@ test("files that are written at the end are named in one error, and none is left
   skip: !isSupported,
 }, async () => {
   await inFolder({ "x.ts": scenarioText({ load: "hold(1, { requests: 50 })" }) }, async (cwd) => {
-    const names = ["x.json", "x.html", "x.csv", "x.md", "x.xml"];
-    const options = ["--json", "--html", "--csv", "--markdown", "--junit"];
-    const args = options.flatMap((option, at) => [option, names[at] as string]);
+    const names = REPORT_FLAGS.map((flag) => `x.${flag.slice(2)}`);
+    const args = REPORT_FLAGS.flatMap((flag, at) => [flag, names[at] as string]);
     const { code, out, err } = await runLimited(BLOCK_BYTES, ["run", "x.ts", ...args], cwd);
     assert.equal(code, 74, out + err);
     assert.match(out, / 50 requests$/m);

@@ -174,12 +174,7 @@ describe("rampart http exits with", () => {
       /--fail-if: limits a change between runs, and this is one run/,
     ],
     ["64 for two addresses", ["--url", "localhost:1"], 64, /--url: the argument is an address too/],
-    [
-      "69 when nothing succeeds",
-      ["--success", "error != null"],
-      69,
-      /all 5 requests failed: the response is not a success/,
-    ],
+    ["69 when nothing succeeds", ["--success", "error != null"], 69, /all 5 requests failed: .* success/],
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
     ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],
     ["64 for a number", ["-c", "0"], 64, /--users: is not a whole number of 1 or more \(got 0\)/],

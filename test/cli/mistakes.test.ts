@@ -13,8 +13,10 @@ export default defineScenario({
   load: ({ users }) => hold(users, { requests: 50 }),
 });
 `;
+const WITH_SERVER = SCENARIO.replaceAll("embedded", "http").replace("http(),", 'http("h:1"),');
 const FILES = {
   "ok.ts": SCENARIO,
+  "server.ts": WITH_SERVER,
   "run.json": '{"version": 7, "name": "x", "target": {}, "levels": []}',
   "odd.json": '{"a": 1}',
   "typed.yaml": "name: x\ntarget: { type: triton, url: h, model: m }\nload: { hold: 1 }\n",
@@ -29,10 +31,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["run empty", /^empty: has no scenario\. A scenario is a \.ts file/],
   ["run run.json", /^run\.json: is the report of a run, not a scenario\. Print it with rampart report/],
   ["run typed.yaml", /^typed\.yaml:2:1, target: .* Write options inside of it: \{ triton: \{ … \} \}/],
-  [
-    "run k6.yaml",
-    /^k6\.yaml:3:1, vus: is not an option here\. Write load: \{ hold: \{ concurrency: 16, for: 30 s \} \}\.$/,
-  ],
+  ["run k6.yaml", /^k6\.yaml:3:1, vus: .*\. Write load: \{ hold: \{ concurrency: 16, for: 30 s \} \}\.$/],
   ["run ok.ts --set users", /^--set users: needs a value\. Write --set users=N/],
   ["run ok.ts --set user=3", /^--set user: is not a parameter of the scenario\. Did you mean users\?/],
   ["run ok.ts --set users=0", /^ok\.ts:6:3, load\.concurrency: must be 1 or more \(got 0\)/],
@@ -56,6 +55,13 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["run ok.ts --out x.json", /^--out: is not a flag of this command\. Did you mean --json\?/],
   ["run ok.ts --fail-if errorRate>1", /^--fail-if: .* Write "1 %"/],
   ["run ok.ts --json", /^--json: needs a value\. Write --json FILE/],
+  ["run server.ts --url ftp://h", /^--url: is not an address \(got ftp:\/\/h\)/],
+  ["run ok.ts --json a --html a", /^--(?:json|html): is also the file of --(?:html|json) \(got a\)/],
+  ["version 2", /^2: is an unexpected argument\. Leave it out\./],
+  ["run server.ts --for 0", /^--for: is not a duration \(got 0\)\. Write a time with its unit, such as "1 s"\./],
+  ["llm h:1 --slo ttft=-1s", /^--slo: a time cannot be negative \(got ttft=-1s\)/],
+  ["run ok.ts --repeat 5", /^--repeat: is not a flag of this command\. Write repeat: 5 in the scenario\./],
+  ["run ok.ts --warmup 5s", /^--warmup: is not a flag of this command\. Write warmupFor: "10 s" in the scenario\./],
   ["run ok.ts --url h:1", /^--url: the scenario's target is embedded\(…\) and has no address \(got h:1\)/],
   ["http", /^URL: is not given\. Write rampart http http:/],
   ["http h:1 -c 0", /^--users: is not a whole number of 1 or more \(got 0\)/],

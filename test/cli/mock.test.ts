@@ -156,7 +156,7 @@ describe("rampart mock", () => {
   test("names the flag of a .proto file that is not there", async () => {
     const { code, err } = await runRampart(["mock", "--proto", "none.proto", "--grpc-port", "0", "--http-port", "0"]);
     assert.equal(code, 64);
-    assert.match(err, /^rampart: --proto: there is no such file \(got none\.proto\)/m);
+    assert.match(err, /^rampart: --proto: .*\(got none\.proto\)/m);
   });
 
   test("counts with a tokenizer, and names the flag of one that is not there", async () => {

@@ -220,7 +220,7 @@ describe("rampart run exits with 64", () => {
     assert.equal(out, "");
     assert.match(err, /^rampart: x\.ts:5:3, name: must be a name \(got ""\)/m);
     assert.match(err, /^rampart: x\.ts:7:3, load\.concurrency: must be 1 or more \(got 0\)/m);
-    assert.match(err, /^rampart: x\.ts:8:3, client: must be "own", "undici" or "grpc-js"/m);
+    assert.match(err, /^rampart: x\.ts:8:3, client: /m);
     // No option corrects them.
     assert.doesNotMatch(err, /--help/);
   });

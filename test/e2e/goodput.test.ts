@@ -19,7 +19,7 @@ before(async () => {
   server = await new KserveServer({
     onInfer: async ({ index }) => {
       if (index % 4 === 0) return "refused on purpose";
-      if (index % 4 === 1) await takeMs(2500);
+      if (index % 4 === 1) await takeMs(5000);
       return undefined;
     },
   }).start();
@@ -43,17 +43,17 @@ export default defineScenario({ name: "${name}", target: triton("127.0.0.1:${ser
 const CASES: readonly (readonly [name: string, fields: string, args: readonly string[]])[] = [
   [
     "of the latency",
-    `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "2 s" }).atLeast(0.001)]`,
+    `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "4 s" }).atLeast(0.001)]`,
     [],
   ],
   [
     "from the intended send",
-    `load: rate(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "2 s", scheduledLatency: "2.2 s" }).atLeast(0.001)]`,
+    `load: rate(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "4 s", scheduledLatency: "4.2 s" }).atLeast(0.001)]`,
     [],
   ],
   [
     "with two threads",
-    `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "2 s" }).atLeast(0.001)]`,
+    `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "4 s" }).atLeast(0.001)]`,
     ["--workers", "2"],
   ],
 ];
@@ -77,9 +77,9 @@ describe("goodput of tensors", () => {
     });
 
   test("fails an assertion above it", LIMIT, async () => {
-    const fields = `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "2 s" }).atLeast(10000)]`;
+    const fields = `load: hold(40, { requests: ${REQUESTS} }), assert: [goodput({ latency: "4 s" }).atLeast(10000)]`;
     const { code, stdout } = await runWithReport(["run", writeScenario("too-much", fields)]);
     assert.equal(code, 65, stdout);
-    assert.match(stdout, /FAIL\s+goodput \(latency at most 2 s\)/);
+    assert.match(stdout, /FAIL\s+goodput \(latency at most 4 s\)/);
   });
 });

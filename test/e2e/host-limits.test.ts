@@ -149,7 +149,7 @@ test("a rate that this host can send is sent as it was asked for, and the server
   // The time in which the load becomes steady has requests too. On a busy machine, what was due before the first moment may be sent after it, and what
   // was due in the last moments is late.
   const perSec = report.levels[0]?.load.delivered ?? 0;
-  assert.ok(perSec > 70 && perSec <= 110, String(perSec));
+  assert.ok(perSec > 70 && perSec <= 120, String(perSec));
   assert.deepEqual([completed, report.server?.successCount], [sent, sent]);
 });
 

@@ -71,14 +71,14 @@ const CASES: readonly Case[] = [
       "a.json": { data: [ENTRY], validation_data: [SUMS] },
       "b.json": { data: [ENTRY], validation_data: [WRONG] },
     },
-    refused: /Output doesn't match expected output: OUTPUT1 differs at byte 0 \(b\.json, data\[0\]\)/,
+    refused: /: OUTPUT1 differs at byte 0 \(b\.json, data\[0\]\)/,
   },
   {
     name: "a wrong output of the second item of a batch",
     model: "simple",
     files: { "a.json": { data: [ENTRY, ENTRY], validation_data: [SUMS, WRONG] } },
     flags: ["-b", "2", "-i", "grpc"],
-    refused: /Output doesn't match expected output: OUTPUT1 differs at byte 0 \(a\.json, data\[1\]\)/,
+    refused: /: OUTPUT1 differs at byte 0 \(a\.json, data\[1\]\)/,
   },
   {
     name: "a shape per step, with and without --shape",
@@ -102,8 +102,7 @@ const CASES: readonly Case[] = [
     model: "identity_fp32",
     files: { "a.json": { data: [3, 4].map((count) => ({ INPUT0: floats(count) })) } },
     flags: ["-b", "2"],
-    refused:
-      /a\.json, data\[1\]\.INPUT0: can not batch tensors with different shapes together \(input 'INPUT0' expected shape \[3\] and received \[4\]\)/,
+    refused: /a\.json, data\[1\]\.INPUT0: .*\(input 'INPUT0' expected shape \[3\] and received \[4\]\)/,
   },
   {
     name: "texts",
@@ -120,8 +119,7 @@ const CASES: readonly Case[] = [
     name: "too few texts",
     model: "identity_bytes",
     files: { "a.json": { data: [{ INPUT0: { content: ["a"], shape: [2] } }] } },
-    refused:
-      /a\.json, data\[0\]\.INPUT0: mismatch in the data provided for INPUT0\. Expected: 2 elements, Got: 1 elements/,
+    refused: /a\.json, data\[0\]\.INPUT0: .*\. Expected: 2 elements, Got: 1 elements/,
   },
   {
     name: "an optional input in some entries only",
@@ -146,7 +144,7 @@ const CASES: readonly Case[] = [
     name: "no data",
     model: "simple",
     files: { "a.json": { data: [] } },
-    refused: /a\.json: the data field is empty/,
+    refused: /^\S+ .*a\.json: .*\bempty\b/m,
   },
   {
     name: "a directory with expected outputs",
@@ -159,7 +157,7 @@ const CASES: readonly Case[] = [
     model: "simple",
     files: { "d/INPUT0": bytesOf(LEFT), "d/INPUT1": bytesOf(RIGHT), "d/OUTPUT0": bytesOf(LEFT) },
     given: ["d"],
-    refused: /Output doesn't match expected output: OUTPUT0 differs at byte 0 \(d\)/,
+    refused: /: OUTPUT0 differs at byte 0 \(d\)/,
   },
   {
     name: "a directory with lines of text",
@@ -201,6 +199,6 @@ describe("input data", () => {
     });
     const { code, stderr } = await runRampart(["run", join(cwd, "x.ts")], { cwd });
     assert.equal(code, 64, stderr);
-    assert.match(stderr, /empty\.json: the data field is empty/);
+    assert.match(stderr, /^\S+ .*empty\.json: .*\bempty\b/m);
   });
 });

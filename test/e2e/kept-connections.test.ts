@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { holdOpen } from "../bench/connections/hold-open.ts";
 import { startLlama } from "../servers/llama.ts";
 import { tinyTokenizer } from "../servers/tiny-llama.ts";
-import { runRampart } from "./command.ts";
+import { commandUnderTest, runRampart } from "./command.ts";
 
 /** Thousands of requests to the real llama.cpp server, which closes a kept connection now and then. */
 
@@ -65,3 +66,19 @@ function readFailures(path: string): { readonly message: string; readonly afterN
       return [{ message: error.message, afterNs: metadata.request_end_ns - metadata.request_start_ns }];
     });
 }
+
+/** Many connections at once, from several source addresses to several servers. `npm run bench:connections` holds 50,000. */
+
+const COUNT = 3000;
+
+test(`${COUNT} connections of one process are open at once, from each source to each server`, {
+  skip: process.platform !== "linux",
+}, async () => {
+  const held = await holdOpen(commandUnderTest, {
+    ...{ kind: "connections", count: COUNT, clients: 1, servers: 2, serversEach: 2, sources: 3 },
+    ...{ answerMs: 2500, tokens: 1, tokenMs: 0, limitMs: 100_000 },
+  });
+  assert.deepEqual([held.completed, held.failed, held.connections], [COUNT / 2, 0, COUNT]);
+  assert.equal(held.mostOpen, COUNT);
+  assert.equal(held.sources, 3);
+});

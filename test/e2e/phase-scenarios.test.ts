@@ -79,7 +79,7 @@ describe("scenarios/soak.ts", () => {
       "--set",
       "maxDrift=10000%",
       "--set",
-      "time=1500ms",
+      "time=4s",
       "--set",
       "limit=1min",
     );
@@ -96,7 +96,7 @@ describe("scenarios/soak.ts", () => {
     const { lowRatio = Number.NaN, ratio = Number.NaN, highRatio = Number.NaN } = check?.latencyChange ?? {};
     assert.ok(lowRatio <= ratio && ratio <= highRatio, JSON.stringify(check));
     assert.match(stderr, /phase 1 of 2, warm-up: warming up at concurrency 4/);
-    assert.match(stdout, /pass\s+drift of latency and throughput at most 10000 % for the worse/);
+    assert.match(stdout, /pass\s+drift .* 10,?000 % for the worse/);
   });
 
   test("ends early when the server breaks", async () => {
@@ -105,7 +105,7 @@ describe("scenarios/soak.ts", () => {
     assert.equal(code, 65, `${stdout}\n${stderr}`);
     assert.equal(report.error?.code, "assertion-failed");
     checkSums(report);
-    assert.match(stderr, /the run ended early: "p99 latency < 1 us" did not hold over the last 1 s, with /);
+    assert.match(stderr, /the run ended early: "p99 latency < 1 us" .* 1 s, with /);
     assert.match(stdout, /FAIL\s+p99 latency < 1 us/);
     assert.match(stdout, /over the last 1 s, which\s+ended the run/);
   });

@@ -89,7 +89,7 @@ describe("system memory with a real Triton", () => {
       assert.match(right.stdout, /Request count: 300/);
       const wrong = await runRampart([...args, "--input-data", wrongFile]);
       assert.equal(wrong.code, 99);
-      assert.match(wrong.stderr, /Output doesn't match expected output: OUTPUT1 differs at byte 0/);
+      assert.match(wrong.stderr, /: OUTPUT1 differs at byte 0/);
       await checkNothingIsLeft();
     });
   }
@@ -282,8 +282,7 @@ describe("a GPU's memory", () => {
         const args = [...FLAGS, "cuda", "-u", server.url, "--request-count", "40", "--concurrency-range", "4"];
         const { code, stderr } = await runRampart([...args, "--input-data", file], { env: cudart.env });
         assert.equal(code, expectedCode, stderr);
-        if (expectedCode === 99)
-          assert.match(stderr, /Output doesn't match expected output: OUTPUT1 differs at byte 0/);
+        if (expectedCode === 99) assert.match(stderr, /: OUTPUT1 differs at byte 0/);
         const calls = cudart.takeCalls();
         if (expectedCode === 0) {
           const fetches = calls.filter((call) => /^cudaMemcpy memory-\d+\+\d+ 64 2$/.test(call));
@@ -357,7 +356,7 @@ describe("a GPU's memory", () => {
         const { code, stderr } = await runRampart([...FLAGS, "cuda", "-u", server.url], { env });
         assert.equal(code, 99);
         const reason = "CUDA driver version is insufficient for CUDA runtime version";
-        assert.ok(stderr.startsWith(`error: Unable to init infer data manager: ${message}: ${reason}\n`), stderr);
+        assert.match(stderr, new RegExp(`^error: .*: ${message}: ${reason}\n`));
         assert.equal(server.regions.size, 0);
         assert.equal(server.infers.length, 0);
         cudart.takeCalls();

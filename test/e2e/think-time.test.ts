@@ -83,7 +83,7 @@ describe("think time", () => {
 
   test("can be drawn from a normal distribution", LIMIT, async () => {
     const from = server.infers.length;
-    const file = writeScenario("drawn", `hold(1, { thinkTime: { mean: "200 ms", stddev: "100 ms" }, requests: 6 })`);
+    const file = writeScenario("drawn", `hold(1, { thinkTime: { mean: "200 ms", stddev: "100 ms" }, requests: 12 })`);
     assert.equal((await runRampart(["run", file])).code, 0);
     const arrived = server.infers.slice(from).map(({ arrivedMs }) => arrivedMs);
     const gapsMs = arrived.slice(1).map((ms, at) => ms - (arrived[at] ?? 0) - LATENCY_MS);

@@ -85,7 +85,8 @@ describe("fuzz: HTTP/2 frames", () => {
         const header = new Uint8Array([size >>> 16, size >>> 8, size, type, 0, 0, 0, 0, 1]);
         const outcome = outcomeOf(() => readFrames(cutAt(header, points)));
         if (header[0] === 0x48 && header[1] === 0x54) return;
-        assert.deepEqual(outcome, { error: `frame of ${size} bytes, above the announced limit of 16384` });
+        assert.ok("error" in outcome);
+        assert.match(outcome.error, new RegExp(`^frame of ${size} bytes, .* 16384$`));
       }),
       RUNS,
     );

@@ -23,7 +23,7 @@ export function readContext(args: readonly string[]): Context {
 }
 
 /** Lines that appear only when the machine was too busy; {@link dropAccidents} takes them out where the golden has none. */
-const ACCIDENTS = [
+export const ACCIDENTS = [
   "    Avg send request rate: N infer/sec",
   "    [WARNING] Perf Analyzer was not able to keep up with the desired request rate. N% of the requests were delayed. ",
   "[WARNING] Perf Analyzer is not able to keep up with the desired load. The results may not be accurate.",

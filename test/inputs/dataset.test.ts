@@ -65,13 +65,13 @@ test("a batch has one shape tensor and one shape of each input", () => {
   const varying = makeModel([spec("A", "UINT8", [-1])]);
   assert.throws(
     () => assembleBatch(varying, [long, short], 0, 2),
-    /can not batch tensors with different shapes together \(input 'A' expected shape \[2\] and received \[1\]\)/,
+    /\(input 'A' expected shape \[2\] and received \[1\]\)/,
   );
 });
 
 test("a missing input and an optional one that only some items have are refused", () => {
   const optional = makeModel([spec("A", "UINT8", [1]), spec("O", "UINT8", [1], { isOptional: true })]);
-  assert.throws(() => assembleBatch(optional, [step({ O: 1 })], 0, 1), /unable to find data for input 'A'/);
+  assert.throws(() => assembleBatch(optional, [step({ O: 1 })], 0, 1), /data for input 'A'/);
   assert.throws(
     () => assembleBatch(optional, [step({ A: 1, O: 1 }), step({ A: 2 })], 0, 2),
     /optional input 'O' has data in some items/,

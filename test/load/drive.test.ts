@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { constantArrivals, poissonArrivals, scheduledArrivals } from "../../src/load/arrivals.ts";
+import { drawLoad, drawPart } from "../../src/load/draw-load.ts";
 import {
   canLanesWait,
   type Drive,
@@ -10,6 +11,7 @@ import {
   maxInFlightOf,
   shareOfDrive,
 } from "../../src/load/drive.ts";
+import type { RequestRateLoadPlan } from "../../src/load/request-rate.ts";
 import { countOf, type Share } from "../../src/load/share.ts";
 
 const DRIVES: readonly [drive: Drive, maxInFlight: number | undefined, limitedToThree: number | undefined][] = [
@@ -118,3 +120,29 @@ for (const drive of [
       for (const other of others) assert.deepEqual(other, { kind: "closed", concurrency: 0 });
     }
   });
+
+const RATE: RequestRateLoadPlan = {
+  kind: "request-rate",
+  levels: { kind: "list", values: [10] },
+  search: "linear",
+  distribution: "poisson",
+  seed: 7,
+};
+
+test("draw 0 is a load's own, and each other one has a seed of its own, in phases too", () => {
+  assert.equal(drawLoad(RATE, 0).seed, 7);
+  const seeds = [0, 1, 2, 3].map((number) => drawLoad(RATE, number).seed);
+  assert.equal(new Set(seeds).size, 4);
+  const { phases } = drawLoad({ kind: "phases", phases: [{ load: RATE }, { name: "b", load: RATE }] }, 2);
+  assert.deepEqual(
+    phases.map(({ load }) => load),
+    [2, 2].map((number) => drawLoad(RATE, number)),
+  );
+});
+
+test("what has no seed, or does not use it, is not drawn", () => {
+  const constant = { ...RATE, distribution: "constant" } as const;
+  assert.equal(drawLoad(constant, 3), constant);
+  const part = { extra: { seed: 5 } };
+  assert.equal(drawPart(part, 3), part);
+});

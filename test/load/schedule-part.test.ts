@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import * as v from "valibot";
 import type { DataStep, Dataset } from "../../src/inputs/dataset.ts";
+import { fixedScheduleMode } from "../../src/load/fixed-schedule.ts";
+import { Pacer } from "../../src/load/pacer.ts";
 import { describePart, isInPart, takePart } from "../../src/load/schedule-part.ts";
 import type { SchedulePartPlan } from "../../src/plan/load-options.ts";
 import { UserError } from "../../src/plan/problem.ts";
+import { prepareLoad } from "../../src/registry/load-modes.ts";
 
 /** Which entries of a schedule are sent, and when. */
 
@@ -75,4 +79,46 @@ test("whatever the part, order, distances and counts are kept", () => {
 test("a part in words", () => {
   assert.equal(describePart({ startMs: null, endMs: null }), "from 0 ms on");
   assert.equal(describePart({ startMs: 5, endMs: 7.5 }), "from 5 ms to 7.5 ms");
+});
+
+test("each step of the data is due at its own time, at one level", () => {
+  const load = prepareLoad({ kind: "fixed-schedule" });
+  assert.deepEqual(load.search, { unit: "request-rate", levels: { kind: "list", values: [1] }, search: "linear" });
+  const drive = load.drive(1, [0, 5, 5, 20]);
+  assert.ok(drive.kind === "scheduled");
+  assert.deepEqual(Array.from({ length: 4 }, drive.arrivals), [0, 5e6, 5e6, 20e6]);
+});
+
+const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, part: object | undefined])[] = [
+  ["a whole schedule", true, undefined],
+  ["a moment of it", true, {}],
+  ["a part without bounds", true, { startMs: null, endMs: null }],
+  ["a part that ends before it starts", false, { endMs: 0.5 }],
+  ["a part from before 0", false, { startMs: -1 }],
+  ["speed 0", false, { speedRatio: 0 }],
+];
+for (const [name, isAccepted, change] of SCHEMAS)
+  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
+    const part = change && { startMs: 1, endMs: 1, startsAtFirst: false, speedRatio: 1, ...change };
+    const plan = { kind: "fixed-schedule", ...(part === undefined ? {} : { part }) };
+    assert.equal(v.is(fixedScheduleMode.schema(), plan), isAccepted);
+  });
+
+test("arrival i belongs to lane i modulo the number of lanes, in any order of calls", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(fc.nat({ max: 7 }), { maxLength: 100 }),
+      (laneCount, asked) => {
+        let count = 0;
+        const pacer = new Pacer(() => count++, laneCount);
+        const turns = new Array<number>(laneCount).fill(0);
+        for (const ask of asked) {
+          const lane = ask % laneCount;
+          assert.equal(pacer.nextDueNs(lane), lane + (turns[lane] as number) * laneCount);
+          turns[lane] = (turns[lane] as number) + 1;
+        }
+      },
+    ),
+  );
 });

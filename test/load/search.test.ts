@@ -82,7 +82,7 @@ test("the ends: all keep, none keeps, one value", () => {
   });
 });
 
-test("a load that keeps the limits above one that does not is not the answer", () => {
+test("the answer is below each load that breaks a limit, whatever was kept above it", () => {
   const tried = [1, 2, 8, 4].map((load) => ({ load, state: load === 4 ? ("broken" as const) : ("kept" as const) }));
   assert.deepEqual(endsOf(tried), { highest: 2, broken: 4, unresolved: undefined });
   assert.deepEqual(endsOf([]), { highest: undefined, broken: undefined, unresolved: undefined });

@@ -33,7 +33,7 @@ test("notes about the server become what it lacks; those about the client do not
     "rampart: the server does not report the model's configuration: the model is measured without batches and sequences.",
     "rampart: the server has no statistics: its own times are not reported.",
     "rampart: the server does something new.",
-    "rampart: the client may have been the limit, not the server: the client used 90 % of a core.",
+    "rampart: the client used 90 % of a core.",
   ].join("\n");
   const lacks =
     "model configuration (no batches, no sequences); statistics (no server times); the server does something new.";

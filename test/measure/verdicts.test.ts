@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { formatMetric } from "../../src/measure/metrics/metric-text.ts";
 import type { VerdictState } from "../../src/measure/verdict-state.ts";
+import { judgeInterval, judgePercentile, requestsToShow, worstState } from "../../src/measure/verdict-state.ts";
 import { judge, judgeRuns } from "../../src/measure/verdicts.ts";
 import type { AssertionPlan, MetricPlan } from "../../src/plan/assertions.ts";
 import { formatCount } from "../../src/plan/units.ts";
@@ -249,4 +250,36 @@ test("an average is judged by its interval, and by nothing when there is one req
   assert.equal(stateOf(25, 1, 2, 1, 2, 1, 2, 1, 2), "pass");
   assert.equal(stateOf(1.55, 1, 2, 1, 2, 1, 2, 1, 2), "unresolved");
   assert.equal(stateOf(0.5, 1, 2, 1, 2, 1, 2, 1, 2), "fail");
+});
+
+test("fail outweighs unresolved, which outweighs pass", () => {
+  assert.equal(worstState([]), "pass");
+  assert.equal(worstState(["pass", "unresolved", "pass"]), "unresolved");
+  assert.equal(worstState(["unresolved", "fail", "pass"]), "fail");
+});
+
+test("an interval decides when the limit is outside of it", () => {
+  const stateOf = (low: number | null, high: number | null): string =>
+    judgeInterval({ comparison: "below", limit: 10 }, { value: 9, low, high });
+  assert.deepEqual(
+    [stateOf(1, 9), stateOf(10, 12), stateOf(8, 12), stateOf(8, null), stateOf(12, null), stateOf(null, null)],
+    ["pass", "fail", "unresolved", "unresolved", "fail", "unresolved"],
+  );
+});
+
+test("the result of a percentile is monotone in the number of requests beyond its limit", () => {
+  const order = ["pass", "unresolved", "fail"];
+  for (const percentile of [50, 90, 99]) {
+    let worst = 0;
+    for (let aboveCount = 0; aboveCount <= 400; aboveCount++) {
+      const at = order.indexOf(judgePercentile("below", percentile, { count: 400, aboveCount }));
+      assert.ok(at >= worst, `p${percentile}, ${aboveCount}`);
+      worst = at;
+    }
+    assert.equal(worst, 2);
+  }
+  assert.deepEqual(
+    [50, 90, 99].map((percentile) => requestsToShow("below", percentile)),
+    [5, 29, 299],
+  );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { startMock } from "../../src/mock/server.ts";
 import type { MockHandlers } from "../../src/mock/services/service.ts";
 import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
@@ -79,7 +80,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     encode: () => ({ method: "demo.v1.Text/Echo", message: new Uint8Array(2) }),
   })(overGrpc, { inputs: [1] }),
 };
-for (const endpoint of ["chat", "completions", "responses", "messages"] as const)
+for (const endpoint of CHAT_ENDPOINTS)
   for (const streaming of [true, false])
     Object.assign(TARGETS, { [`openai, ${endpoint}, ${streaming}`]: openai(overHttp, { model, endpoint, streaming }) });
 for (const endpoint of ["generate", "huggingfaceGenerate", "embeddings", "rankings", "imageRetrieval"] as const)

@@ -285,7 +285,7 @@ test("outputs that are not the expected ones are failed requests", LIMIT, async 
   });
 });
 
-test("streams of data beyond the first are reported when the model takes no sequences", LIMIT, async () => {
+test("streams of data beyond the first are reported by a model without sequences", LIMIT, async () => {
   const { writeFile } = await import("node:fs/promises");
   await withFolder(async (folder) => {
     const file = `${folder}/data.json`;
@@ -298,9 +298,9 @@ test("streams of data beyond the first are reported when the model takes no sequ
         return result.prepared.warnings.map((text) => word(text));
       });
     };
-    assert.deepEqual(await warningsOf([[entry], [entry]]), [
-      "only the first of the 2 streams of data is sent: the model takes no sequences.",
-    ]);
+    const [warning = "", ...others] = await warningsOf([[entry], [entry]]);
+    assert.match(warning, /^only the first of the 2 streams /);
+    assert.deepEqual(others, []);
     assert.deepEqual(await warningsOf([[entry]]), []);
   });
 });
@@ -420,9 +420,9 @@ test("Ctrl-C prints the measurements so far and exits with an error", LIMIT, asy
     process.kill(child.pid as number, "SIGINT");
     assert.equal(await exited, 99, err);
     assert.match(out, /Waiting for in-flight inferences to complete\./);
-    assert.match(out, /\[PARTIAL\] The run ended early/);
+    assert.match(out, /^ *\[PARTIAL\] /m);
     assert.match(out, /^Concurrency: 1, throughput: [\d.]+ infer\/sec, latency \d+ usec \(partial\)$/m);
-    assert.match(err, /interrupted; the results above are partial/);
+    assert.match(err, /^rampart: interrupted; /m);
     assert.equal(server.outstanding, 0);
   });
 });

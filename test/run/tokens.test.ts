@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
 import type { TotalledTokens } from "../../src/measure/tokens/token-totals.ts";
 import { tokenWarnings } from "../../src/measure/tokens/token-warnings.ts";
@@ -117,14 +118,14 @@ describe("a run of a language model", () => {
     assert.equal(metrics.interTokenLatencyNs?.count ?? 0, 0);
   });
 
-  for (const endpoint of ["completions", "responses", "messages"] as const) {
+  for (const endpoint of CHAT_ENDPOINTS.slice(1)) {
     test(`reads streams of ${endpoint}`, LIMIT, async () => {
       const { levels } = await run(planOf({ endpoint, streaming: true }));
       assert.deepEqual([...new Set(valuesOf(tokensOf(levels[0]).metrics.outputTokens))], [5]);
     });
   }
 
-  for (const endpoint of ["chat", "completions", "responses", "messages"] as const)
+  for (const endpoint of CHAT_ENDPOINTS)
     for (const streaming of [true, false])
       test(`counts like the embedded model: ${endpoint}${streaming ? ", streamed" : ""}`, LIMIT, async () => {
         const plan = planOf({ endpoint, streaming, tokensPerEvent: 3, reasoningTokens: 2 });
@@ -313,66 +314,59 @@ test("streams without their end mark are counted as failed where others have it"
   }
 });
 
-test(
-  "responses that were not streamed have no time to first token, and an assertion on it says why",
-  LIMIT,
-  async () => {
-    const whole = '{"choices":[{"message":{"content":"the cat"}}]}';
-    const events =
-      'data: {"choices":[{"delta":{"content":"the"}}]}\n\ndata: {"choices":[{"delta":{"content":" cat"}}]}\n\n';
-    // A server that ignores the wish for a stream, one whose events come as one body, and one that streams to every other request.
-    const responsesOf: readonly (readonly [
-      string,
-      (index: number) => readonly [type: string, text: string],
-      number,
-    ])[] = [
+test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
+  const whole = '{"choices":[{"message":{"content":"the cat"}}]}';
+  const events =
+    'data: {"choices":[{"delta":{"content":"the"}}]}\n\ndata: {"choices":[{"delta":{"content":" cat"}}]}\n\n';
+  // A server that ignores the wish for a stream, one whose events come as one body, and one that streams to every other request.
+  const responsesOf: readonly (readonly [string, (index: number) => readonly [type: string, text: string], number])[] =
+    [
       ["JSON", () => ["application/json", whole], 6],
       ["events as one body", () => ["application/json", events], 6],
       ["both", (index) => (index % 2 === 0 ? ["text/event-stream", events] : ["application/json", whole]), 3],
     ];
-    for (const [name, answer, unstreamedCount] of responsesOf) {
-      let index = 0;
-      const server = createServer((request, response) => {
-        const [type, text] = answer(index++);
-        request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
-      });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      try {
-        const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-        const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-        const assertions = [
-          average("timeToFirstToken").below("1 min"),
-          goodput({ timeToFirstToken: "1 min" }).above(0),
-          average("latency").below("1 min"),
-        ];
-        const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
-        const { levels, failedCount } = await run(plan);
-        const tokens = tokensOf(levels[0]);
-        const { window } = levels[0] as (typeof levels)[number];
-        assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
-        const reason = new RegExp(`${unstreamedCount} of 6 responses were not streamed`);
-        const told = tokenWarnings(tokens).join("\n");
-        assert.match(told, reason);
-        assert.match(toTokensJson(tokens).warnings.join(), reason);
-        const metrics = toMetricsJson({ window }, 1);
-        assert.equal(metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
-        const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
-        const isMet = unstreamedCount < 6;
-        assert.deepEqual(
-          verdicts.map(({ state }) => state),
-          [isMet ? "pass" : "unresolved", isMet ? "pass" : "unresolved", "pass"],
-        );
-        for (const verdict of verdicts.slice(0, 2)) {
-          if (isMet) assert.equal(verdict.reason, undefined);
-          else assert.match(verdict.reason ?? "", reason);
-        }
-      } finally {
-        server.closeAllConnections();
-        server.close();
+  for (const [name, answer, unstreamedCount] of responsesOf) {
+    let index = 0;
+    const server = createServer((request, response) => {
+      const [type, text] = answer(index++);
+      request.resume().on("end", () => response.writeHead(200, { "Content-Type": type }).end(text));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+      const assertions = [
+        average("timeToFirstToken").below("1 min"),
+        goodput({ timeToFirstToken: "1 min" }).above(0),
+        average("latency").below("1 min"),
+      ];
+      const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
+      const { levels, failedCount } = await run(plan);
+      const tokens = tokensOf(levels[0]);
+      const { window } = levels[0] as (typeof levels)[number];
+      assert.deepEqual([failedCount, tokens.count, tokens.unstreamedCount], [0, 6, unstreamedCount], name);
+      const reason = new RegExp(`${unstreamedCount} of 6 responses were not streamed`);
+      const told = tokenWarnings(tokens).join("\n");
+      assert.match(told, reason);
+      assert.match(toTokensJson(tokens).warnings.join(), reason);
+      const metrics = toMetricsJson({ window }, 1);
+      assert.equal(metrics["timeToFirstTokenUs"]?.count ?? 0, 6 - unstreamedCount);
+      const verdicts = plan.assertions.map((assertion) => judge(assertion, levels, 1));
+      const isMet = unstreamedCount < 6;
+      assert.deepEqual(
+        verdicts.map(({ state }) => state),
+        [isMet ? "pass" : "unresolved", isMet ? "pass" : "unresolved", "pass"],
+      );
+      for (const verdict of verdicts.slice(0, 2)) {
+        if (isMet) assert.equal(verdict.reason, undefined);
+        else assert.match(verdict.reason ?? "", reason);
       }
+    } finally {
+      server.closeAllConnections();
+      server.close();
     }
-  },
-);
+  }
+});
 
 describe("an assertion on tokens that may end the run", () => {
   const early = async (assertions: ScenarioDefinition["assert"], tags?: ScenarioDefinition["tags"]) => {
@@ -390,7 +384,7 @@ describe("an assertion on tokens that may end the run", () => {
   test("does so while the level is measured, and its tokens are in the report", LIMIT, async () => {
     const { error, aborted, levels } = await early([keeps, slow.abortAfter("200 ms")]);
     assert.deepEqual([error?.code, aborted?.assertionIndex], ["assertion-failed", 1]);
-    assert.match(error?.message ?? "", /"p99 time to first token < 1 ms" did not hold over the last 200 ms, with/);
+    assert.match(error?.message ?? "", /"p99 time to first token < 1 ms" .* 200 ms, with/);
     assert.ok((aborted?.measured ?? 0) >= 20e6);
     assert.equal(levels[0]?.outcome, "partial");
     assert.ok(tokensOf(levels[0]).count > 0);

@@ -37,7 +37,7 @@ describe("a scenario that is the program", () => {
     const { code, out, err } = await runScript("direct.ts", "--concurrency", "surplus");
     assert.equal(code, 64);
     assert.equal(out, "");
-    assert.match(err, /^rampart: --concurrency: is not a flag of this command/m);
+    assert.match(err, /^rampart: --concurrency: /m);
     assert.doesNotMatch(err, /surplus/);
   });
 

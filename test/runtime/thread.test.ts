@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { getPriority, hostname, networkInterfaces } from "node:os";
-import { test } from "node:test";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { yieldBackgroundThreads } from "../../src/runtime/background-threads.ts";
 import { openCoreWait } from "../../src/runtime/core-wait.ts";
 import { isThisHost } from "../../src/runtime/this-host.ts";
-import { raiseThreadPriority } from "../../src/runtime/thread-priority.ts";
+import { LOWERED, raiseThreadPriority } from "../../src/runtime/thread-priority.ts";
 
 /** What the measuring thread knows of its core, and does to have it. */
 
@@ -46,3 +49,55 @@ for (const [host, expected] of [
 ] as const)
   test(`the host ${host} is ${expected ? "this machine" : "another one"}`, () =>
     assert.equal(isThisHost(host), expected));
+
+/** A thread that lowers its priority and reports its niceness, the 19th field of the system's line about it. */
+const LOWERING = new URL("./lowering-thread.ts", import.meta.url);
+
+function nicenessOf(stat: string): number {
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+}
+
+test("a thread lowers its own priority, and no other's", { skip: process.platform !== "linux" }, async () => {
+  const before = nicenessOf(readFileSync("/proc/thread-self/stat", "utf8"));
+  const worker = new Worker(fileURLToPath(LOWERING));
+  const stat = await new Promise<string>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
+  await worker.terminate();
+  assert.equal(nicenessOf(stat), Math.max(before, LOWERED));
+  assert.equal(nicenessOf(readFileSync("/proc/thread-self/stat", "utf8")), before);
+});
+
+describe("compiler threads", () => {
+  const NICENESS = 8;
+  const TASKS = "/proc/self/task";
+
+  /** Niceness of the threads with these names. */
+  function nicenessOf(isWanted: (name: string) => boolean): number[] {
+    return readdirSync(TASKS)
+      .filter((thread) => isWanted(readFileSync(`${TASKS}/${thread}/comm`, "utf8").trim()))
+      .map((thread) => getPriority(Number(thread)));
+  }
+
+  test("compiler threads get a lower priority; the sending thread keeps its own", {
+    skip: process.platform !== "linux",
+  }, async () => {
+    const own = getPriority(process.pid);
+    // There is something to compile, so that the threads are there.
+    let sum = 0;
+    for (let i = 0; i < 3e6; i++) sum = (sum * 31 + i) % 1_000_003;
+    assert.ok(sum >= 0);
+    yieldBackgroundThreads();
+    const read = (): number[] => nicenessOf((name) => /^(?:JITWorker|V8Worker|V8 DefaultWorke)$/.test(name));
+    let compilers = read();
+    // Those that were started since the last look are lowered at the next one.
+    for (let looks = 0; looks < 50 && compilers.some((niceness) => niceness !== NICENESS); looks++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      compilers = read();
+    }
+    assert.ok(compilers.length > 0, "no thread of those names was found");
+    assert.deepEqual(new Set(compilers), new Set([NICENESS]));
+    assert.equal(getPriority(process.pid), own);
+  });
+});

@@ -123,7 +123,7 @@ describe("generate", () => {
     {
       name: "tags that are none",
       make: () => ({ tensors: { IN: [1, 2] }, tags: 5 }),
-      message: /has tags that are not an object of texts, numbers or booleans/,
+      message: /input 0: has tags that are not /,
     },
     { name: "no body", target: http("localhost:1"), make: () => ({}), message: /has no body and no file/ },
     {

@@ -67,7 +67,7 @@ const REFUSED: readonly {
     message: /cannot be given together with latency/,
   },
   {
-    name: "the knee in a search for the highest load",
+    name: "the knee in a search",
     parts: { load: findMax({ range: steps([1, 2], { until: "knee" }), where: [p99("latency").below("1 s")] }) },
     path: "load.range.until",
     message: /a search ends when the limits are known to break/,

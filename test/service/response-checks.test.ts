@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { addExplanation, appendExplanation, describeBytes, explainStatus } from "../../src/service/explain-error.ts";
 import { createPayloadChecks } from "../../src/service/openai/response-check.ts";
 import type { ResponseKind } from "../../src/service/openai/response-kind.ts";
 import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
 import { createGrpcChecks } from "../../src/service/triton/grpc-response-check.ts";
 import { createHttpChecks } from "../../src/service/triton/http-response-check.ts";
 import { INFER_RESPONSE } from "../../src/service/triton/messages.ts";
+import type { Failure } from "../../src/transport/failure.ts";
 import type { CreateResponseCheck, ResponseHead } from "../../src/transport/response-check.ts";
 
 /** What counts as a response, whole and in pieces, first seen and when responses like it are known. */
@@ -281,4 +283,38 @@ describe("a stream of events", () => {
     assert.deepEqual(judgeStreams("responses", streams), [undefined, undefined, undefined, undefined]);
     assert.deepEqual(judgeStreams(undefined, [["data: a b\n\n"]]), [undefined]);
   });
+});
+
+/** What a failure says about the body of its response. */
+
+const FAILURE: Failure = { kind: "http", status: 400, message: "HTTP status 400" };
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+for (const [what, body, expected] of [
+  ["text", bytes("no such model"), "no such model"],
+  ["nothing", bytes(""), ""],
+  [
+    "text in another encoding",
+    Uint8Array.of(...bytes("Modell nicht verf"), 0xfc, ...bytes("gbar")),
+    "Modell nicht verf\ufffdgbar",
+  ],
+  ["bytes that are no text", Uint8Array.of(0xff, 0xfe, 0x41), "3 bytes"],
+  ["bytes with a NUL", Uint8Array.of(0x41, 0, 0x42), "3 bytes"],
+] as const)
+  test(`a body is described: ${what}`, () => assert.equal(describeBytes(body), expected));
+
+test("an error status gets the response on one line, and the response itself as its response", () => {
+  const explained = explainStatus(FAILURE, bytes(" no such\n  model "));
+  assert.deepEqual(explained, { ...FAILURE, message: "HTTP status 400: no such model", response: "no such\n  model" });
+  for (const body of [undefined, bytes(""), bytes(" \n")]) assert.equal(explainStatus(FAILURE, body), FAILURE);
+  const closed: Failure = { kind: "closed", message: "the connection closed" };
+  assert.equal(explainStatus(closed, bytes("no such model")), closed);
+});
+
+test("long explanations are cut, and an empty one adds nothing", () => {
+  const long = "x".repeat(10_000);
+  assert.equal(appendExplanation(FAILURE, long).message, `HTTP status 400: ${"x".repeat(300)}`);
+  assert.equal(addExplanation(FAILURE, long, "why").response?.length, 4096);
+  assert.equal(appendExplanation(FAILURE, ""), FAILURE);
+  assert.equal(addExplanation(FAILURE, long, ""), FAILURE);
 });

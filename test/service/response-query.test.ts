@@ -36,7 +36,7 @@ const decode = ([body]: readonly Uint8Array[]): unknown => {
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    throw new Error("the response is not JSON");
+    throw new Error("not readable");
   }
 };
 const bytes = (text: string): Uint8Array[] => [new TextEncoder().encode(text)];
@@ -53,7 +53,7 @@ test("a response is a success where the expression is true, and its values are e
     kind: "validation",
     message: "the response is not a success: error == null is not true",
   });
-  assert.deepEqual(reader?.read(bytes("<html>")), { kind: "unreadable", message: "the response is not JSON" });
+  assert.deepEqual(reader?.read(bytes("<html>")), { kind: "unreadable", message: "not readable" });
 });
 
 test("without rules no response is decoded", () => {

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { refuseCall, STATUS } from "../../src/mock/grpc-frames.ts";
 import { serveMethod } from "../../src/mock/grpc-server.ts";
 import { startMock } from "../../src/mock/server.ts";
+import { checkAddress } from "../../src/wizard/address.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { describeRefusal, detectServer } from "../../src/wizard/detect.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
@@ -127,3 +128,21 @@ test("a path that answers with an error is described, and no other one", { timeo
 test("a text that is not an address is not queried", async () => {
   assert.equal(await detectServer("http://a b"), undefined);
 });
+
+const ADDRESSES: readonly (readonly [text: string, isAddress: boolean])[] = [
+  ["localhost", true],
+  [" localhost:8000 ", true],
+  ["[::1]:8000", true],
+  ["https://host/v1", true],
+  ["host/path?query=a b", true],
+  ["", false],
+  ["two words", false],
+  ["host:80000", false],
+  ["host:9nonsense", false],
+];
+
+for (const [text, isAddress] of ADDRESSES)
+  test(`'${text}' is ${isAddress ? "an" : "no"} address`, () => {
+    if (isAddress) assert.equal(checkAddress(text), undefined);
+    else assert.match(checkAddress(text) ?? "", /^must be host:port, http:\/\/host:port or https:\/\/host:port$/);
+  });

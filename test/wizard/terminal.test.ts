@@ -213,6 +213,8 @@ describe("rampart init in a terminal", () => {
         await terminal.waitFor(
           /The target is a language model\. Escape chooses another\.[\s\S]*The model is mock-llm, the only one/,
         );
+        // What is proposed runs here.
+        await terminal.waitFor(/The tokenizer of mock-llm is not known: the server counts tokens\.[\s\S]*│ +none/);
         terminal.press("Escape");
         // Both are offered, and nothing else.
         await terminal.asks("What do you want to measure?");

@@ -3,7 +3,7 @@ import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
 import { checkAddress } from "../../wizard/address.ts";
@@ -78,7 +78,7 @@ function readUrl(flags: FlagValues, door: string, problems: Problem[]): string {
     return "";
   }
   if (given !== undefined && flags.positionals.length > 0)
-    problems.push(problem("conflict", "--url", "the argument is an address too", "Give only one of them."));
+    problems.push(problem("conflict", "--url", "the argument is an address too", ONLY_ONE));
   const wrong = checkAddress(url);
   if (wrong !== undefined) problems.push(problem("invalid-value", "URL", wrong, "Write localhost:8000.", url));
   return url.trim();
@@ -110,7 +110,7 @@ function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[
   const time = readDuration(flags, "for", problems);
   const requests = readAmount(flags, door, "requests", problems);
   if (requests !== undefined && time !== undefined)
-    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
+    problems.push(problem("conflict", "--for", "--requests already says when to end", ONLY_ONE));
   if (requests !== undefined && flags.has("slo")) {
     const message = "has no effect with --slo, which measures each number of users as long as its limits need";
     problems.push(problem("conflict", "--requests", message, "Leave it out, or give --for, the longest time of each."));

@@ -156,7 +156,7 @@ const LESS = "FRX";
 
 /**
  * Prints a text: through the program that PAGER names, by default `less`, when it is longer than the terminal that standard output is.
- * An empty PAGER means none. A pager that cannot be started is none too.
+ * An empty PAGER means none. A pager that cannot be started counts as none.
  */
 function printPaged(text: string, io: TextSink): void {
   const { PAGER, LESS: given = LESS, TERM } = process.env;

@@ -1,7 +1,7 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
-import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import type { hold } from "../../scenario/loads/levels.ts";
@@ -88,7 +88,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   const data = flags.text("data");
   const fields = readPairs(flags, "form", "image=@cat.jpg", problems);
   if (data !== undefined && fields.length > 0) {
-    problems.push(problem("conflict", "--form", "--data is given too", "Give only one of them."));
+    problems.push(problem("conflict", "--form", "--data is given too", ONLY_ONE));
     return undefined;
   }
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };

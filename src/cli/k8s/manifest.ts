@@ -1,4 +1,4 @@
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
@@ -103,7 +103,7 @@ function checkFlags(flags: FlagValues): Problem[] {
     ...missing(isGiven("agents"), "--agents", "Give the number of pods that send, such as 20."),
     ...missing(isGiven("image"), "--image", "Give the image with Rampart; compile/Containerfile makes one."),
     ...wrong,
-    ...(isUnused ? [problem("conflict", "--nats-image", "has no effect with --bus", "Give only one of them.")] : []),
+    ...(isUnused ? [problem("conflict", "--nats-image", "has no effect with --bus", ONLY_ONE)] : []),
   ];
 }
 

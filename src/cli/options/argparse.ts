@@ -1,5 +1,5 @@
 import { nearestName } from "../../plan/nearest-name.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import type { Option } from "./option.ts";
 
 /** Parses command lines like Python's argparse, but reports all problems instead of the first. */
@@ -55,7 +55,7 @@ export function checkGiven<O extends ArgparseOption>(
       .find((one) => excludes !== undefined && one.option.excludes === excludes && one.option !== option)?.option;
     if (rival === undefined) return [];
     const message = `argument ${spellingsOf(option)}: not allowed with argument ${spellingsOf(rival)}`;
-    return [problem("conflict", typed, message, "Leave one of them out.")];
+    return [problem("conflict", typed, message, ONLY_ONE)];
   });
   return [...required, ...excluded];
 }

@@ -76,6 +76,8 @@ type Parsed = Pick<ChangeLimit, "of" | "amount"> | { readonly message: string; r
 
 function parseChange({ quantity }: NamedMetric, sign: string, given: string): Parsed {
   const pct = parsePercent(given);
+  if (pct === undefined && sign === "-" && parseDurationNs(given) !== undefined)
+    return { message: "a time cannot be negative", hint: `Write ${given}.` };
   if (pct === undefined) return { message: "a change is in percent", hint: `Write ${sign}5%.` };
   const amount = (sign === "-" ? -pct : pct) / 100;
   return { of: quantity === "ratio" ? "points" : "relative", amount };

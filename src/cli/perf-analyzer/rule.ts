@@ -1,6 +1,9 @@
 /** A rule between options: whether it is broken, and the problem to report then. */
 export type Rule = readonly [isBroken: boolean, path: string, message: string, hint: string, value?: string];
 
+/** What the kinds say that have no streams of responses. */
+export const NO_STREAMS = "Streaming is only allowed with gRPC protocol and Triton C API.";
+
 /** Returns the rule of servers whose metrics are not those of Triton. */
 export function noMetrics(isCollectingMetrics: boolean, hint = "Leave --collect-metrics out."): Rule {
   const message = "Server-side metric collection is only supported with Triton client backend.";

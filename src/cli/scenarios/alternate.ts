@@ -15,7 +15,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
 import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { expectedAtMost } from "../expected-time.ts";
+import { expectedAtMost, showPlan } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -55,11 +55,12 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
     );
     return [];
   }
+  if (!flags.has("quiet")) announce(order, plans, names, io);
   if (flags.has("dry-run")) {
-    io.out(`${JSON.stringify({ order: order.map((side) => names[side]), plans }, null, 2)}\n`);
+    const shown = { order: order.map((side) => names[side]), plans: plans.map(showPlan) };
+    io.out(`${JSON.stringify(shown, null, 2)}\n`);
     return [];
   }
-  if (!flags.has("quiet")) announce(order, plans, names, io);
   const { blocks, codes } = await measureBlocks(run, order, io);
   const [base, next] = ([0, 1] as const).map((side) =>
     toRunSet(

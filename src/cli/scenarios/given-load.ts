@@ -1,5 +1,5 @@
 import type { AssertionPlan, Comparison } from "../../plan/assertions.ts";
-import { type Problem, problem, UserError } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
 import { hold } from "../../scenario/loads/levels.ts";
@@ -26,7 +26,7 @@ export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems:
   const requests = readAmount(flags, door, "requests", problems);
   const time = readDuration(flags, "for", problems);
   if (requests !== undefined && time !== undefined)
-    problems.push(problem("conflict", "--for", "--requests already says when to end", "Give only one of them."));
+    problems.push(problem("conflict", "--for", "--requests already says when to end", ONLY_ONE));
   const given: GivenLoad = {
     users: readAmount(flags, door, "users", problems),
     perSec: readAmount(flags, door, "rate", problems),

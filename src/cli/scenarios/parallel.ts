@@ -12,7 +12,7 @@ import {
 import { EXIT } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
 import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { expectedAtMost } from "../expected-time.ts";
+import { expectedAtMost, showPlan } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
@@ -43,17 +43,12 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
     );
     return [];
   }
+  if (!flags.has("quiet")) announce(names, plans, io);
   if (flags.has("dry-run")) {
-    io.out(
-      `${JSON.stringify(
-        names.map((target, part) => ({ target, plan: plans[part] })),
-        null,
-        2,
-      )}\n`,
-    );
+    const shown = names.map((target, part) => ({ target, plan: showPlan(plans[part]) }));
+    io.out(`${JSON.stringify(shown, null, 2)}\n`);
     return [];
   }
-  if (!flags.has("quiet")) announce(names, plans, io);
   const { sweep, codes } = await measure(run, io);
   await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: "run" }, io);
   return codes;

@@ -24,6 +24,12 @@ export const SET_FLAG: Flag = {
   isCommon: true,
   value: "NAME=VALUE",
   help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+  meantAs: {
+    "--repeat": "repeat: 5 in the scenario",
+    "--runs": "repeat: 5 in the scenario",
+    "--warmup": 'warmupFor: "10 s" in the scenario',
+    "--warmup-for": 'warmupFor: "10 s" in the scenario',
+  },
 };
 
 /** A scenario whose parameters have values. */
@@ -77,8 +83,8 @@ export function prepareScenario(
   const load = readGivenLoad(flags, "run", problems);
   const limits = readLimits(flags, problems);
   const { values, plan: parameters } = readParameters(params, { sets: flags.texts("set"), env: process.env }, problems);
-  problems.push(...checkHooks({ setup, teardown }));
-  if (problems.length > 0) throw new UserError(problems);
+  const wrongHooks = checkHooks({ setup, teardown });
+  if (problems.length > 0) throw new UserError([...problems, ...wrongHooks]);
   const overrides = {
     urls: flags.texts("url"),
     client: flags.text("client") as Plan["client"]["kind"] | undefined,
@@ -95,13 +101,27 @@ export function prepareScenario(
     ...((setup ?? teardown) === undefined ? {} : { hooks: defined({ setup, teardown }) }),
     ...{ context, folder, overrides, limits, lateFields },
     resolved,
-    plan: (known, own, change) => toPlan(resolved(known), folder, { ...overrides, ...own }, change),
-    checkEarly: () => {
-      const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
-      if (lateFields.length === 0) toPlan(known, folder, overrides);
-      else checkFields(known, late);
-    },
+    plan: (known, own, change) =>
+      withProblems(wrongHooks, () => toPlan(resolved(known), folder, { ...overrides, ...own }, change)),
+    checkEarly: () =>
+      withProblems(wrongHooks, () => {
+        const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);
+        if (lateFields.length === 0) toPlan(known, folder, overrides);
+        else checkFields(known, late);
+      }),
   };
+}
+
+/** Returns what a function returns. @throws UserError with these problems and those of the function */
+function withProblems<T>(problems: readonly Problem[], make: () => T): T {
+  let made: T;
+  try {
+    made = make();
+  } catch (error) {
+    throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
+  }
+  if (problems.length > 0) throw new UserError(problems);
+  return made;
 }
 
 function checkHooks(hooks: Readonly<Record<string, unknown>>): Problem[] {

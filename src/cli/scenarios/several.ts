@@ -3,6 +3,7 @@ import { basename, extname, join } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
+import { estimateAllRuns } from "../../registry/run-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
@@ -105,18 +106,35 @@ function outputOptions(): readonly SharedOption[] {
 /**
  * Plans scenarios, so that a mistake in one is reported before another is run.
  * @param problems gets those of the plans, each once
- * @param plan plans one of them
+ * @param plan plans one of them, which is then not run
+ * @returns the longest time of each, in milliseconds; undefined where it is not known
  */
 export async function planSeveral(
   files: readonly string[],
   problems: Problem[],
-  plan: (file: string) => Promise<unknown>,
-): Promise<void> {
+  plan: (file: string, watched: Pick<RunRequest, "watch" | "onRuns">) => Promise<unknown>,
+): Promise<(number | undefined)[]> {
+  const times: (number | undefined)[] = [];
   for (const file of files) {
     // What these options name is part of a scenario.
     const place = (path: string): string => (/^--(set|sweep) /.test(path) ? `${file}: ${path}` : path);
-    await plan(file).catch((error: unknown) => addProblems(problems, error, place));
+    let mostMs: number | undefined;
+    const watched: Pick<RunRequest, "watch" | "onRuns"> = {
+      watch: {
+        onPlan: (one) => {
+          mostMs = estimateAllRuns(one)?.mostMs;
+        },
+      },
+      onRuns: (runs, areAtOnce) => {
+        const all = runs.map((one) => estimateAllRuns(one.plan)?.mostMs ?? Number.NaN);
+        const joined = areAtOnce ? Math.max(...all) : all.reduce((total, ms) => total + ms, 0);
+        mostMs = Number.isNaN(joined) ? undefined : joined;
+      },
+    };
+    await plan(file, watched).catch((error: unknown) => addProblems(problems, error, place));
+    times.push(mostMs);
   }
+  return times;
 }
 
 /**

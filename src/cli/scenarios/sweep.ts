@@ -22,7 +22,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { formatDryRun } from "../expected-time.ts";
+import { showPlan } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -80,21 +80,17 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
       );
     return [];
   }
+  if (!flags.has("quiet")) announce(points.length, plans, io);
   if (flags.has("dry-run")) {
     const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
     io.out(`${JSON.stringify(shown, null, 2)}\n`);
     return [];
   }
-  if (!flags.has("quiet")) announce(points.length, plans, io);
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
     command.runPoint(flagsOf(values), once, watch),
   );
   await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: command.door }, io);
   return codes;
-}
-
-function showPlan(plan: Plan | undefined): unknown {
-  return plan === undefined ? null : JSON.parse(formatDryRun(plan, "code"));
 }
 
 type RunPoint = (values: PointValues, watch: PointWatch) => Promise<number>;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { integerSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { holdMade, loadGeneratedPayloads, loadGeneratedTensors, takeMade } from "../generate/load-generated.ts";
 import type { InputKind } from "../input-kind.ts";
 
@@ -22,8 +22,8 @@ function schemaOf<K extends MadeKind>(kind: K) {
     /** An {@link InputMaker}. */
     make: functionSchema(),
     /** Most inputs to take. */
-    count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
-    seed: v.pipe(v.number(), v.integer("must be a whole number")),
+    count: wholeSchema(1),
+    seed: integerSchema(),
     /** How a prompt becomes a body. Absent: there are no prompts. */
     format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
   });

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { generateDataset } from "../random-data.ts";
 
@@ -30,7 +30,7 @@ function generatedSchema<const K extends "random" | "zero">(kind: K) {
   return v.object({
     kind: v.literal(kind),
     /** Number of characters of a random text. */
-    stringLength: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+    stringLength: wholeSchema(1),
     /** The text of every BYTES element; empty: random texts. */
     stringData: v.string(),
   });

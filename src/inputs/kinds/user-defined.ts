@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { atLeast, type PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { loadCustomInputs } from "../user-inputs.ts";
 
@@ -23,7 +23,7 @@ const schema = () =>
     /** The protocol of the encoded requests. */
     protocol: v.picklist(["http", "grpc", "grpc-call"]),
     /** Most inputs that are taken; they repeat when the load needs more. */
-    count: v.pipe(v.number(), v.integer(), v.minValue(1, "must be 1 or more")),
+    count: v.pipe(v.number(), v.integer(), atLeast(1)),
   });
 
 export const customInputs: InputKind<CustomInputsPlan> = {

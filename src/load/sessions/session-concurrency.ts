@@ -64,7 +64,13 @@ function requireSessions({ concurrency, repeats }: SessionConcurrencyLoadPlan, d
     const hint = 'Raise count in the inputs, or give the load a time, such as for: "30 s".';
     throw userError("conflict", { setting: "load.concurrency" }, message, hint, String(concurrency));
   }
-  const message = `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`;
-  const hint = "Please add more unique session IDs to the file or lower the session concurrency level.";
-  throw userError("mismatch", { setting: "load.concurrency" }, message, hint);
+  throw userError("mismatch", { setting: "load.concurrency" }, ...fewSessions(count, concurrency));
+}
+
+/** Words that a file has too few sessions, as perf_analyzer does. */
+export function fewSessions(count: number, concurrency: number): [message: string, hint: string] {
+  return [
+    `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,
+    "Please add more unique session IDs to the file or lower the session concurrency level.",
+  ];
 }

@@ -26,7 +26,7 @@ interface ResponseRules {
 }
 
 /**
- * Computes the times of a response. Its content is its output: like GenAI-Perf, reasoning is no content.
+ * Computes the times of a response. Its content is its output: like in GenAI-Perf, reasoning is not content.
  *
  * @param readNs arrival of each read, in nanoseconds after the send
  */

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
-import { lazySchema, numberSchema, type PlanOf } from "../schema.ts";
+import { atLeast, filledSchema, isWhole, lazySchema, numberSchema, type PlanOf } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";
 import { tagsSchema } from "./tags.ts";
 
@@ -23,7 +23,7 @@ const MAX_WEIGHT = 1_000_000;
 export function mixSchema() {
   const kind = v.object({ kind: v.string() });
   const member = v.object({
-    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    name: filledSchema(),
     weight: weightSchema(),
     target: lazySchema<TargetPlans[Exclude<keyof TargetPlans, "mix">]>(() => kind),
     inputs: lazySchema<InputsPlan>(() => kind),
@@ -47,12 +47,7 @@ export function mixSchema() {
 
 /** Returns the schema of a member's weight: its share of the requests is its weight over the sum of all weights. */
 export function weightSchema() {
-  return v.pipe(
-    numberSchema(),
-    v.integer("must be a whole number"),
-    v.minValue(1, "must be 1 or more"),
-    v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"),
-  );
+  return v.pipe(numberSchema(), isWhole(), atLeast(1), v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"));
 }
 
 /** Returns the plan of a member as if it were measured alone, without assertions. */

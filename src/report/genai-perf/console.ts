@@ -6,12 +6,12 @@ import {
   reportTitle,
   SYSTEM_METRICS,
   type SystemMetric,
+  TABLE_STATISTICS,
 } from "./layout.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import type { GenAiPerfResult, Statistics } from "./result.ts";
 import { formatRichTable, wrapWords } from "./rich-table.ts";
 
-const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
 /** Longer names are wrapped. */
 const NAME_WIDTH = 36;
 
@@ -21,15 +21,15 @@ export function formatGenAiPerfConsole(result: GenAiPerfResult): string {
   const rows = [
     ...shownRequestMetrics(result).map((metric) => [
       formatName(metricLabel(metric)),
-      ...STATISTICS.map((statistic) => formatStatistic(statistics, metric.name, statistic)),
+      ...TABLE_STATISTICS.map((statistic) => formatStatistic(statistics, metric.name, statistic)),
     ]),
     ...shownSystemMetrics(result).map((metric) => [
       formatName(metricLabel(metric)),
       formatStatistic(statistics, metric.name, "avg"),
-      ...STATISTICS.slice(1).map(() => "N/A"),
+      ...TABLE_STATISTICS.slice(1).map(() => "N/A"),
     ]),
   ];
-  return formatRichTable(reportTitle(result.endpointType), ["Statistic", ...STATISTICS], rows);
+  return formatRichTable(reportTitle(result.endpointType), ["Statistic", ...TABLE_STATISTICS], rows);
 }
 
 /** Returns the request metrics for table and CSV. Metrics of streams are included only for streamed responses. */

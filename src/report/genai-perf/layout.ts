@@ -66,7 +66,10 @@ function requestMetrics(family: ResponseFamily): RequestMetric[] {
   }).toSorted((a, b) => a.row - b.row);
 }
 
-/** The responses that are no text. */
+/** The statistics of GenAI-Perf's tables, in the order of their columns. */
+export const TABLE_STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
+
+/** The responses that are not text. */
 const FAMILIES: Readonly<Partial<Record<ResponseKind, ResponseFamily>>> = {
   "image-retrieval": "images",
   embeddings: "plain",

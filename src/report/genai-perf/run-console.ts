@@ -7,6 +7,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warning-text.ts";
 import { formatGenAiPerfConsole } from "./console.ts";
+import { TABLE_STATISTICS } from "./layout.ts";
 import { type Measured, measuredOf } from "./measured.ts";
 import { formatTwoDecimals } from "./python-format.ts";
 import { formatRichTable } from "./rich-table.ts";
@@ -54,8 +55,6 @@ function areEqual(values: Float64Array, others: Float64Array): boolean {
   return values.every((value, i) => value === others[i]);
 }
 
-const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
-
 /** Formats Rampart's table of the metrics that GenAI-Perf's table does not have, without rows that have no data; empty if no row has data. */
 export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: RunSummary): string {
   const ofRequests = TOKEN_METRICS.flatMap((metric) => {
@@ -70,7 +69,7 @@ export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: Ru
         ? undefined
         : summarize(values, true);
     if (summary === undefined) return [];
-    return [[label, ...STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
+    return [[label, ...TABLE_STATISTICS.map((statistic) => formatTwoDecimals(summary[statistic] * scale))]];
   });
   const rate = (key: string): number | undefined => window && estimateMetric({ key }, { window }, 1)?.value;
   const ofRun = [
@@ -83,8 +82,8 @@ export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: Ru
   const rows = [
     ...ofRequests,
     ...ofRun.flatMap(([label, value]) =>
-      value === undefined ? [] : [[label, formatTwoDecimals(value), ...STATISTICS.slice(1).map(() => "N/A")]],
+      value === undefined ? [] : [[label, formatTwoDecimals(value), ...TABLE_STATISTICS.slice(1).map(() => "N/A")]],
     ),
   ];
-  return rows.length === 0 ? "" : formatRichTable("Rampart | More Metrics", ["Statistic", ...STATISTICS], rows);
+  return rows.length === 0 ? "" : formatRichTable("Rampart | More Metrics", ["Statistic", ...TABLE_STATISTICS], rows);
 }

@@ -1,6 +1,6 @@
 import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { saturationReason } from "../../measure/derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "../../measure/derived-values.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -46,7 +46,7 @@ export function reliabilityWarnings(result: RunResult): Text[] {
   }
   for (const { window } of levels) {
     const reason = saturationReason(window);
-    if (reason !== undefined) doubts.push(`the client may have been the limit, not the server: ${reason}.`);
+    if (reason !== undefined) doubts.push(`${clientLimitText(reason)}.`);
   }
   return doubts;
 }
@@ -75,8 +75,7 @@ export function reportCourse(
   for (const level of levels)
     if (describeUndelivered(prepared.plan, level) === undefined)
       note(`load: ${describeDelivery(prepared.plan, level)}`);
-  for (const { window } of levels)
-    note(`the client used ${Math.round(window.health.cpuRatio * 100)} % of a core while it was measured`);
+  for (const { window } of levels) note(`the client used ${ofCore(window.health.cpuRatio)} while it was measured`);
 }
 
 /** GenAI-Perf's table measures only from the actual send. */
@@ -127,7 +126,7 @@ export function reportFailures(result: RunResult, columns: TokenColumns | undefi
   }
   if (cancelledCount > 0) {
     note(
-      `${cancelledCount} of ${sentCount} ${plural(sentCount, "request")} ${plural(cancelledCount, "was cancelled; it is no failure", "were cancelled; they are not failures")}, and the statistics exclude them:`,
+      `${cancelledCount} of ${sentCount} ${plural(sentCount, "request")} ${plural(cancelledCount, "was cancelled; it is not a failure", "were cancelled; they are not failures")}, and the statistics exclude them:`,
     );
     list(isCancelled);
   }

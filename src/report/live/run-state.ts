@@ -12,7 +12,7 @@ import { planOfPhase } from "../../registry/load-modes.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
 import { shownUnitOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
-import type { PreparedRun, RequestCounts } from "../../result/run-result.ts";
+import { type PreparedRun, REQUEST_COUNTS, type RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
 import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import { LoadMonitor } from "../../telemetry/health-monitor.ts";
@@ -36,8 +36,7 @@ const SNAPSHOT_NS = 100e6;
 const RECENT_NS = 5e9;
 const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
-const COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
-type CountName = (typeof COUNTS)[number];
+type CountName = keyof RequestCounts;
 const NO_REQUESTS = countsBy(() => 0);
 
 /** Follows a run, and describes its state at any time. */
@@ -197,7 +196,7 @@ export class RunState implements Report {
     if (this.firstLevelNs !== undefined) slot.spentNs += atNs - this.settledNs;
     this.settledNs = atNs;
     this.settled = countsBy((name) => counts[name]);
-    for (const name of COUNTS) slot[name] += counts[name] - settled[name];
+    for (const name of REQUEST_COUNTS) slot[name] += counts[name] - settled[name];
   }
 
   private slotOf(place: LevelPlace): LevelSlot {
@@ -307,7 +306,7 @@ class SeenWindows {
 }
 
 function countsBy(countOf: (name: CountName) => number): RequestCounts {
-  return Object.fromEntries(COUNTS.map((name) => [name, countOf(name)])) as Record<CountName, number>;
+  return Object.fromEntries(REQUEST_COUNTS.map((name) => [name, countOf(name)])) as Record<CountName, number>;
 }
 
 function perSec(count: number, ns: number): number {

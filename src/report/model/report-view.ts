@@ -99,7 +99,7 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * alone, and otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
-  // The only level of a schedule from data is no rate.
+  // The only level of a schedule from data is not a rate.
   const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
   const isNumber =
     !isOfData &&

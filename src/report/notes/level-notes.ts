@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { isBusy, saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
+import { clientLimitText, isBusy, saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
@@ -144,10 +144,16 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
     return { ...describeLag(lag), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
-  const text = `the client may have been the limit, not the server: ${reason}`;
   // Another thread helps where this one is busy, and not where it waits for a core.
   const remedy = isBusy(window) ? [{ say: "more-workers" } as const] : [];
-  return { ...CLIENT, code: "client-limit", metric: "throughput", cause: "limit", texts: [text, ...remedy], weight: 1 };
+  return {
+    ...CLIENT,
+    code: "client-limit",
+    metric: "throughput",
+    cause: "limit",
+    texts: [clientLimitText(reason), ...remedy],
+    weight: 1,
+  };
 }
 
 /** All levels share one note about the client, which has the worst of them. */

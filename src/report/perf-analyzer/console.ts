@@ -1,6 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
 import {
+  clientLimitText,
   inferPerSec,
   responsesPerSec,
   saturationReason,
@@ -201,8 +202,7 @@ class PerfAnalyzerConsole implements Report {
     const isExplained = late.length > 0 || lag !== undefined || reason !== undefined || isSlow;
     for (const line of [...late, ...loadNotes(result, this.plan, isExplained)]) this.note(line);
     if (lag !== undefined) this.note(`${lag}.`);
-    else if (reason !== undefined && late.length === 0)
-      this.note(`the client may have been the limit, not the server: ${reason}.`);
+    else if (reason !== undefined && late.length === 0) this.note(`${clientLimitText(reason)}.`);
   }
 
   private printGpus(gpu: GaugeReadings): void {

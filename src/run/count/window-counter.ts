@@ -23,7 +23,7 @@ export interface CountOptions {
   readonly canLanesWait: boolean;
   /** Length of a level with a time line, in nanoseconds. Absent: it has none. */
   readonly timelineNs?: number;
-  /** Whether the load is not steady yet: what ends is counted, for a run that ends before that, but it is no window. Default: false. */
+  /** Whether the load is not steady yet: what ends is counted, for a run that ends before that, but not as a window. Default: false. */
   readonly isLead?: boolean;
   /** Whether the tokens before it belong to a level that has just ended. Default: they are forgotten. */
   readonly keepsTokens?: boolean;

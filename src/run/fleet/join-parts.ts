@@ -3,7 +3,7 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import type { LostShare, SendingHost, SessionTally } from "../../result/run-result.ts";
+import { type LostShare, REQUEST_COUNTS, type SendingHost, type SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals } from "../send/messages.ts";
@@ -43,7 +43,7 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
   const clients = known(parts.map(({ client }) => client));
   const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
   return {
-    ...sumsOf([...parts, ...gone], ["sentCount", "completedCount", "failedCount", "cancelledCount"]),
+    ...sumsOf([...parts, ...gone], REQUEST_COUNTS),
     ...sumsOf(parts, ["outstanding", "openResponses"]),
     ...(clients.length === 0
       ? {}

@@ -1,7 +1,7 @@
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { countOf, plural } from "../../plan/units.ts";
+import { countOf, formatPct, plural } from "../../plan/units.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
@@ -142,12 +142,12 @@ export class FailurePolicy {
     const { maxRatio } = this.plan.failures;
     const { completedCount, failedCount } = this.progress();
     const total = completedCount + failedCount;
-    const limitPct = Number(((maxRatio ?? 0) * 100).toPrecision(4));
+    const limit = formatPct(maxRatio ?? 0, 4);
     const example = this.log.list()[0]?.example ?? "";
     this.signal.fail(
       new RunError(
         "failed-request",
-        `${failedCount} of ${total} ${plural(total, "request")} failed, more than the ${limitPct} % allowed; for example: ${example}`,
+        `${failedCount} of ${total} ${plural(total, "request")} failed, more than the ${limit} allowed; for example: ${example}`,
         { say: "allow-more-failures" },
       ),
     );

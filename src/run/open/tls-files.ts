@@ -1,5 +1,5 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
-import { messageOf, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../runtime/files.ts";
 import type { TlsSettings } from "../../runtime/tls.ts";
@@ -18,14 +18,18 @@ export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
   const problems: Problem[] = [];
   const read = (path: string, what: string, toPem: (bytes: Buffer) => string): string | undefined => {
     if (path === "") return undefined;
-    let failure = "cannot be read";
+    let bytes: Buffer;
     try {
-      const bytes = readFileBytes(path, MOST_SETTINGS_BYTES);
-      failure = `is not a ${what}`;
+      bytes = readFileBytes(path, MOST_SETTINGS_BYTES);
+    } catch (error) {
+      problems.push(...unreadable(path, error, `Give an existing ${what}.`).problems);
+      return undefined;
+    }
+    try {
       return toPem(bytes);
     } catch (error) {
-      const message = `${failure}: ${messageOf(error)}`;
-      problems.push(problem("unreadable", path, message, "Give an existing file of this type."));
+      const message = `is not a ${what}: ${messageOf(error)}`;
+      problems.push(problem("unreadable", path, message, "Give a file of this type."));
       return undefined;
     }
   };

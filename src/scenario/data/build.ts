@@ -1,5 +1,6 @@
 import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import { IN_BRACKETS } from "../../plan/schema.ts";
 import { registerUrl } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
@@ -40,7 +41,12 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     "steady-load": (data, path, problems) => load(typeof data === "number" ? { hold: data } : data, path, problems),
     inputs: build(inputs),
     parameter: build(parameters),
-    assertions: readEach(readAssertion, STAND_IN),
+    assertions: (data, path, problems) => {
+      // A text is an assertion here, and none for the schema of scenarios.
+      if (typeof data !== "string") return readEach(readAssertion, STAND_IN)(data, path, problems);
+      problems.push(problem("invalid-value", path, "must be a list of assertions", IN_BRACKETS, showValue(data)));
+      return [STAND_IN];
+    },
     limits: (data, path, problems) =>
       Array.isArray(data)
         ? readEach(readAssertion, STAND_IN)(data, path, problems)

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { movePath, UserError, userError } from "../../plan/problem.ts";
-import { flagSchema, type OutputOf } from "../../plan/schema.ts";
+import { atLeast, flagSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, strictOptions } from "../fields.ts";
@@ -61,7 +61,7 @@ export type AbSide = 0 | 1;
 /** Returns the schema of {@link AbOptions}. */
 export function abOptionsSchema() {
   return strictOptions({
-    pairs: v.optional(v.pipe(countSchema(), v.minValue(2, "must be 2 or more"))),
+    pairs: v.optional(v.pipe(countSchema(), atLeast(2))),
     names: v.optional(
       v.pipe(
         v.tuple([nameSchema("a name"), nameSchema("a name")], "must be two names"),

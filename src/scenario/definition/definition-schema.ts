@@ -3,12 +3,15 @@ import type { PlannedFunction } from "../../plan/functions.ts";
 import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import {
+  atLeast,
   IN_BRACKETS,
   integerSchema,
+  isWhole,
   listSchema,
   numberSchema,
   type OutputOf,
   type Schema,
+  wholeSchema,
   withHint,
 } from "../../plan/schema.ts";
 import { percentileSchema } from "../../registry/metric-schema.ts";
@@ -30,7 +33,7 @@ export type DefinitionData = OutputOf<typeof definitionSchema>;
 
 /** Returns the schema of a scenario's definition. */
 export function definitionSchema() {
-  const whole = v.pipe(numberSchema(), v.integer("must be a whole number"), v.minValue(0, "must be 0 or more"));
+  const whole = wholeSchema(0);
   return strictOptions({
     name: nameSchema("a name"),
     target: targetSchema(),
@@ -50,7 +53,7 @@ export function definitionSchema() {
         window: v.optional(spanSchema()),
         requests: v.optional(countSchema()),
         within: v.optional(percentSchema()),
-        trials: v.optional(v.pipe(countSchema(), v.minValue(3, "must be 3 or more"))),
+        trials: v.optional(v.pipe(countSchema(), atLeast(3))),
         percentile: v.optional(percentileSchema()),
       }),
     ),
@@ -75,13 +78,7 @@ export function definitionSchema() {
           ),
         ),
         oneIn: v.optional(whole),
-        count: v.optional(
-          v.pipe(
-            numberSchema(),
-            v.integer("must be a whole number"),
-            v.minValue(-1, "must be -1, which is no limit, or more"),
-          ),
-        ),
+        count: v.optional(v.pipe(numberSchema(), isWhole(), v.minValue(-1, "must be -1 (no limit) or more"))),
         logFrequency: v.optional(whole),
       }),
     ),

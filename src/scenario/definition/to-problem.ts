@@ -23,7 +23,7 @@ const NO_HINT = "";
 interface Found {
   readonly problem: Problem;
   readonly given: unknown;
-  /** The option that was meant, for an unknown one that has another tool's name. */
+  /** The option that was meant by an unknown one. */
   readonly meant?: string | undefined;
 }
 
@@ -33,9 +33,10 @@ export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   return all.filter((found, index) => !isConsequence(found, all[index - 1], all)).map(({ problem: one }) => one);
 }
 
-/** Whether it goes away with another one: an argument after a wrong one, or a field that has another tool's name. */
+/** Whether it goes away with another one: a second rule that a number breaks, an argument after a wrong one, or a field whose name is wrong. */
 function isConsequence({ problem: found, given }: Found, before: Found | undefined, all: readonly Found[]): boolean {
   const parentOf = ({ path }: Problem): string => String(path).replace(/\.[^.]*$/, "");
+  if (typeof given === "number" && before?.problem.path === found.path) return true;
   if (given === undefined && before?.problem.message === found.message)
     return parentOf(before.problem) === parentOf(found);
   if (found.code !== "missing") return false;
@@ -76,7 +77,7 @@ function unknownOption(issue: v.BaseIssue<unknown>, keys: readonly string[], pat
   const near = nearestName(keys.at(-1) ?? "", names);
   const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
   const hint = renamed ?? (near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`);
-  return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) };
+  return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) ?? near };
 }
 
 /** Returns the value that is wrong. */
@@ -138,13 +139,15 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
 /** Returns an example of the load, for an argument of a wrong type. */
 function callHint({ path }: v.BaseIssue<unknown>, given: unknown): string | undefined {
   const example = loadExampleOf(path?.find(({ key }) => key === "values")?.input);
-  return typeof given === "number" || example === undefined ? undefined : `${CODE_HINT}${example}.`;
+  return (typeof given === "number" && !Number.isNaN(given)) || example === undefined
+    ? undefined
+    : `${CODE_HINT}${example}.`;
 }
 
 /** Returns how to correct a value of the right type that breaks a rule; undefined where its rule has no hint. */
 function valueHint({ type, requirement, expected }: v.BaseIssue<unknown>, given: unknown): string | undefined {
   if (type === "raw_check" && expected !== null) return `Write ${expected}.`;
-  if (type === "integer" && typeof given === "number") {
+  if (type === "integer" && typeof given === "number" && Number.isFinite(given)) {
     const below = Math.floor(given);
     return below < 1 ? "Write 1 or a larger number." : `Write ${below} or ${below + 1}.`;
   }
@@ -165,6 +168,8 @@ function allowedTexts(expected: string | null): string[] {
 }
 
 function describeValue(value: unknown): string {
+  if (Array.isArray(value) && value.some((item) => loadCallOf(item) !== undefined))
+    return `[${value.map(describeValue).join(", ")}]`;
   if (isThenable(value)) return "a promise";
   if (typeof value === "function") return "a function, which was not called";
   if (isAssertion(value)) return "one assertion";

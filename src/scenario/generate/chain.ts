@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
-import { flagSchema, hinted, listSchema } from "../../plan/schema.ts";
+import { flagSchema, hinted, listSchema, recordSchema } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
 import type { ChainCallPlan } from "../../service/http/chain-plan.ts";
 import { fillPath, placesIn, textsIn } from "../../service/http/chain-texts.ts";
@@ -64,9 +64,9 @@ function callSchema() {
     name: v.optional(nameSchema("a name")),
     method: v.optional(v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`)),
     path: v.optional(v.pipe(v.string("must be text"), path)),
-    headers: v.optional(v.record(v.pipe(v.string(), v.regex(HEADER_NAME, "must be the name of a header")), header)),
+    headers: v.optional(recordSchema(v.pipe(v.string(), v.regex(HEADER_NAME, "must be the name of a header")), header)),
     body: v.optional(body),
-    extract: v.optional(v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), extract)),
+    extract: v.optional(recordSchema(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), extract)),
     once: v.optional(flagSchema()),
     thinkTime: v.optional(
       v.pipe(
@@ -112,7 +112,7 @@ function findMissing(calls: readonly CallData[], given: readonly string[]): Miss
 
 function chainOptionsSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()], "must be text, a number, true or false");
-  const user = v.record(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), value, "must be values by name");
+  const user = recordSchema(v.pipe(v.string(), v.regex(PLACE_NAME, NAME_RULE)), value, "must be values by name");
   const calls = v.pipe(
     listSchema(callSchema(), "calls"),
     v.minLength(1, "must have a call"),

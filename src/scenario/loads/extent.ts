@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type EntriesOf, listSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
@@ -32,7 +32,7 @@ type GivenExtent = EntriesOf<typeof extentEntries>;
 /** Returns conflicts between these options. */
 export function checkExtent({ for: duration, requests }: GivenExtent): Problem[] {
   if (duration === undefined || requests === undefined) return [];
-  return [problem("conflict", "load.requests", "cannot be given together with for", "Give one of them.")];
+  return [problem("conflict", "load.requests", "cannot be given together with for", ONLY_ONE)];
 }
 
 /** Converts these options to those of a plan; undefined: until it is stable. */

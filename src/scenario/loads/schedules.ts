@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
-import { type EntriesOf, flagSchema, integerSchema } from "../../plan/schema.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
+import { type EntriesOf, flagSchema, integerSchema, recordSchema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { refuseMore, withFields } from "../arguments.ts";
 import { durationSchema, nameSchema, positiveSchema, strictOptions, toMs } from "../fields.ts";
@@ -50,7 +50,7 @@ function checkSchedule({ from, to, startsAtFirst }: Schedule): Problem[] {
   const problems: Problem[] = [];
   if (from !== undefined && startsAtFirst !== undefined) {
     const message = "cannot be given together with from";
-    problems.push(problem("conflict", "load.startsAtFirst", message, "Give one of them."));
+    problems.push(problem("conflict", "load.startsAtFirst", message, ONLY_ONE));
   }
   if (to !== undefined && toMs(to) < (from === undefined ? 0 : toMs(from))) {
     const message = "the schedule ends before it starts";
@@ -109,7 +109,7 @@ export const traceBuilder = loadBuilder({
       ...scheduleEntries(),
       file: nameSchema("a file"),
       seed: v.optional(integerSchema()),
-      extra: v.optional(v.record(v.string(), v.unknown(), "must be values by their keys")),
+      extra: v.optional(recordSchema(v.string(), v.unknown(), "must be values by their keys")),
     }),
   check: ({ options }) => checkSchedule(options),
   toPlan: ({ options }) => ({ kind: "fixed-schedule", ...toPart(options) }),

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_RESPONSE_BYTES } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import { numberSchema, type OutputOf } from "../../plan/schema.ts";
+import { atLeast, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
 import type { Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 import { countSchema, shareSchema, strictOptions, toRatio } from "../fields.ts";
@@ -93,8 +93,8 @@ export function ratioField<const P extends string>(at: P) {
 function mockFields() {
   const bytes = v.pipe(
     numberSchema(),
-    v.integer("must be a whole number"),
-    v.minValue(0, "must be 0 or more"),
+    isWhole(),
+    atLeast(0),
     v.maxValue(MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
   );
   return {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { customFactsEntries } from "../../plan/assertions.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
-import { lazySchema } from "../../plan/schema.ts";
+import { lazySchema, recordSchema } from "../../plan/schema.ts";
 import type { ExtractPlan } from "../../service/response-reader.ts";
 import type { ScenarioResponse } from "../../service/scenario-response.ts";
 import { expressionSchema, strictOptions } from "../fields.ts";
@@ -60,7 +60,7 @@ function extractFieldOf<F>(explain: (input: unknown) => string | undefined) {
   const isDescribed = (input: unknown): boolean => typeof input === "object" && input !== null;
   const one = lazySchema<F | ExtractedValue<F>>((input) => (isDescribed(input) ? described : value));
   const names = v.pipe(v.string(), v.nonEmpty("must have a name"));
-  return landing(v.optional(v.record(names, one, "must be values by name")), "extract", toExtractPlan<F>);
+  return landing(v.optional(recordSchema(names, one, "must be values by name")), "extract", toExtractPlan<F>);
 }
 
 function toExtractPlan<F>(given: Readonly<Record<string, F | ExtractedValue<F>>> = {}): ExtractPlan | undefined {

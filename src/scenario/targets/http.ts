@@ -10,8 +10,8 @@ import {
 } from "../../inputs/request-bodies.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
-import { type Problem, problem } from "../../plan/problem.ts";
-import { numberSchema, type OutputOf } from "../../plan/schema.ts";
+import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
+import { atLeast, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, refuseOthers } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
@@ -135,8 +135,8 @@ function httpFields() {
 function successFields() {
   const status = v.pipe(
     numberSchema("must be a status such as 200"),
-    v.integer("must be a whole number"),
-    v.minValue(200, "must be 200 or more"),
+    isWhole(),
+    atLeast(200),
     v.maxValue(599, "must be 599 or less"),
   );
   const list = v.pipe(v.array(status), v.minLength(1, "must have a status"));
@@ -262,7 +262,7 @@ function checkHttp(target: HttpTarget, inputs: Inputs | undefined): Problem[] {
       options[name] !== undefined && inputs !== undefined,
       `target.${name}`,
       "the scenario has inputs too",
-      "Give only one of them.",
+      ONLY_ONE,
     );
   refuse(
     distinct !== undefined && request === undefined && typeof body !== "function",

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { recordSchema } from "../../plan/schema.ts";
 import { isParameterValue, type RequestParameterPlan } from "../../service/triton/parameters.ts";
 
 /**
@@ -13,7 +14,7 @@ export function parametersSchema() {
     (input) => isParameter(input) && isParameterValue(toParameterPlan(input)),
     "must be true, false, text, a number, a bigint of 64 bits or { double: … }",
   );
-  return v.record(
+  return recordSchema(
     v.pipe(v.string(), v.nonEmpty("must have a name")),
     parameter,
     "must be values by the parameter's name",

@@ -40,12 +40,16 @@ export function targetForms(): readonly (readonly [kind: string, form: DataForm,
   return Object.entries(BUILDERS).map(([kind, { form, schema }]) => [kind, form, schema()]);
 }
 
+function isAddress(given: unknown): given is string {
+  return typeof given === "string" && /^(?:https?:\/\/)?[\w.-]+:\d+$/.test(given);
+}
+
 /** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
 export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
   const unknown = withHint(
     v.custom<AnyTarget>(() => false, `must be ${listCalls(known.map(([, builder]) => builder))}`),
-    'Write triton("localhost:8000", { model: "NAME" }).',
+    (given) => `Write triton("${isAddress(given) ? given : "localhost:8000"}", { model: "NAME" }).`,
   );
   return lazySchema<AnyTarget>((input) => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { durationHint } from "../../plan/nearest-name.ts";
-import { flagSchema, hinted, type Schema, withHint } from "../../plan/schema.ts";
+import { flagSchema, hinted, recordSchema, type Schema, withHint } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
 import { nameSchema } from "../fields.ts";
@@ -28,7 +28,7 @@ export function latencySchema(): Schema<MockLatency> {
 export function headersSchema() {
   const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
   return v.optional(
-    v.record(
+    recordSchema(
       v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header's name, such as X-Team")),
       value,
       "must be texts by the header's name",

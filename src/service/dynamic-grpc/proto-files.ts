@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import protobuf from "protobufjs";
 import type { Text } from "../../plan/messages.ts";
-import { messageOf, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { messageOf, NO_FILE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { locate, MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { resolveTypes } from "./methods.ts";
 
@@ -44,7 +44,7 @@ class ProtoFileReader {
       const looked = isAbsolute(file) ? [] : this.importPaths;
       const hint =
         looked.length === 0 ? "Give the path of a .proto file." : `It is not in ${looked.join(", ")} either.`;
-      this.problems.push(problem("unreadable", this.place, "there is no such file", hint, file));
+      this.problems.push(problem("unreadable", this.place, NO_FILE, hint, file));
     } else this.read(path);
   }
 

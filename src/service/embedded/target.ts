@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { mockSchema } from "../../plan/mock.ts";
 import { problem } from "../../plan/problem.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { atLeast, isWhole, type PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { OpenAiTargetPlan } from "../openai/target.ts";
 import { checkResponseRules, extractEntries } from "../response-reader.ts";
@@ -25,12 +25,7 @@ export function embeddedTargetSchema() {
     kind: v.literal("embedded"),
     protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
     isStreaming: v.boolean(),
-    batchSize: v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(1, "must be 1 or more"),
-      v.maxValue(8, "must be 8 at most"),
-    ),
+    batchSize: v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(8, "must be 8 at most")),
     mock: mockSchema(),
     /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
     llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),

@@ -1,4 +1,5 @@
 import type { Header } from "../../transport/request.ts";
+import { NOT_JSON } from "../response-faults.ts";
 import { parseResponseQuery } from "../response-query.ts";
 import type { ChainCallPlan, ChainExtractPlan } from "./chain-plan.ts";
 import { type ChainValue, placesIn, toPath } from "./chain-texts.ts";
@@ -99,6 +100,6 @@ export function readJson(bodies: readonly Uint8Array[]): unknown {
   try {
     return JSON.parse(decoder.decode(body));
   } catch {
-    return new NoValue("the response is not JSON");
+    return new NoValue(NOT_JSON);
   }
 }

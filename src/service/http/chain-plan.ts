@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { thinkTimeSchema } from "../../plan/load-options.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { bodySchema } from "./requests-plan.ts";
 
@@ -14,14 +14,14 @@ export type ChainCallPlan = PlanOf<typeof callSchema>;
 export type ChainExtractPlan = PlanOf<typeof extractSchema>;
 
 function extractSchema() {
-  const name = v.pipe(v.string(), v.nonEmpty("must not be empty"));
+  const name = filledSchema();
   return v.union([name, v.strictObject({ header: name }), v.strictObject({ cookie: name })]);
 }
 
 function callSchema() {
   return v.object({
     /** Value of the tag `call` of its requests. */
-    name: v.pipe(v.string(), v.nonEmpty("must not be empty")),
+    name: filledSchema(),
     method: v.picklist(HTTP_METHODS),
     path: v.exactOptional(v.string()),
     headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
@@ -41,7 +41,7 @@ export function chainSchema() {
   return v.object({
     kind: v.literal("http-chain"),
     /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
-    count: v.exactOptional(v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more"))),
+    count: v.exactOptional(wholeSchema(1)),
     calls: v.pipe(v.array(callSchema()), v.minLength(1, "must have a call")),
     /** Values of the users, who have them in turn. Absent: they have none. */
     users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),

@@ -49,7 +49,7 @@ export function encodePart(value: ChainValue): string {
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** Returns the path of a path or URL; undefined when it is none. */
+/** Returns the path of a path or URL; undefined for any other text. */
 export function toPath(value: string): string | undefined {
   const path = /^https?:\/\/[^/?#]*([^#]*)/i.exec(value)?.[1] ?? value.replace(/#.*/, "");
   const whole = path === "" || path.startsWith("?") ? `/${path}` : path;

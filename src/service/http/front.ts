@@ -3,6 +3,7 @@ import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import type { PayloadRequest } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
+import { EMPTY_RESPONSE, NOT_JSON } from "../response-faults.ts";
 import { createResponseReader } from "../response-reader.ts";
 import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
 import { createChains } from "./chain.ts";
@@ -42,12 +43,12 @@ function readJson(bodies: readonly Uint8Array[]): unknown {
   if (bodies.length > 1)
     throw new Error("the response is a stream of events, and success and extract can't read event streams");
   const text = new TextDecoder().decode(body);
-  if (text.trim() === "") throw new Error("the response is empty, so success and extract have nothing to read");
+  if (text.trim() === "") throw new Error(`${EMPTY_RESPONSE}, so success and extract have nothing to read`);
   try {
     return JSON.parse(text);
   } catch {
     const start = JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
-    throw new Error(`the response is not JSON, which success and extract read: it begins with ${start}`);
+    throw new Error(`${NOT_JSON}, which success and extract read: it begins with ${start}`);
   }
 }
 

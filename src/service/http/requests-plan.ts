@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 
 /** HTTP requests in a plan. */
@@ -66,7 +66,7 @@ export const requestsSchema = () =>
         returns: v.picklist(["body", "request"]),
         /** Base of relative paths of files. */
         folder: v.string(),
-        count: v.pipe(v.number(), v.integer("must be a whole number"), v.minValue(1, "must be 1 or more")),
+        count: wholeSchema(1),
       }),
     ),
   });

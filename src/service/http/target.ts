@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { atLeast, isWhole, type PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { responseRulesEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -16,12 +16,7 @@ declare module "../../plan/plan.ts" {
 /** Returns the schema of a target whose requests and responses are bytes. */
 export function httpTargetSchema() {
   const { model: _, ...server } = serverEntries();
-  const status = v.pipe(
-    v.number(),
-    v.integer("must be a whole number"),
-    v.minValue(200, "must be 200 or more"),
-    v.ltValue(600, "must be below 600"),
-  );
+  const status = v.pipe(v.number(), isWhole(), atLeast(200), v.ltValue(600, "must be below 600"));
   return v.object({
     kind: v.literal("plain-http"),
     ...server,

@@ -1,7 +1,7 @@
 import { type MixMemberPlan, type MixTargetPlan, memberPlanOf, mixSchema } from "../../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
-import { countOf } from "../../plan/units.ts";
+import { countOf, formatPct } from "../../plan/units.ts";
 import type { TargetKind } from "../service.ts";
 
 /** Several targets of any kinds that share one load. The run opens each of them. @param kindOf returns the kind of a member's target */
@@ -35,7 +35,7 @@ function describeMembers(
     const kind = kindOf(target);
     const model = "model" in target ? `model ${target.model} on ` : "";
     const what = kind.subject?.(target) ?? `${model}${kind.describe(target)}`;
-    return `${name} (${Number(((100 * weight) / sum).toPrecision(3))} %, ${what})`;
+    return `${name} (${formatPct(weight / sum)}, ${what})`;
   });
   return `mix of ${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }

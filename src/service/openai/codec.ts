@@ -3,7 +3,7 @@ import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
-import { explainPage } from "../html-page.ts";
+import { explainPage } from "../response-faults.ts";
 import type { PayloadCodec } from "../service.ts";
 import { createPayloadChecks } from "./response-check.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";

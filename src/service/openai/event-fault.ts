@@ -1,4 +1,4 @@
-import { isPage, PAGE_FOUND } from "../html-page.ts";
+import { isPage, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
 import type { ResponseKind } from "./response-kind.ts";
 import { isObject } from "./response-parts.ts";
 
@@ -39,9 +39,6 @@ export function explainEvent(kind: ResponseKind | undefined, text: string): Even
   if (isError) return { hasContent: data !== "", reason: SENT_ERROR };
   return data === "" || data === "[DONE]" ? EMPTY : explainData(kind, data);
 }
-
-/** The reason when a server reports an error within its response. */
-export const SENT_ERROR = "the server sent an error within its response";
 
 function explainData(kind: ResponseKind | undefined, data: string): EventFinding {
   let json: unknown;

@@ -6,9 +6,9 @@ import {
   type ResponseHead,
 } from "../../transport/response-check.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
-import { isPage, PAGE_FOUND } from "../html-page.ts";
 import { ResponseForm } from "../known-responses.ts";
-import { explainEvent, isEventText, reportsError, SENT_ERROR } from "./event-fault.ts";
+import { EMPTY_RESPONSE, isPage, NOT_JSON, NOT_OBJECT, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
+import { explainEvent, isEventText, reportsError } from "./event-fault.ts";
 import type { ResponseKind } from "./response-kind.ts";
 import { isObject } from "./response-parts.ts";
 
@@ -101,19 +101,19 @@ class PayloadResponseCheck implements ResponseCheck {
   }
 
   private explainText(text: string, isJson: boolean): string | undefined {
-    if (text.trim() === "") return "the response is empty";
+    if (text.trim() === "") return EMPTY_RESPONSE;
     if (isPage(text)) return PAGE_FOUND;
     const { kind } = this;
     let json: unknown;
     try {
       json = JSON.parse(text);
     } catch {
-      return kind === undefined && !isJson ? undefined : "the response is not JSON";
+      return kind === undefined && !isJson ? undefined : NOT_JSON;
     }
     const first: unknown = Array.isArray(json) ? json[0] : json;
     if (isObject(first) && reportsError(first)) return SENT_ERROR;
     if (kind === undefined) return undefined;
-    if (typeof json !== "object" || json === null) return "the response is not a JSON object";
+    if (typeof json !== "object" || json === null) return NOT_OBJECT;
     return explainMissing(kind, first);
   }
 }

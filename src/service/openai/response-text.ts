@@ -1,5 +1,5 @@
 import { maskSecrets } from "../../plan/secrets.ts";
-import { explainPage } from "../html-page.ts";
+import { explainPage } from "../response-faults.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
 import type { ResponseKind } from "./response-kind.ts";

@@ -1,5 +1,5 @@
 import { ProtocolError } from "../../transport/failure.ts";
-import { WIRE } from "./wire.ts";
+import { LONG_VARINT, PAST_MESSAGE, WIRE } from "./wire.ts";
 
 /** Initial size of the buffer. */
 const FIRST_BYTES = 256;
@@ -63,14 +63,14 @@ export class MessageOutline {
 
   /** Returns a copy of the message without its bulk field. @throws ProtocolError when it ends within a field */
   finish(): Uint8Array {
-    if (this.rest > 0 || this.prefixBytes > 0) throw new ProtocolError("protobuf field reaches past its message");
+    if (this.rest > 0 || this.prefixBytes > 0) throw new ProtocolError(PAST_MESSAGE);
     return this.kept.slice(0, this.keptBytes);
   }
 
   /** Parses a byte of a tag, a length or a number. */
   private readPrefix(byte: number): void {
     this.position++;
-    if (this.prefixBytes === this.prefix.length) throw new ProtocolError("protobuf varint is too long");
+    if (this.prefixBytes === this.prefix.length) throw new ProtocolError(LONG_VARINT);
     this.prefix[this.prefixBytes++] = byte;
     this.value += (byte & 0x7f) * this.shift;
     this.shift *= 128;

@@ -2,6 +2,11 @@ import { isSameBytes } from "../../runtime/same-bytes.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 
+/** Why bytes are not a message. */
+export const ENDS_IN_VARINT = "protobuf message ends within a varint";
+export const LONG_VARINT = "protobuf varint is too long";
+export const PAST_MESSAGE = "protobuf field reaches past its message";
+
 /** The protobuf wire format: tags, varints and length-delimited fields. */
 
 export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
@@ -217,7 +222,7 @@ export class ProtoReader {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      if (this.isAtEnd) throw new ProtocolError("protobuf message ends within a varint");
+      if (this.isAtEnd) throw new ProtocolError(ENDS_IN_VARINT);
       const byte = this.store[this.position++] as number;
       const bits = byte & 0x7f;
       if (shift < 28) low += bits * 2 ** shift;
@@ -231,7 +236,7 @@ export class ProtoReader {
       this.high = high;
       return;
     }
-    throw new ProtocolError("protobuf varint is too long");
+    throw new ProtocolError(LONG_VARINT);
   }
 
   /** Created for each number, because few messages have any. */
@@ -241,7 +246,7 @@ export class ProtoReader {
 
   private advance(size: number): number {
     const at = this.position;
-    if (at + size > this.end) throw new ProtocolError("protobuf field reaches past its message");
+    if (at + size > this.end) throw new ProtocolError(PAST_MESSAGE);
     this.position = at + size;
     return at;
   }

@@ -2,7 +2,7 @@ import { plural } from "../../plan/units.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { joinBytesElements, splitBytesElements } from "../json-tensors.ts";
 import type { ProtoObject } from "../protobuf/message.ts";
-import { ProtoReader, WIRE } from "../protobuf/wire.ts";
+import { ENDS_IN_VARINT, ProtoReader, WIRE } from "../protobuf/wire.ts";
 import { type Datatype, elementBytes, elementCount, type Tensor } from "../tensor.ts";
 import { type TfDataType, tfTypeOf, toTfType } from "./data-types.ts";
 
@@ -121,8 +121,7 @@ function addPlace(places: number[], end: number, length: number): void {
 function countVarints(bytes: Uint8Array): number {
   let count = 0;
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 0x80) count++;
-  if (bytes.length > 0 && (bytes[bytes.length - 1] as number) >= 0x80)
-    throw new ProtocolError("protobuf message ends within a varint");
+  if (bytes.length > 0 && (bytes[bytes.length - 1] as number) >= 0x80) throw new ProtocolError(ENDS_IN_VARINT);
   return count;
 }
 

@@ -9,8 +9,8 @@ import {
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
-import { explainPage, isPage, PAGE_FOUND } from "../html-page.ts";
 import { encodeForm } from "../multipart.ts";
+import { explainPage, isPage, PAGE_FOUND } from "../response-faults.ts";
 import type { PayloadCodec } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Problem, problem } from "../../plan/problem.ts";
+import { NO_FOLDER, type Problem, problem } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
@@ -31,7 +31,7 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
   if (findLibrary(directory) === undefined) {
     const message = isFolder(directory)
       ? `there is no lib/libtritonserver.so; the folder contains ${listed(namesIn(directory))}`
-      : "there is no such folder";
+      : NO_FOLDER;
     const hint = "Give Triton's installation: the folder with lib/libtritonserver.so and backends.";
     problems.push(problem("missing", { setting: "target.directory" }, message, hint, directory));
   }
@@ -40,7 +40,7 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
   if (!isFolder(modelRepository)) {
     const hint = "Give the folder that contains the models' folders.";
     const at = { setting: "target.modelRepository" } as const;
-    problems.push(problem("missing", at, "there is no such folder", hint, modelRepository));
+    problems.push(problem("missing", at, NO_FOLDER, hint, modelRepository));
   } else if (!isFolder(join(modelRepository, model))) {
     const message = `the model repository ${modelRepository} has no such model`;
     const hint = `It has ${listed(modelsIn(modelRepository))}.`;

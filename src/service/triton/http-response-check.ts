@@ -7,8 +7,8 @@ import {
 } from "../../transport/response-check.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
 import { type ExpectedResponse, explainUnexpected } from "../expected-response.ts";
-import { isPage, PAGE_FOUND } from "../html-page.ts";
 import { KnownResponses, ResponseForm } from "../known-responses.ts";
+import { EMPTY_RESPONSE, isPage, NOT_JSON, NOT_OBJECT, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
 import type { Datatype, SharedPlace } from "../tensor.ts";
 import { explainElements, explainOutput } from "./response-outputs.ts";
 
@@ -112,18 +112,18 @@ function explainText(
   places: Places,
   expected: ExpectedResponse | undefined,
 ): string | undefined {
-  if (text.trim() === "") return "the response is empty";
+  if (text.trim() === "") return EMPTY_RESPONSE;
   if (isPage(text)) return PAGE_FOUND;
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return "the response is not JSON";
+    return NOT_JSON;
   }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return "the response is not a JSON object";
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return NOT_OBJECT;
   const response = json as { readonly error?: unknown; readonly outputs?: unknown; readonly model_name?: unknown };
   const { error, outputs, model_name: model } = response;
-  if (error !== undefined && error !== null) return "the server sent an error within its response";
+  if (error !== undefined && error !== null) return SENT_ERROR;
   if (!Array.isArray(outputs)) return "the response has no outputs";
   return (
     explainOutputs(outputs, dataBytes, places) ??

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { flagSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
@@ -91,15 +91,11 @@ export function tritonModelEntries() {
     modelVersion: v.string("must be text"),
     batchSize,
     /** One bidirectional gRPC stream per lane instead of unary calls. */
-    isStreaming: v.boolean("must be true or false"),
+    isStreaming: flagSchema(),
     /** Without the batch dimension. */
     shapes,
     /** Shared memory for one item of an output with variable size. */
-    outputSharedMemoryBytes: v.pipe(
-      v.number(),
-      v.integer("must be a whole number"),
-      v.minValue(0, "must be 0 or more"),
-    ),
+    outputSharedMemoryBytes: wholeSchema(0),
     /** Extra parameters of every request, by name; gRPC only. */
     parameters: v.record(v.string(), parameterSchema()),
     /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */

@@ -5,7 +5,7 @@ import { nsToMs } from "../../plan/units.ts";
 import type { TlsSettings } from "../../runtime/tls.ts";
 import { verifyOptions } from "../../runtime/tls.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import type { Failure } from "../failure.ts";
+import { ABORTED, type Failure } from "../failure.ts";
 import { channelIndexOf } from "../grpc/lanes.ts";
 import type { Endpoint, Header, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
@@ -101,9 +101,8 @@ export class GrpcJsClient implements LoadClient {
     if (this.isClosed) return;
     this.isClosed = true;
     this.stallWatch.stop();
-    const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
     for (const lane of this.lanes) lane.end();
-    for (const slot of this.slots) slot.fail(failure);
+    for (const slot of this.slots) slot.fail(ABORTED);
     for (const channel of this.channels) channel.close();
   }
 

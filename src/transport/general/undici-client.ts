@@ -3,7 +3,7 @@ import type { Client, Dispatcher } from "undici/index.js";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
-import { type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
+import { ABORTED, type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 import { wasClosing } from "../http1/connection-reuse.ts";
 import {
@@ -143,7 +143,7 @@ class UndiciSlot {
 
   close(): void {
     void this.client.destroy().catch(() => {});
-    this.cancel({ kind: "aborted", message: "still in flight when the run ended" });
+    this.cancel(ABORTED);
   }
 }
 

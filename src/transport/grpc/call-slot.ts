@@ -1,6 +1,6 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, failureOfReading, silentFor } from "../failure.ts";
+import { ABORTED, type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";
 import type { Header } from "../request.ts";
@@ -153,7 +153,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   abort(): void {
-    this.fail({ kind: "aborted", message: "still in flight when the run ended" });
+    this.fail(ABORTED);
   }
 
   /** Checks a message that is not kept, and returns what is wrong with it. */

@@ -1,5 +1,5 @@
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import { type Failure, silentFor } from "../failure.ts";
+import { ABORTED, type Failure, silentFor } from "../failure.ts";
 import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
@@ -90,13 +90,12 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
     if (this.isClosed) return;
     this.isClosed = true;
     this.stallWatch.stop();
-    const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
     this.endStreams();
     for (const channel of this.channels) {
       channel.flush();
-      channel.close(failure);
+      channel.close(ABORTED);
     }
-    this.abort(failure);
+    this.abort(ABORTED);
   }
 
   /** Creates the slot of a call whose lane uses this channel. */

@@ -1,5 +1,5 @@
 import { Call, type ClientOptions, type LoadClient, MOST_STATUS, type ReceivedCounts } from "../client.ts";
-import type { Failure } from "../failure.ts";
+import { ABORTED, type Failure } from "../failure.ts";
 import { openAtPace } from "../open-at-pace.ts";
 import type { Endpoint, WireRequest } from "../request.ts";
 import { StallWatch } from "../stall-watch.ts";
@@ -77,7 +77,6 @@ export class Http1Client implements LoadClient {
     if (this.isClosed) return;
     this.isClosed = true;
     this.stallWatch.stop();
-    const failure: Failure = { kind: "aborted", message: "still in flight when the run ended" };
-    for (const connection of this.connections) connection.abort(failure);
+    for (const connection of this.connections) connection.abort(ABORTED);
   }
 }

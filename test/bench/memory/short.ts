@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { REPORT_FLAGS } from "../../cli/report-flags.ts";
 import type { Stub } from "../../servers/stub.ts";
 import { userFlags, type Way } from "../clients.ts";
 import { slopeMbPerHour, watchMemory } from "./watch.ts";
@@ -46,7 +47,7 @@ function levelWith(title: string, options: readonly string[]): MemoryCase {
 const CASES: readonly MemoryCase[] = [
   windowsOf("http"),
   windowsOf("grpc"),
-  levelWith("http with all reports", ["--json", "--html", "--csv", "--markdown", "--junit"]),
+  levelWith("http with all reports", REPORT_FLAGS),
   levelWith("http with files of all requests", ["--records", "--profile-export-file"]),
 ];
 

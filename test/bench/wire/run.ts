@@ -25,7 +25,7 @@ const MOST_WRONG_MS = 2;
 const RUN_LIMIT_MS = 120_000;
 /** The kernel hands over what passed a little later. */
 const SETTLE_MS = 1500;
-const WARNING = ": its times may include that";
+const WARNING = "may include that";
 
 const ARGUMENTS_WITHOUT_OPTIONS = 2;
 

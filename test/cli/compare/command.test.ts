@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
-import { inFolder } from "../rampart-process.ts";
+import { inFolder, rampartCommand, startProcess } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 
 /** `rampart compare`: which files are compared, limits, outputs and exit codes. */
@@ -335,5 +337,36 @@ test("a limit that is not decided says which percentile decides, or how many run
       /unresolved {2}p99 > \+5%\s.* at concurrency 1; use\s+p50,\s+or\s+about\s+\d+\s+runs\s+on\s+each\s+side\s+for\s+this\s+limit$/m,
     );
     assert.equal((await runInFolder(folder, [...args, "--strict"])).code, 66);
+  });
+});
+
+/** A folder that may not be read is named, also below the given one. */
+
+/** Root may read everything unless it gives these rights away. */
+const WITHOUT_RIGHTS = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--"];
+const isRoot = process.getuid?.() === 0;
+const [program = "", ...flags] = WITHOUT_RIGHTS;
+const isBound = process.platform !== "win32" && (!isRoot || spawnSync(program, [...flags, "true"]).status === 0);
+const LIMIT = { timeout: 120_000, skip: isBound ? false : "needs setpriv, or another user than root" };
+
+const CSV = "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n1,100,1,1,500,1000\n";
+
+test("a folder that may not be read is named, also below the given one", LIMIT, async () => {
+  await inFolder({ "new.csv": CSV }, async (cwd) => {
+    const closed = join(cwd, "runs", "closed");
+    await mkdir(closed, { recursive: true });
+    await writeFile(join(closed, "base.csv"), CSV);
+    await chmod(closed, 0o000);
+    try {
+      for (const base of ["runs", join("runs", "closed")]) {
+        const command = [...(isRoot ? WITHOUT_RIGHTS : []), ...rampartCommand(), "compare", base, "new.csv"];
+        const { code, out, err } = await startProcess(command, { cwd }).result;
+        assert.equal(code, 64, out + err);
+        assert.match(err, /^rampart: (?:\S*\/)?runs\/closed: cannot be read: /m);
+        assert.doesNotMatch(out + err, /internal error/i);
+      }
+    } finally {
+      await chmod(closed, 0o700);
+    }
   });
 });

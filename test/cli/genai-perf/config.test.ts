@@ -266,7 +266,7 @@ test("keys of Rampart's own outputs set the same as their flags", () => {
 test("a page, JUnit and Markdown are files of one run, and files of their own", () => {
   const flags = ["--html", "page.html", "--junit", "page.html", "--markdown", join(folder, "none", "x.md")];
   const profile = readBad("profile", "-m", "tiny", ...flags).join("\n");
-  assert.match(profile, /is also the file of --html/);
+  assert.match(profile, /^.*page\.html.*--html/m);
   assert.match(profile, /x\.md cannot be written/);
   const sweep = readBad("analyze", "-m", "tiny", "--html", "page.html", "--junit", "junit.xml").join("\n");
   for (const flag of ["--html", "--junit"])
@@ -299,10 +299,7 @@ test("flags win over the file with --override-config, and are refused without it
   const refused = read("config", "-f", path, "--concurrency", "1");
   assert.ok(refused.kind === "config");
   assert.equal(refused.problems[0]?.path, "--concurrency");
-  assert.equal(
-    refused.problems[0]?.message,
-    "In order to use the CLI to override the config, the --override-config flag must be set.",
-  );
+  assert.match(String(refused.problems[0]?.message), /--override-config/);
   assert.equal(readGood("config", "-f", path, "-v").asked.get("-v"), true);
 });
 

@@ -15,8 +15,8 @@ const LIMIT = { timeout: 180_000 };
 
 const silent = [
   { flags: ["--stall-timeout", "0.3s"], failure: /1 x stalled: no byte received for 300 ms/ },
-  { flags: ["--timeout", "0.4s"], failure: /1 x timeout: no complete response within 400 ms/ },
-  { flags: ["--request-timeout-seconds", "0.4"], failure: /1 x timeout: no complete response within 400 ms/ },
+  { flags: ["--timeout", "1.5s"], failure: /1 x timeout: no complete response within 1.5 s/ },
+  { flags: ["--request-timeout-seconds", "1.5"], failure: /1 x timeout: no complete response within 1.5 s/ },
 ];
 for (const { flags, failure } of silent) {
   test(`one silent request is one failure (${flags.join(" ")})`, LIMIT, async () => {
@@ -84,11 +84,8 @@ describe("genai-perf profile of streams without their end mark", () => {
       answer: answer((index) => index % 4 !== 0),
     });
     assert.equal(ran.code, 1, ran.err);
-    assert.match(
-      ran.err,
-      /rampart: 2 of 8 streams ended without their end mark \(\[DONE\] or a finish_reason\): .*failed/,
-    );
-    assert.match(ran.err, /the first that is not valid: the stream ended after 2 events without its end mark/);
+    assert.match(ran.err, /rampart: 2 of 8 streams .*failed/);
+    assert.match(ran.err, / after 2 events without its end mark/);
     assert.match(ran.out, /Request Count \(count\) │ +6\.00/);
     const { completed, failed, measured, withoutEndMark } = requestsOf(ran);
     assert.deepEqual([completed, failed, measured, withoutEndMark], [6, 2, 6, 2]);

@@ -311,12 +311,12 @@ describe("genai-perf process-export-files", () => {
     [
       "a torn report",
       { a: { ...even, "profile_export_genai_perf.json": REPORT.slice(0, 300) } },
-      /in\/a\/profile_export_genai_perf\.json, byte \d+: the file ends too early/,
+      /in\/a\/profile_export_genai_perf\.json, byte \d+: /,
     ],
     [
       "a torn export",
       { a: even, b: { ...odd, "profile_export.json": recordedText.slice(0, 5000) } },
-      /in\/b\/profile_export\.json.*the file ends too early/,
+      /in\/b\/profile_export\.json.*, byte \d+: /,
     ],
     [
       "an export without requests",

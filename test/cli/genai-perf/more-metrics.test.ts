@@ -72,7 +72,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
   test("reasoning brings the table: its first token, and how much of it there was", LIMIT, async () => {
     const { code, out, err, files } = await runChat(() => COUNT, { answer: answerThinking });
     assert.equal(code, 0, err);
-    assert.match(out, /Time To First Output Token \(ms\)[\s\S]*Time To First Reasoning Token \(ms\)/);
+    assert.match(out, /First Output Token \(ms\)[\s\S]*First Reasoning Token \(ms\)/);
     const [{ metrics, tokens }] = JSON.parse(ownFile(files)).levels;
     const { timeToFirstReasoningTokenUs: thinking, timeToFirstOutputTokenUs: output, reasoningTokens } = metrics;
     assert.ok(thinking.average < output.average && reasoningTokens.average > 0);
@@ -93,7 +93,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
       const [{ metrics, durationSec, tokens }] = JSON.parse(ownFile(files, "mine_genai_perf_rampart.json")).levels;
       assert.equal(metrics.serverInputTokens.average, 12);
       assert.ok(Math.abs(metrics.serverTokensPerSec.value * durationSec - 4 * (12 + 2)) < 1e-9);
-      assert.match(tokens.warnings.join(), /the server counts 48 input tokens where the client counts 40/);
+      assert.match(tokens.warnings.join(), / 48 input tokens .* 40/);
     },
   );
 });

@@ -86,7 +86,7 @@ test("without mpirun a profile measures alone, and says so", LIMIT, async () => 
     const args = [...CHAT, ...SMALL, "-u", url, "--artifact-dir", folder, "--", "--enable-mpi"];
     const { code, err } = await runCaptured(["profile", ...args]);
     assert.equal(code, 0, err);
-    assert.match(err, /--enable-mpi after -- has no effect: this process was not started by mpirun/);
+    assert.match(err, /--enable-mpi after -- has no effect: /);
     assert.ok([...(await readAll(folder)).keys()].includes("tiny-openai-chat-concurrency1"));
   } finally {
     server.closeAllConnections();

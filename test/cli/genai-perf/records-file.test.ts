@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { SENT_ERROR } from "../../../src/service/response-faults.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 
 /** `--records`: a line for each request, whatever came of it. */
@@ -147,10 +148,7 @@ describe("--records", () => {
         );
       },
     });
-    assert.deepEqual(
-      [lines.length, lines[0]?.error?.message],
-      [1, "the server sent an error within its response: out of memory"],
-    );
+    assert.deepEqual([lines.length, lines[0]?.error?.message], [1, `${SENT_ERROR}: out of memory`]);
   });
 
   test("a failed warm-up request is marked", LIMIT, async () => {

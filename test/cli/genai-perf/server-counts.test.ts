@@ -73,18 +73,14 @@ describe("the server's own counts", () => {
 
   test("that differ from the tokenizer's are reported for streams too", LIMIT, async () => {
     const ran = await runChat(() => ["--request-count", "2"], { answer: answer(5) });
-    assert.match(ran.err, /the server counts 10 output tokens where the client counts 6/);
+    assert.match(ran.err, / 10 output tokens .* 6/);
     assert.match(ran.out, /Output Tokens, Client's Count │ +3\.00[\s\S]*Output Tokens, Server's Count │ +5\.00/);
   });
 });
 
 describe("lengths that were asked for", () => {
   for (const [name, args, pattern] of [
-    [
-      "and did not come",
-      ["--osl", "8"],
-      /2 of 2 responses do not have the requested length, with 2\.0 tokens .* instead of 8\.0/,
-    ],
+    ["and did not come", ["--osl", "8"], /2 of 2 responses .* 2\.0 tokens .* instead of 8\.0/],
     ["and came", ["--osl", "2"], undefined],
     ["as a limit only", ["--extra-inputs", "max_tokens:8"], undefined],
   ] as const)

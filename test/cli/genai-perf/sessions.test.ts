@@ -261,7 +261,7 @@ describe("genai-perf profile with sessions", () => {
     assert.equal(ran.code, 0);
     assert.equal(ran.received.length, 12);
     for (const what of ["the length of the measurement", "--warmup-request-count", "--stability-percentage"])
-      assert.match(ran.err, new RegExp(`${what} has no effect with --session-concurrency`));
+      assert.match(ran.err, new RegExp(`${what} .*--session-concurrency`));
     assert.match(ran.err, /--session-delay-ratio has no effect on pauses that are generated/);
     assert.match(ran.err, /--num-dataset-entries has no effect on sessions/);
   });
@@ -270,7 +270,7 @@ describe("genai-perf profile with sessions", () => {
     const lines = [{ session_id: "a", text: "one", timestamp: 5000 }];
     const held = await profile("--input-file payload:FILE --session-concurrency 1", lines);
     assert.equal(held.code, 0, held.err);
-    assert.match(held.err, /the requests have timestamps, which only --fixed-schedule follows/);
+    assert.match(held.err, /timestamps.*--fixed-schedule/);
   });
 
   const held = { session_id: "a", text: "one" };

@@ -1,4 +1,5 @@
 // Runs on: bun, deno, node.
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { COMMANDS } from "../../../src/cli/commands.ts";

@@ -41,7 +41,7 @@ test("missing and mutually exclusive options are reported together", () => {
     checkGiven("tool", TABLE, given).map(({ message, hint }) => `${message} / ${hint}`),
     [
       "the following arguments are required: --sizes / See tool --help.",
-      "argument --form-file/-f: not allowed with argument --shape / Leave one of them out.",
+      "argument --form-file/-f: not allowed with argument --shape / Give only one of them.",
     ],
   );
 });

@@ -40,6 +40,7 @@ describe("a limit", () => {
     ["p99 > 5", /limited by a change or a time/, /\+5% for a change, or 25ms/],
     ["p99 > +5", /a change is in percent/, /\+5%/],
     ["p99 > +5ms", /a change is in percent/, /\+5%/],
+    ["p99 > -5ms", /a time cannot be negative/, /Write 5ms\./],
     ["throughput < 3%", /a change needs a sign/, /Write \+3% or -3%/],
     ["throughput < fast", /not a number/, /METRIC/],
     ["errorRate > 0.01", /percentage with its sign/, /Write "1 %"/],

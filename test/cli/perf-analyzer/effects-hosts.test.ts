@@ -50,7 +50,7 @@ test("--agents-wait and --allow-lost: too few agents, and more to lose than ther
       assert.equal(none.code, 99);
       assert.match(none.err, /must be below the number of agents/);
       const alone = await runCommand([...COUNTED, "-u", server.url, "--agents", "2"]);
-      assert.match(alone.err, /--bus: is needed where agents are to send/);
+      assert.match(alone.err, /: --bus: /);
       assert.equal(server.infers.length, 0);
     }),
   );
@@ -84,7 +84,7 @@ test("--bus-nkey and --bus-creds: files with the login", LIMIT, async () => {
       assert.equal(server.successCount, 40);
       const creds = await runCommand([...line, "--bus-creds", join(folder, "none.creds")]);
       assert.equal(creds.code, 99);
-      assert.match(creds.err, /none\.creds: cannot be read: there is no such file/);
+      assert.match(creds.err, /none\.creds: cannot be read: /);
     }),
   );
 });

@@ -290,7 +290,7 @@ test("output files are refused before a run when they can not be written", LIMIT
       const path = join("/nonexistent-folder", "file");
       const { code, err } = await runCommand(["-m", "simple", "-u", server.url, flag, path]);
       assert.equal(code, 99);
-      assert.match(err, /failed to open file for outputting/);
+      assert.match(err, /^Error: failed to open file /m);
     }
     assert.equal(server.requests.length, 0);
     assert.equal(existsSync("/nonexistent-folder"), false);

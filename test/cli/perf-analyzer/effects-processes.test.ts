@@ -104,7 +104,7 @@ test("--enable-mpi: a failed rank is not waited for, and the others report that 
     const { code, out, err } = await runJob([...args, "-u", server.url], [...args, "-u", DEAD_URL]);
     assert.equal(code, 99);
     assert.match(out[0] ?? "", /^Concurrency: 1, throughput: /m);
-    assert.match(err[0] ?? "", /^rampart: rank 1 ended early: its load is missing from now on\.$/m);
+    assert.match(err[0] ?? "", /^rampart: rank 1 ended early: /m);
     assert.match(err[1] ?? "", /^error: failed to get model metadata: /);
   });
 });
@@ -141,7 +141,7 @@ test("--enable-mpi without mpirun reports that it has no effect, and measures", 
     const { code, err, out } = await runCommand(["-m", "simple", "-u", server.url, ...QUICK_WINDOWS, "--enable-mpi"]);
     assert.equal(code, 0);
     // A short run on a busy machine may say more of itself.
-    assert.match(err, /^rampart: --enable-mpi has no effect: this process was not started by mpirun\.\n/);
+    assert.match(err, /^rampart: --enable-mpi has no effect: /);
     assert.match(out, /^Concurrency: 1, throughput: /m);
     assert.doesNotMatch(out, /MPI/);
   });

@@ -71,10 +71,10 @@ test("-t and -c are the ends of the range of concurrencies, -d changes nothing",
       const { code, out, err } = await runCommand(["-m", "simple", "-u", server.url, ...flags, ...QUICK_WINDOWS]);
       assert.equal(code, 0, err);
       // A busy machine may add a note on the client.
-      return [levelsOf(out), err.replaceAll(/^rampart: .*\n/gm, "")];
+      const warnings = err.replaceAll(/^rampart: .*\n/gm, "");
+      return [levelsOf(out), warnings.replaceAll(/(?<=^Warning: \S+) .*(--\S+) .*/gm, ": $1")];
     };
-    const warning = (flag: string): string =>
-      `Warning: ${flag} is deprecated and will be removed in an upcoming version. Use --concurrency-range instead.\n`;
+    const warning = (flag: string): string => `Warning: ${flag}: --concurrency-range\n`;
     assert.deepEqual(await measured("-t", "3"), [[3], warning("-t")]);
     assert.equal(server.maxOutstanding, 3);
     assert.deepEqual(await measured("-d", "-c", "3", "-t", "2"), [
@@ -171,8 +171,8 @@ test(
       const flags = ["--measurement-mode", "count_windows", "--measurement-request-count", "60", "-r", "1"];
       const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags]);
       assert.equal(code, 2, out);
-      assert.match(out, /^ {2}Using "count_windows" mode for stabilization$/m);
-      assert.match(out, /^ {2}Minimum number of samples in each window: 60$/m);
+      assert.match(out, /"count_windows"/);
+      assert.match(out, / samples .*: 60$/m);
       assert.ok(server.infers.length >= 60, `${server.infers.length} requests`);
       const lastedMs = (server.infers.at(-1)?.arrivedMs ?? 0) - (server.infers[0]?.arrivedMs ?? 0);
       assert.ok(lastedMs > 1900, `the window lasted ${lastedMs} ms instead of two whole seconds`);
@@ -215,7 +215,7 @@ test("-s decides whether windows agree", LIMIT, async () => {
     const args = ["-m", "simple", "-u", server.url, "-p", "150", "-r", "4"];
     const strict = await runCommand([...args, "-s", "0"]);
     assert.equal(strict.code, 2);
-    assert.match(strict.err, /Failed to obtain stable measurement within 4 measurement windows for concurrency 1\./);
+    assert.match(strict.err, / within 4 .* for concurrency 1\./);
     delayMs = 1;
     assert.equal((await runCommand([...args, "-s", "1000000"])).code, 0);
   });
@@ -239,7 +239,7 @@ test("-l ends the search at the level whose latency reaches it", LIMIT, async ()
   await withServer({ onInfer: () => takeMs(25) }, async (server) => {
     const args = ["-m", "simple", "-u", server.url, "--concurrency-range", "1:4", "-p", "500", "-s", "1000000"];
     const stopped = await runCommand([...args, "-l", "10"]);
-    assert.match(stopped.err, /^Measured latency went over the set limit of 10 msec\. $/m);
+    assert.match(stopped.err, /^Measured latency .* limit of 10 msec\. $/m);
     assert.deepEqual(levelsOf(stopped.out), [1]);
     assert.equal(server.maxOutstanding, 1);
     assert.doesNotMatch(stopped.out, /^Concurrency: /m);
@@ -372,7 +372,7 @@ test("--workers divides the load among threads, if it can be divided", LIMIT, as
     assert.equal(server.successCount, 40);
     const undivided = await runCommand([...args, "--shared-memory", "system"]);
     assert.equal(undivided.code, 99);
-    assert.match(undivided.err, /several workers cannot share the regions of shared memory \(got 3\)/);
+    assert.match(undivided.err, /several workers cannot .*\(got 3\)/);
     assert.equal(server.successCount, 40);
     const traced = await runCommand([...args, "-v", "-v"]);
     assert.equal(traced.code, 0, traced.err);

@@ -186,7 +186,7 @@ test("--periodic-concurrency-range sends groups of requests, paced by --request-
     const profileFlags = ["--periodic-concurrency-range", "1:4:1", "--profile-export-file", join(folder, "p.json")];
     const few = await runCommand([...args, ...profileFlags, "--request-period", "6"]);
     assert.equal(few.code, 99);
-    assert.match(few.err, /^error: Request received final response before request period was reached/m);
+    assert.match(few.err, /^error: Request received final response before /m);
   });
 });
 
@@ -223,7 +223,7 @@ test("a range of concurrencies without an end is rejected for sequences, like in
       const args = ["-m", "seq", "-u", server.url, "--concurrency-range", "1:0", "-l", "100", ...flags];
       const { code, err } = await runCommand(args);
       assert.equal(code, 99);
-      assert.match(err, /The 'end' concurrency can not be 0 for sequence models when using asynchronous API\./);
+      assert.match(err, /The 'end' concurrency can not be 0 /);
       assert.equal(server.infers.length, 0);
     });
   }

@@ -157,7 +157,7 @@ for (const load of [
         const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
         const { code, err } = await runCommand([...args, "--request-count", "200", ...load]);
         assert.equal(code, 99);
-        assert.match(err, /Output doesn't match expected output: SUM-\S+ differs at byte 0/);
+        assert.match(err, /: SUM-\S+ differs at byte 0/);
         assert.equal(server.regions.size, 0);
       });
     });
@@ -200,8 +200,7 @@ test("outputs of type BYTES are read from shared memory as long as they are", LI
         const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--input-data", file];
         const result = await runCommand([...args, "--request-count", "8", "--concurrency-range", "2"]);
         assert.equal(result.code, code, result.err);
-        if (code === 99)
-          assert.match(result.err, /Output size doesn't match expected size: .* has 7 bytes, expected 8/);
+        if (code === 99) assert.match(result.err, /: SUM-\S+ has 7 bytes, expected 8/);
       });
     }
   });
@@ -232,10 +231,7 @@ test("--output-shared-memory-size is the memory for one item of an output whose 
     const args = ["-m", "simple", "-u", server.url, "--shared-memory", "system", "--output-shared-memory-size", "0"];
     const { code, err } = await runCommand([...args, "--request-count", "2"]);
     assert.equal(code, 99);
-    assert.match(
-      err,
-      /^error: Unable to init infer data manager: unable to allocate shared memory of 0 bytes for output/,
-    );
+    assert.match(err, /^error: .*: unable to allocate .* 0 bytes for output/);
     assert.equal(server.regions.size, 0);
   });
 });
@@ -358,10 +354,7 @@ test(
     await withServer(adder(names, { onRegion }), async (server) => {
       const { code, err } = await runCommand(["-m", "simple", "-u", server.url, "--shared-memory", "system"]);
       assert.equal(code, 99);
-      assert.match(
-        err,
-        /^error: Unable to init infer data manager: failed to get shared memory region 'B-\S+' registered: Unable to open/,
-      );
+      assert.match(err, /^error: .*: failed to get shared memory region 'B-\S+' registered: Unable to open/);
       assert.match(err, /needs a server on this machine/);
       assert.equal(server.seenRegions.length, 2);
       assert.equal(server.regions.size, 0);

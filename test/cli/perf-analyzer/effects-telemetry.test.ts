@@ -42,10 +42,7 @@ async function runCommand(args: readonly string[]): Promise<CommandResult> {
   const result = await run(args);
   return {
     ...result,
-    err: result.err.replace(
-      /^rampart: the client (?:may have been the limit|.*: its times may include that).*\n/gm,
-      "",
-    ),
+    err: result.err.replace(/^rampart: the client .*\n/gm, ""),
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { asksZeros, isPathsOnly, pathsOf } from "../../../src/cli/perf-analyzer/input-data.ts";
 import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { readSettings, type Settings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { type PlanFromFlags, toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
@@ -289,3 +290,17 @@ test("a binary search has the ends that were given, of one level too", () => {
     assert.deepEqual(levelsOf(`${range} 2:8:2 --binary-search`), { kind: "range", start: 2, end: 8, step: 2 });
   }
 });
+
+/** What the values of `--input-data` ask for. */
+
+for (const [values, expected] of [
+  [[], { zeros: false, paths: [], pathsOnly: false }],
+  [["zero"], { zeros: true, paths: [], pathsOnly: false }],
+  [["a.json", "zero", "b"], { zeros: true, paths: ["a.json", "b"], pathsOnly: false }],
+  [["a.json"], { zeros: false, paths: ["a.json"], pathsOnly: true }],
+] as const) {
+  test(`--input-data ${values.join(" ") || "not given"} is read as ${JSON.stringify(expected)}`, () => {
+    const read = { zeros: asksZeros(values), paths: pathsOf(values), pathsOnly: isPathsOnly(values) };
+    assert.deepEqual(read, expected);
+  });
+}

@@ -86,7 +86,7 @@ describe("rampart run with several scenarios", () => {
       assert.equal(code, 64);
       assert.equal(out, "");
       assert.match(err, /--json: is one file for several scenarios .* Write \{name\} in it/);
-      assert.match(err, /d\.ts: its default export is not a scenario/);
+      assert.match(err, /^rampart: \S*d\.ts: /m);
       const none = await runRampart(["run", "a.ts", "nowhere.ts"], { cwd });
       assert.deepEqual([none.code, none.out], [64, ""]);
     });
@@ -116,6 +116,24 @@ describe("rampart run with several scenarios", () => {
         ["out-one.json", "out-two.json"],
       );
       assert.equal(jsonPointsOf(cwd, "out-two.json"), 2);
+    });
+  });
+
+  test("says before how long all take, also where nothing is run", async () => {
+    const files = {
+      "ab.ts": AB.replace("0.99", "99").replace("requests: 20", 'for: "2 min"'),
+      "per.ts": PER.replace("0.99", "99").replaceAll("requests: 20", 'for: "3 min"'),
+    };
+    await inFolder(files, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", ".", "--dry-run"], { cwd });
+      assert.equal(code, 0, err);
+      assert.match(err, /2 scenarios, expected to take 11 min .*at most/);
+      assert.match(err, /4 blocks: a b b a, expected to take 8 min .*at most/);
+      assert.match(err, /at the same time: a, b, expected to take 3 min .*at most/);
+      assert.equal(out.match(/"expectedTime"/g)?.length, 4);
+      const swept = await runRampart(["run", "per.ts", "--sweep", "users=1,2", "--for", "3min", "--dry-run"], { cwd });
+      assert.equal(swept.code, 0, swept.err);
+      assert.match(swept.err, /a sweep of 2 points, expected to take about 6 min/);
     });
   });
 

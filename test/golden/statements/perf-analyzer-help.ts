@@ -139,12 +139,12 @@ export const MEASUREMENT: Section = {
     {
       says: "`--measurement-mode time_windows`",
       run: `${S} --measurement-mode time_windows ${QUICK}`,
-      out: /Using "time_windows" mode for stabilization/,
+      out: /Using "time_windows" mode /,
     },
     {
       says: "`--measurement-mode count_windows` has at least `--measurement-request-count` requests in a window",
       run: `${S} --measurement-mode count_windows --measurement-request-count 20 -s 1000000`,
-      out: /Using "count_windows" mode for stabilization\n[\s\S]*Minimum number of samples in each window: 20\n[\s\S]*Request count: (?:6\d|[7-9]\d|\d{3,})\n/,
+      out: /Using "count_windows" mode [\s\S]* samples in each window: 20\n[\s\S]*Request count: (?:6\d|[7-9]\d|\d{3,})\n/,
     },
     { says: "no other modes", run: `${S} --measurement-mode windows`, refused: "Failed to parse --measurement-mode." },
     {
@@ -329,7 +329,7 @@ export const MEASUREMENT: Section = {
       says: "`-l` ends the search above the latency",
       run: `${S} --concurrency-range 1:8 --latency-threshold 1 ${QUICK}`,
       out: /Latency limit: 1 msec\n[\s\S]*Request concurrency: 1\n$/,
-      err: /Measured latency went over the set limit of 1 msec/,
+      err: /Measured latency .* limit of 1 msec/,
       shownBy: "transcript 25-latency-threshold-linear",
     },
     { says: "`-l` is 0 by default: no limit", run: `${PLAN} --dry-run`, out: /"latencyLimitMs": null/ },
@@ -351,7 +351,7 @@ export const MEASUREMENT: Section = {
       says: "three windows must agree in throughput and in latency within `-s`",
       run: `${S} -s 0.0000001 -p 20 -r 3`,
       code: 2,
-      err: /Failed to obtain stable measurement within 3 measurement windows/,
+      err: /Failed to .* within 3 measurement windows/,
     },
     { says: "`-r` is 10 by default", run: `${PLAN} --dry-run`, out: /"maxTrials": 10/ },
     {

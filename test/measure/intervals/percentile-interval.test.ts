@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { leastAbove } from "../../../src/measure/intervals/least-above.ts";
 import { estimateMeanNs } from "../../../src/measure/intervals/mean-interval.ts";
 import {
   estimatePercentile,
@@ -256,4 +257,17 @@ test("intervals that ignore correlation would not", () => {
     return valueAtRank(tally, low) <= 1000 * trueUs && 1000 * trueUs <= valueAtRank(tally, high) + 1000;
   });
   assert.ok(covering.length / tallies.length < 0.75, String(covering.length / tallies.length));
+});
+
+test("the least number at which a statement holds is found, whatever it is, and the upper end is not asked about", () => {
+  for (let least = 1; least <= 40; least++) {
+    const asked: number[] = [];
+    const holds = (value: number): boolean => {
+      asked.push(value);
+      return value >= least;
+    };
+    assert.equal(leastAbove(0, 40, holds), least);
+    assert.ok(asked.every((value) => value > 0 && value < 40));
+    assert.ok(asked.length <= 6, `${asked.length} questions`);
+  }
 });

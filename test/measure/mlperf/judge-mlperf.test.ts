@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MlperfRules } from "../../../src/load/load-mode.ts";
 import { judgeMlperf } from "../../../src/measure/mlperf/judge-mlperf.ts";
+import { meanOf, nearestRank, summarizeLatency } from "../../../src/measure/mlperf/latency-statistics.ts";
 import type { MlperfSample } from "../../../src/measure/mlperf/mlperf-tally.ts";
 
 /** What LoadGen has no numbers for; `loadgen.test.ts` compares the rest with it. */
@@ -70,5 +71,16 @@ test("the offline scenario has a throughput and no percentile", () => {
     queryCount: 500,
     sampleCount: 500,
     samplesPerSec: 500,
+  });
+});
+
+test("a percentile is the value at index ⌊n × p⌋, and the mean is rounded down", () => {
+  const sorted = Float64Array.from([1, 2, 3, 10]);
+  assert.equal(nearestRank(sorted, 50), 3);
+  assert.equal(nearestRank(sorted, 99), 10);
+  assert.equal(meanOf(Float64Array.from([1, 2])), 1);
+  assert.deepEqual(summarizeLatency(sorted), {
+    latencyNs: { minNs: 1, maxNs: 10, meanNs: 4 },
+    percentilesNs: { p50: 3, p90: 10, p95: 10, p97: 10, p99: 10, "p99.9": 10 },
   });
 });

@@ -261,7 +261,7 @@ test("several candidates have a section each, and equal notes once", () => {
 });
 
 test("a level without a metric on both sides has no heading", () => {
-  const searched = comparison.levels.map((level) => ({ ...level, label: "search for the highest load", metrics: [] }));
+  const searched = comparison.levels.map((level) => ({ ...level, label: "search", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
   for (const text of [textOf(model), formatMarkdownReport(model), formatPicturePage(model, paint)]) {

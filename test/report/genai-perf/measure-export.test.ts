@@ -5,6 +5,7 @@ import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import { tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { detectExportKind, measureExports } from "../../../src/report/genai-perf/measure-export.ts";
+import { artifactFiles } from "../../../src/report/genai-perf/outputs.ts";
 import { openProfileExport, type ProfileExport } from "../../../src/report/read/profile-export.ts";
 import { countGood } from "../../measure/tokens/make-columns.ts";
 
@@ -129,7 +130,7 @@ test("an invalid payload is named with its request", () => {
   );
 });
 
-test("a response that came whole has no time to first token where a stream was asked for, and is no good one", () => {
+test("a response that came whole has no first token where a stream was asked for, and is no good one", () => {
   const whole: Recorded = { sendMs: 10, reads: [[60, '{"choices":[{"message":{"content":"ab"}}]}']] };
   const source = exportOf("v1/chat/completions", [good, whole]);
   const streamed = measureExports([source], { countTokens, wantsStreams: true });
@@ -140,4 +141,19 @@ test("a response that came whole has no time to first token where a stream was a
   const asItIs = measureExports([source], { countTokens });
   assert.deepEqual([...asItIs.metrics.timeToFirstTokenNs.view()], [50e6, 60e6]);
   assert.equal(countGood(asItIs, "text", { time_to_first_token: 1000 }), 2);
+});
+
+test("the export's name renames all files", () => {
+  assert.deepEqual(artifactFiles("a", "profile_export.json"), {
+    profileExport: "a/profile_export.json",
+    genaiPerfJson: "a/profile_export_genai_perf.json",
+    genaiPerfCsv: "a/profile_export_genai_perf.csv",
+    json: "a/profile_export_genai_perf_rampart.json",
+    serverMetricsJson: "a/server_metrics_export_genai_perf_rampart.json",
+    serverMetricsCsv: "a/server_metrics_export.csv",
+    plots: "a/plots",
+  });
+  assert.equal(artifactFiles("a", "my.run.json").genaiPerfCsv, "a/my.run_genai_perf.csv");
+  assert.equal(artifactFiles("a", "b/x").genaiPerfJson, "a/x_genai_perf.json");
+  assert.equal(artifactFiles("a", "b/x").profileExport, "a/b/x");
 });

@@ -17,7 +17,7 @@ import { TINY } from "./make-report.ts";
 
 /** A search whose throughput breaks a limit above about four requests in flight. */
 export const SEARCH = {
-  name: "the limit under an SLO",
+  name: "the limit by an SLO",
   target: embedded({ latency: "10 ms" }),
   load: findMax({
     range: ramp(1, 8),

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { REQUEST_COUNTS } from "../../../src/result/run-result.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { startFakeRun } from "./fake-run.ts";
 
 /** The state of a run, from which everything that is shown while it lasts comes. */
-
-const SUMS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
 
 test("levels add up to the run, and histograms hold the completed requests, whenever they ended", () => {
   const run = startFakeRun(makePlan());
@@ -19,7 +18,7 @@ test("levels add up to the run, and histograms hold the completed requests, when
   run.end(2);
   run.state.finish();
   const { levels, ...state } = run.state.snapshot() ?? assert.fail();
-  for (const name of SUMS)
+  for (const name of REQUEST_COUNTS)
     assert.equal(
       state[name],
       levels.reduce((sum, level) => sum + level[name], 0),

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts";
+import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
+import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
-import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
+import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
+import type { LevelResult, PreparedRun, RunResult } from "../../../src/result/run-result.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
@@ -136,7 +140,7 @@ test("request rates print with six digits, delayed requests with a warning", () 
   const { out } = print({ load }, [makeLevel({ unit: "request-rate", level: 123.456789, window })]);
   assert.match(out, /^Request Rate: 123\.457 inference requests per second$/m);
   assert.match(out, /^ {4}Avg send request rate: 90\.00 infer\/sec$/m);
-  assert.match(out, /desired request rate\. 40\.00% of the requests were delayed\. $/m);
+  assert.match(out, /desired request rate\. 40\.00% of the requests /m);
   assert.match(out, /^ {2}Using poisson distribution on request generation$/m);
   assert.match(out, /^Request Rate: 123\.457, throughput: 100 infer\/sec, latency 1000 usec$/m);
 });
@@ -151,7 +155,7 @@ test("Rampart's own lines go to stderr: failures, a busy client, missing server 
   const window = makeWindow({ failedCount: 3, health: { cpuRatio: 0.95 } });
   const { out, err } = print({}, [makeLevel({ window })]);
   assert.match(err, /^rampart: 3 requests failed in the measured windows and are not counted above\.$/m);
-  assert.match(err, /^rampart: the client may have been the limit, not the server: the client used 95 % of a core\.$/m);
+  assert.match(err, /^rampart: the client .*: the client used 95 % of a core\.$/m);
   assert.match(err, /^rampart: the server's statistics did not change/m);
   assert.doesNotMatch(out, /rampart|Server: /);
 });
@@ -168,10 +172,7 @@ test("resent requests are noted on stderr, if there are any", () => {
 test("a client that wakes up late is noted on stderr", () => {
   const health = { loopLagMeanNs: 1e6, loopLagP99Ns: 3e6, loopLagMaxNs: 5e6 };
   const { out, err } = print({}, [makeLevel({ window: makeWindow({ latenciesNs: [10e6, 10e6], health }) })]);
-  assert.match(
-    err,
-    /^rampart: the client woke up about 1 ms \(p99 3 ms\) late: its times may include that; stop other processes, .*\.$/m,
-  );
+  assert.match(err, /^rampart: the client woke up .* 1 ms \(p99 3 ms\) late: .*\.$/m);
   assert.doesNotMatch(out, /woke up/);
   assert.doesNotMatch(print({}, [makeLevel({ window: makeWindow() })]).err, /woke up/);
 });
@@ -185,11 +186,11 @@ test("a load that was not delivered has one line for one cause", () => {
   const latenciesNs = Array.from({ length: 100 }, () => 10e6);
   for (const [change, said] of [
     [{}, /^rampart: load: only /],
-    [{ health: { cpuRatio: 0.95 } }, /^rampart: the client may have been the limit/],
+    [{ health: { cpuRatio: 0.95 } }, /^rampart: .*of a core/],
     [{ latenciesNs, health: { ...lagging, cpuRatio: 0.95 } }, /^rampart: the client woke up/],
   ] as const) {
     const lines = print({}, [undelivered(change)]).err.split("\n");
-    const found = lines.filter((line) => /load: only|have been the limit|woke up/.test(line));
+    const found = lines.filter((line) => /load: only|of a core|woke up/.test(line));
     assert.equal(found.length, 1, found.join("\n"));
     assert.match(found[0] ?? "", said);
   }
@@ -201,7 +202,7 @@ test("a load that was not delivered has one line for one cause", () => {
 
 test("a client that is mostly idle between responses is warned of", () => {
   const { out } = print({}, [makeLevel({ window: makeWindow({ overheadPct: 51 }) })]);
-  assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up with the desired load\./m);
+  assert.match(out, /^\[WARNING\] Perf Analyzer is not able to keep up /m);
 });
 
 test("one request has no deviation, and a run without a level no summary", () => {
@@ -287,3 +288,34 @@ test("a response cache has its own lines", () => {
   assert.doesNotMatch(formatServerSection(delta, NO_CACHE), /[Cc]ache/);
   assert.equal(formatServerSection(makeDelta(0), NO_CACHE), "    Request count: 0\n");
 });
+
+/** Which limits perf_analyzer 2.60.0 prints before the first level. */
+
+const CASES: readonly (readonly [flags: string, limits: readonly string[]])[] = [
+  ["", []],
+  ["--concurrency-range 4", []],
+  ["--concurrency-range 4:1", []],
+  ["--concurrency-range 4:4", ["Latency limit: 0 msec", "Concurrency limit: 4 concurrent requests"]],
+  ["--request-rate-range 40:40", ["Latency limit: 0 msec", "Request Rate limit: 40 requests per seconds"]],
+  ["--binary-search -l 50", []],
+  ["--binary-search -l 50 --concurrency-range 1:1", []],
+  ["--binary-search -l 50 --request-rate-range 1", []],
+  [
+    "--binary-search -l 50 --concurrency-range 3:3",
+    ["Latency limit: 50 msec", "Concurrency limit: 3 concurrent requests"],
+  ],
+];
+
+for (const [flags, limits] of CASES)
+  test(flags === "" ? "no load at all" : flags, () => {
+    const { settings, problems } = readSettings(parseOptions(["-m", "m", ...flags.split(" ").filter(Boolean)]));
+    const { plan, problems: conflicts } = toPlan(settings);
+    assert.deepEqual([...problems, ...conflicts], []);
+    const text = formatSettings({ plan, service: {}, callMode: "sync" } as PreparedRun);
+    const lines = text.split("\n").map((line) => line.trim());
+    assert.deepEqual(
+      lines.filter((line) => line.includes(" limit: ")),
+      limits,
+    );
+    assert.equal(lines.includes("Using Binary Search algorithm"), flags.includes("--binary-search"));
+  });

@@ -1,4 +1,5 @@
 // Runs on: bun, deno, node.
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RecordColumns } from "../../../src/measure/records.ts";

@@ -4,7 +4,11 @@ import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan, MetricPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import { RunError, userError } from "../../../src/plan/problem.ts";
+import { LevelError } from "../../../src/run/conduct/level-frame.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
+import { explainEnd, toRunError } from "../../../src/run/conduct/run-error.ts";
+import { FailureLog } from "../../../src/run/judge/failure-log.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
@@ -115,4 +119,25 @@ test("a level that is overloaded breaks its limit although latency grows all the
     }),
   );
   assert.equal(state, "broken");
+});
+
+const counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
+
+test("an end without a success names failures, if any, and always has its code", () => {
+  for (const [change, message] of [
+    [{}, "no request succeeded while a level was measured"],
+    [{ completedCount: 3, failedCount: 1 }, "no request succeeded while a level was measured"],
+    [{ failedCount: 3 }, "all 3 requests failed: "],
+  ] as const) {
+    const error = explainEnd(new LevelError(), { ...counts, ...change }, new FailureLog());
+    assert.deepEqual([error.code, error.message], ["no-valid-requests", message]);
+  }
+});
+
+test("other errors keep their message", () => {
+  const refused = new RunError("refused", "no", "Look.");
+  assert.equal(explainEnd(refused, counts, new FailureLog()), refused);
+  const wrong = toRunError(userError("missing", "in.json", "is empty", "Fill it."));
+  assert.deepEqual([wrong.code, wrong.message], ["unsupported", "in.json: is empty. Fill it."]);
+  assert.deepEqual([toRunError(new Error("oops")).code, toRunError("oops").message], ["internal", "oops"]);
 });

@@ -97,7 +97,7 @@ const CASES: { readonly [K in LoadPlan["kind"]]: Readonly<Record<string, Case>> 
       division: "steps",
       change: { load: closed(9), measurement: { mode: windows } },
     },
-    "a search for the highest load": { division: "steps", change: planSearch },
+    "a search": { division: "steps", change: planSearch },
   },
   "concurrency-ramp": {
     "a number of requests": {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
+import { RemoteSender, type SentCounts } from "../../../src/run/fleet/remote-sender.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { runSenders } from "./run-senders.ts";
 
@@ -97,4 +98,26 @@ test("these runs used most of the few messages", () => {
     [...seen].filter((name) => ![...names, ...replies, ...others].includes(name)),
     [],
   );
+});
+
+const ended = (completedCount: number): SentCounts => ({
+  progress: {
+    ...{ sentCount: completedCount, endedCount: completedCount, outstanding: 0, completedCount, failedCount: 0 },
+    ...{ cancelledCount: 0, activeLanes: 1 },
+    ...{ quota: Number.POSITIVE_INFINITY, isSending: true, lastSuccessNs: 0 },
+  },
+  counts: {
+    ...{ sentCount: completedCount, completedCount, failedCount: 0, cancelledCount: 0 },
+    ...{ outstanding: 0, openResponses: 0 },
+  },
+});
+
+test("of a sender that is gone, what it had reported until then counts, whatever still comes", async () => {
+  const listener = { records: () => {}, extracted: () => {}, failed: () => {}, limited: () => {}, broken: () => {} };
+  const remote = new RemoteSender({ send: () => {} }, listener, ended(0));
+  remote.receive({ kind: "counts", ...ended(7) });
+  remote.fail(new Error("gone"));
+  remote.receive({ kind: "counts", ...ended(9) });
+  assert.deepEqual([remote.sender.progress(), remote.sender.counts()], [ended(7).progress, ended(7).counts]);
+  await assert.rejects(remote.sender.until({ kind: "now" }), /gone/);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
+import { joinLaunchedFleet } from "../../../src/run/fleet/launched-fleet.ts";
 import { slurmMeeting } from "../../../src/run/fleet/meeting.ts";
 
 const taskOf = (rank: number, folder: string) => slurmMeeting({ rank, size: 3, step: "17.2" }, folder);
@@ -54,4 +55,8 @@ test("what is no file of this user is not followed, and the error names the file
     });
     await assert.rejects(taskOf(0, join(folder, "nowhere")).tell("x"), /meet by .*nowhere/);
   });
+});
+
+test("a process that was started without others is alone", async () => {
+  assert.deepEqual(await joinLaunchedFleet(), { kind: "alone" });
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { ExpectedOutput } from "../../../src/inputs/batches.ts";
 import { toFunctionPlan } from "../../../src/plan/functions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { createContentCheck, type GivenResponse } from "../../../src/run/judge/content-check.ts";
+import { compareOutput } from "../../../src/run/judge/response-outputs.ts";
 import type { CheckResponse } from "../../../src/service/scenario-response.ts";
 import type { Tensor } from "../../../src/service/tensor.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
@@ -122,4 +124,34 @@ describe("a scenario's check of responses", () => {
       if (excerpt instanceof RegExp) assert.match(found, excerpt);
       else assert.equal(found, excerpt);
     });
+});
+
+const expected = {
+  name: "OUT",
+  bytes: Uint8Array.of(1, 2, 3, 4),
+  items: [
+    { place: "data[0]", byteCount: 2 },
+    { place: "data[1]", byteCount: 2 },
+  ],
+} as unknown as ExpectedOutput;
+
+test("equal bytes are right", () => {
+  assert.equal(compareOutput(expected, Uint8Array.of(1, 2, 3, 4), 0), undefined);
+});
+
+test("a difference names its entry of the data, and the byte within it", () => {
+  const failure = compareOutput(expected, Uint8Array.of(1, 2, 3, 9), 0);
+  assert.equal(failure?.kind, "validation");
+  assert.equal(failure?.message, "Output doesn't match expected output: OUT differs at byte 1 (data[1])");
+});
+
+test("an output that is missing or has another size names the entries", () => {
+  for (const [actual, count] of [
+    [undefined, 0],
+    [Uint8Array.of(1), 1],
+  ] as const)
+    assert.equal(
+      compareOutput(expected, actual, 0)?.message,
+      `Output size doesn't match expected size: OUT has ${count} bytes, expected 4 (data[0] to data[1])`,
+    );
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
-import { FailurePolicy } from "../../../src/run/judge/failure-policy.ts";
+import { FailureLog } from "../../../src/run/judge/failure-log.ts";
+import { FailurePolicy, isRatioExceeded } from "../../../src/run/judge/failure-policy.ts";
 import type { SenderState } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
@@ -187,4 +188,57 @@ test("a measurement without any answer ends the run with what kept the server fr
   assert.match(endOf({ kind: "timeout", message: "" }) ?? "", /has answered nothing to 1 request in time/);
   assert.equal(endOf({ kind: "closed", message: "" }, { completedCount: 1 }), undefined);
   assert.equal(endOf({ kind: "http", status: 500, message: "" }), undefined);
+});
+
+test("failures are counted by kind and status, in the order of the kinds, with the first as example", () => {
+  const log = new FailureLog();
+  log.add({ kind: "grpc", message: "a", status: 14 });
+  log.add({ kind: "connect", message: "b" });
+  log.add({ kind: "grpc", message: "c", status: 3 });
+  log.add({ kind: "grpc", message: "d", status: 3 });
+  assert.equal(log.total, 4);
+  assert.deepEqual(log.list(), [
+    { kind: "connect", count: 1, example: "b", status: undefined },
+    { kind: "grpc", count: 2, example: "c", status: 3 },
+    { kind: "grpc", count: 1, example: "a", status: 14 },
+  ]);
+});
+
+/** When a share of failures is certain to be above the limit. */
+
+const UNKNOWN = Number.POSITIVE_INFINITY;
+
+describe("the share of failures is above the limit", () => {
+  const cases = [
+    // The limit, what failed and succeeded so far, how many there will be, and the verdict.
+    [0.1, 100, 0, 1000, false],
+    [0.1, 101, 0, 1000, true],
+    [0.1, 101, 899, 1000, true],
+    [0.5, 1, 0, 1, true],
+    [1, 1000, 0, 1000, false],
+    [0.01, 19, 0, UNKNOWN, false],
+    [0.01, 20, 0, UNKNOWN, true],
+    [0.5, 29, 0, UNKNOWN, false],
+    [0.5, 30, 0, UNKNOWN, true],
+    [0.1, 11, 89, UNKNOWN, false],
+    [0.1, 300, 700, UNKNOWN, true],
+    [0.1, 100, 900, UNKNOWN, false],
+    [1, 1000, 0, UNKNOWN, false],
+  ] as const;
+  for (const [maxRatio, failedCount, completedCount, totalCount, isExceeded] of cases) {
+    const name = `${failedCount} of ${failedCount + completedCount} failed, of ${totalCount} to come, ${maxRatio} allowed`;
+    test(`${isExceeded ? "for certain" : "not for certain"}: ${name}`, () => {
+      assert.equal(isRatioExceeded({ maxRatio, failedCount, completedCount, totalCount }), isExceeded);
+    });
+  }
+
+  test("never while successes could still lower it enough, and always once they cannot", () => {
+    for (let failedCount = 0; failedCount <= 60; failedCount++) {
+      for (const maxRatio of [0.05, 0.3, 0.9]) {
+        const totalCount = 60;
+        const isMendable = failedCount / totalCount <= maxRatio;
+        assert.equal(isRatioExceeded({ maxRatio, failedCount, completedCount: 0, totalCount }), !isMendable);
+      }
+    }
+  });
 });

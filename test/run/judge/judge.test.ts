@@ -7,6 +7,7 @@ import type { RunObserver } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { encodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
+import { NOT_JSON, PAGE_FOUND } from "../../../src/service/response-faults.ts";
 import {
   INFER_RESPONSE,
   MODEL_CONFIG_RESPONSE,
@@ -88,12 +89,12 @@ const HTTP_FAULTS: readonly (readonly [name: string, answer: (response: ServerRe
   [
     "an HTML page",
     (response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<html><title>Welcome</title></html>"),
-    /^an HTML page came in place of a response: Welcome$/,
+    new RegExp(`^${PAGE_FOUND}: Welcome$`),
   ],
   [
     "garbage",
     (response) => response.writeHead(200, JSON_TYPE).end("{this is not"),
-    /^the response is not JSON: \{this/,
+    new RegExp(`^${NOT_JSON}: \\{this`),
   ],
   ["an empty body", (response) => response.writeHead(200, JSON_TYPE).end(), /^the response is empty$/],
   ["no content", (response) => response.writeHead(204).end(), /^the response is empty$/],
@@ -129,10 +130,7 @@ describe("an invalid HTTP response is a failed request", () => {
   test("it ends a run that may have no failed request", LIMIT, async () => {
     const answer = HTTP_FAULTS[0]?.[1] ?? assert.fail();
     const { error } = await runKserve(answer, {}, "own", { failures: { maxRatio: 0 } });
-    assert.deepEqual(
-      [error?.code, error?.message],
-      ["failed-request", "an HTML page came in place of a response: Welcome"],
-    );
+    assert.deepEqual([error?.code, error?.message], ["failed-request", `${PAGE_FOUND}: Welcome`]);
   });
 
   test("one that comes in many pieces is a response all the same", LIMIT, async () => {
@@ -237,11 +235,11 @@ async function runChat(answer: (response: ServerResponse) => void, observer: Run
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 const CHAT_FAULTS: readonly (readonly [name: string, answer: (response: ServerResponse) => void, said: RegExp])[] = [
-  ["an HTML page", HTTP_FAULTS[0]?.[1] ?? assert.fail(), /^an HTML page came in place of a response: Welcome$/],
+  ["an HTML page", HTTP_FAULTS[0]?.[1] ?? assert.fail(), new RegExp(`^${PAGE_FOUND}: Welcome$`)],
   [
     "an HTML page that is called a stream",
     (response) => response.writeHead(200, EVENTS).end("<html></html>"),
-    /^an HTML page came/,
+    new RegExp(`^${PAGE_FOUND}`),
   ],
   ["a stream without events", (response) => response.writeHead(200, EVENTS).end(), /^the response is empty$/],
   [

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { ResponseSink } from "../../../src/measure/tokens/packed-responses.ts";
+import { TokenLink } from "../../../src/measure/tokens/token-link.ts";
+import { GroupedTokens } from "../../../src/run/groups/grouped-tokens.ts";
+import { groupSteps } from "../../../src/run/groups/request-groups.ts";
+import { openTokens } from "../../../src/run/judge/open-tokens.ts";
 import { firstByteOf, ResponsePacker } from "../../../src/run/judge/response-packer.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
 import { Call } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
+import { makePlan } from "../../plan/make-plan.ts";
 
 const bytes = new TextEncoder().encode("question");
 const feed = { contentOf: () => ({ bytes }) };
@@ -60,4 +66,26 @@ test("a failed request has a first byte when one arrived before its end, or when
   assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), failure), undefined);
   assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), { kind: "http", message: "503" }), 9000);
   assert.equal(firstByteOf(makeCall({ firstByteNs: 0 }), { kind: "http", message: "503" }), undefined);
+});
+
+const LIMIT = { timeout: 180_000 };
+
+const planWith = (tokenizer: string) =>
+  makePlan({ measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer, revision: "main" } } });
+
+test("one target has one link, and groups have a link for each target with tokens", LIMIT, async () => {
+  const alone = await openTokens([planWith("none")]);
+  assert.ok((await alone.measure(undefined)) instanceof TokenLink);
+  await alone.close();
+  const several = await openTokens([planWith("none"), makePlan()]);
+  const groups = groupSteps([{ member: 1, tags: { target: "b" } }], 1);
+  const tokens = await several.measure(groups);
+  assert.ok(tokens instanceof GroupedTokens);
+  assert.equal(tokens.responses.knowsPrompt(0), true, "nothing is packed for a target without tokens");
+  await several.close();
+});
+
+test("when a tokenizer cannot be loaded, the other threads are ended", LIMIT, async () => {
+  const absent = fileURLToPath(new URL("./absent", import.meta.url));
+  await assert.rejects(openTokens([planWith("none"), planWith(absent)]), /absent/);
 });

@@ -1,10 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Judging } from "../../../src/run/judge/judge.ts";
-import { MixedJudge } from "../../../src/run/mix/create-judge.ts";
+import { RequestJudge } from "../../../src/run/judge/judge.ts";
+import { createJudge, MixedJudge } from "../../../src/run/mix/create-judge.ts";
+import type { Session, TargetSession } from "../../../src/run/open/session.ts";
+import type { SenderParts } from "../../../src/run/run-parts.ts";
+import { RequestFeed } from "../../../src/run/send/feed.ts";
 import { Slots } from "../../../src/run/send/slots.ts";
+import type { ResponseNeeds } from "../../../src/transport/client.ts";
 import { Call } from "../../../src/transport/client.ts";
 import { ANY_RESPONSE } from "../../../src/transport/response-check.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import { makeDataset, makeService } from "../send/fake-client.ts";
 
 function makeJudge(message: string, needsBodies: boolean, canWait: boolean): Judging {
   return {
@@ -54,4 +61,31 @@ describe("judging waits when every member that needs bodies can wait", () => {
       const { needsBodies, canWait } = new MixedJudge(members.map(([bodies, wait]) => makeJudge("", bodies, wait)));
       assert.deepEqual([needsBodies, canWait], expected);
     });
+});
+
+function makeParts(session: Session): SenderParts {
+  const feed = new RequestFeed(makeService(), makeDataset(1), { usesIds: false });
+  return { plan: makePlan(), observer: {}, session, feed, tokens: undefined } as unknown as SenderParts;
+}
+
+function makeSession(): TargetSession {
+  return {
+    service: makeService(),
+    dataset: makeDataset(1),
+    warnings: [],
+    shared: undefined,
+    counters: async () => undefined,
+  };
+}
+
+test("one target has one judge; a mix has one for each member, and its clients get their checks", () => {
+  assert.ok(createJudge(makeParts(makeSession()), () => {}) instanceof RequestJudge);
+  const members = ["a", "b"].map((name) => ({ name, plan: makePlan(), session: makeSession() }));
+  const responses: ResponseNeeds[] = [{ keepBodies: true }, { keepBodies: true }];
+  const session = { ...makeSession(), members, responses };
+  assert.ok(createJudge(makeParts(session), () => {}) instanceof MixedJudge);
+  for (const { keepBodies, createCheck } of responses) {
+    assert.equal(keepBodies, false);
+    assert.ok(createCheck?.() !== undefined);
+  }
 });

@@ -315,10 +315,7 @@ describe("sessions", () => {
   });
 
   test("fewer sessions than the concurrency are rejected", LIMIT, async () => {
-    await assert.rejects(
-      run(sessions("ab", 2), answerChat, { concurrency: 3 }),
-      /contains 2 unique session IDs, which is fewer than the required session concurrency level of 3/,
-    );
+    await assert.rejects(run(sessions("ab", 2), answerChat, { concurrency: 3 }), / 2 unique session IDs,.* level of 3/);
   });
 
   test("sessions have a number of requests of their own, no warm-up, and belong to payloads", () => {

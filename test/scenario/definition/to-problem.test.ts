@@ -5,6 +5,7 @@ import { errorRate, type MetricLimits, p99, percentile } from "../../../src/scen
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { findMax } from "../../../src/scenario/loads/find-max.ts";
 import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
+import { phase } from "../../../src/scenario/loads/phases.ts";
 import { rate, rateSteps } from "../../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../../src/scenario/loads/schedules.ts";
 import { mix } from "../../../src/scenario/mix.ts";
@@ -82,6 +83,12 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ assert: [untyped(percentile)(100, "latency")].map(belowOneSec) }, "Use max(…), the largest value."],
   [{ target: untyped(mix)([{ name: "a", target: embedded() }]) }, "Add a target, or use the only one without mix."],
   [{ inputs: untyped(prompts)({ lengths: [HALF] }) }, "Change the shares, which add up to 50 %."],
+  [{ load: anyHold(1, { for: "-1 s" }) }, 'Write "1 s".'],
+  [{ load: anyHold(Number.NaN) }, 'Write it like hold(16, { for: "30 s" }).'],
+  [{ target: "localhost:8001" }, 'Write triton("localhost:8001", { model: "NAME" }).'],
+  [{ target: anyTriton("h:1", { model: "m", streaming: "Yes", protocol: "grpc" }) }, "Write true."],
+  [{ target: anyTriton("h:1", { model: "m", headers: ["A: b"] }) }, "Write { NAME: … }."],
+  [{ cancel: { share: "200 %" } }, 'Write "100 %" or less.'],
   [{ load: anyHold(2, { thinkTime: { mean: 1 } }) }, 'Write { mean: "3 s", stddev: "1 s" }.'],
 ];
 
@@ -90,10 +97,19 @@ describe("the hint about a mistake in a scenario", () => {
     test(`${JSON.stringify(change)}: ${hint}`, () => assert.equal(problemOf(change).hint, hint));
 });
 
+test("a number that breaks two rules is one mistake", () => {
+  const load = anyHold(1, { requests: Number.POSITIVE_INFINITY });
+  const definition = { name: "x", target: embedded(), load };
+  const said = (error: unknown): boolean =>
+    error instanceof UserError && error.problems.length === 1 && error.message.includes("must be a whole number");
+  assert.throws(() => toPlan(untyped(defineScenario)(definition) as Scenario, "/folder"), said);
+});
+
 describe("the value in a message about a mistake", () => {
   test("names what a builder returned, not its members", () => {
     assert.equal(problemOf({ assert: p99().below("1 s") }).value, "one assertion");
     assert.equal(problemOf({ assert: [p99()] }).value, "a metric without its limit");
+    assert.equal(problemOf({ load: untyped(phase)("a", [hold(1), ramp(1, 2)]) }).value, "[hold(…), ramp(…)]");
     const where = [p99().below("1 s")];
     const search = findMax({ range: ramp(1, 2), where });
     assert.equal(problemOf({ load: [hold(1, { for: "1 s" }), search] }).value, "findMax(…)");

@@ -46,7 +46,7 @@ describe("hooks", () => {
       "a command that fails",
       { setup: `async ({ $, start }) => { ${START}; await $\`echo broken >&2; exit 3\`; }` },
       64,
-      /setup fails: a command ended with exit code 3: broken/,
+      /setup fails: .* exit code 3: broken/,
       /^teardown undefined$/,
     ],
     [

@@ -10,12 +10,12 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "a load of each target, as k6's scenarios have",
     fields: ['target: mix([{ name: "a", target: embedded(), load: hold(1) }])', "load: hold(4)"],
-    says: "4:49, target[0].load: is not an option here. Write load: perTarget({ a: hold(16), b: rate(50) }), beside the target.",
+    says: "4:49, target[0].load: <*>. Write load: perTarget({ a: hold(16), b: rate(50) }), beside the target.",
   },
   {
     name: "files of reports",
     fields: ["target: embedded()", "load: hold(4)", 'outputs: { json: "x.json" }'],
-    says: "6:3, outputs: is not an option here. Write no file in the scenario: reports are options of rampart run.",
+    says: "6:3, outputs: <*>. Write no file in the scenario: reports are options of rampart run.",
   },
   {
     name: "thresholds of k6",
@@ -185,13 +185,22 @@ export const OF_OTHERS: readonly WrongScenario[] = [
     says: '6:3, setup: must be a function (got "docker run").',
   },
   {
+    name: "two wrong functions and a wrong field",
+    fields: ["target: embedded()", "load: hold(4)", 'setup: "docker run"', "onRecord: 5", "seed: 1.5"],
+    says: [
+      '6:3, setup: must be a function (got "docker run").',
+      "8:3, seed: must be a whole number (got 1.5). Write 1 or 2.",
+      "7:3, onRecord: must be a function (got 5).",
+    ],
+  },
+  {
     name: "a misspelt value of setup",
     fields: [
       'setup: () => ({ url: "localhost:8000" })',
       'target: (_params, { urls }) => triton(urls, { model: "m" })',
       "load: hold(4)",
     ],
-    says: "5:3, target.url: must be host:port or a URL (got nothing).",
+    says: "5:3, target.url: <*> (got nothing).",
   },
   {
     name: "the name as an argument of its own",

@@ -34,7 +34,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "a mix of one",
     fields: ['target: mix([{ name: "a", target: embedded() }])', "load: hold(4)"],
-    says: '4:3, target: must have two targets or more (got [{"name":"a","target":{"kind":"embedded","url":"","options":{}}}]). Add a target, or use the only one without mix.',
+    says: '4:3, target: must have two targets or more (got [{"name":"a","target":{"kind":"embedded","url":"","options":{}}}]). Add a target<*>',
   },
   {
     name: "a weight as a share",
@@ -65,7 +65,7 @@ export const TARGETS: readonly WrongScenario[] = [
       'inputs: input.prompts({ lengths: [{ isl: 10, osl: 4, share: "50 %" }, { isl: 20, osl: 4, share: "40 %" }] })',
       "load: hold(4)",
     ],
-    says: '5:27, inputs.lengths: must have shares that add up to 100 % (got [{"isl":10,"osl":4,"share":"50 %"},{"isl":20,"osl":4,"share":"40 %"}]). Change the shares, which add up to 90 %.',
+    says: '5:27, inputs.lengths: must have shares that add up to 100 % (got [{"isl":10,"osl":4,"share":"50 %"},{"isl":20,"osl":4,"share":"40 %"}]). Change <*> 90 %.',
     compiles: "texts are not added up",
   },
   {

@@ -6,6 +6,7 @@ import type { Payload } from "../../../src/service/content.ts";
 import { createChains } from "../../../src/service/http/chain.ts";
 import type { ChainInputsPlan } from "../../../src/service/http/chain-plan.ts";
 import type { BodyPlan } from "../../../src/service/http/requests-plan.ts";
+import { NOT_JSON } from "../../../src/service/response-faults.ts";
 import type { Conversation } from "../../../src/service/service.ts";
 import type { Header } from "../../../src/transport/request.ts";
 import { makeModel } from "../../inputs/make-model.ts";
@@ -96,7 +97,7 @@ describe("a response has no value when", () => {
     response: string,
     Call?,
   ])[] = [
-    ["the response is not JSON", "v", "<html>"],
+    [NOT_JSON, "v", "<html>"],
     ["the response has no body", "v", ""],
     ["v.w finds nothing in the response", "v.w", '{"v":{}}'],
     ["v finds nothing in the response", "v", '{"v":null}'],

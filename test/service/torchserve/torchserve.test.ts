@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import { PAGE_FOUND } from "../../../src/service/response-faults.ts";
 import type { Ask, Query } from "../../../src/service/service.ts";
 import { createTorchServeChecks, createTorchServeCodec } from "../../../src/service/torchserve/codec.ts";
 import { createTorchServeFront } from "../../../src/service/torchserve/front.ts";
@@ -52,10 +53,7 @@ describe("a request", () => {
     const error = '{"code": 503, "type": "InternalServerException", "message": "Prediction failed"}';
     assert.equal(messageOf(error), "HTTP status 503: Prediction failed (InternalServerException)");
     assert.equal(messageOf("upstream is gone"), "HTTP status 503: upstream is gone");
-    assert.match(
-      messageOf("<html><title>Bad gateway</title></html>"),
-      /an HTML page came in place of a response: Bad gateway/,
-    );
+    assert.match(messageOf("<html><title>Bad gateway</title></html>"), new RegExp(`${PAGE_FOUND}: Bad gateway`));
     assert.equal(messageOf(""), "HTTP status 503");
   });
 });

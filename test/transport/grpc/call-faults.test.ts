@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { GrpcCallClient } from "../../../src/transport/grpc/call-client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
 import { hex, inPieces, join, latin1, toText } from "../bytes.ts";
@@ -147,7 +148,7 @@ const FAULTS: readonly FaultCase[] = [
   {
     name: "a message of 4 GiB",
     fault: frame(TYPE.data, 0, 1, hex("00 ffffffff")),
-    failure: { kind: "limit", message: "the response is longer than the 64,000,000 bytes allowed for one response" },
+    failure: { kind: "limit", message: new ResponseTooLargeError(64_000_000).message },
     resets: true,
   },
   {

@@ -79,7 +79,7 @@ const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warnings: readonly string[] } {
   const { passed } = asked;
   const read = readBeside(plan, asked);
-  // What the profile breaks by itself is no problem of the flags.
+  // What the profile breaks by itself is not a problem of the flags.
   const known = new Set(checkTogether(chosenBy(plan, asked)).map(({ message }) => word(message)));
   const found = [...read.problems, ...checkTogether(read.settings)].filter(
     ({ message }) => !known.has(word(message)) && !SEVERAL_LOADS.test(word(message)),

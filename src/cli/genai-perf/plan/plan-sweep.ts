@@ -61,7 +61,7 @@ function toSearch(asked: Asked): SweepPlan["search"] {
   const load = findLoadSweep(asked.get("analyze"));
   const given = asked.get("rampart.search_limits");
   if (given === null || load === undefined) return undefined;
-  // The rules between settings refuse what is no limit.
+  // The rules between settings refuse what is not a limit.
   const limits = Object.entries(given)
     .map(([name, value]) => parseLimit(name, value))
     .filter((limit) => typeof limit !== "string");

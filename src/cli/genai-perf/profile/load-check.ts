@@ -1,3 +1,4 @@
+import { fewSessions } from "../../../load/sessions/session-concurrency.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import { type UserError, userError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
@@ -54,11 +55,7 @@ export class LoadCheck {
     const sessions = "concurrency" in this.load ? this.load.concurrency : 0;
     const count = this.ids.size;
     if (!this.holdsSessions || count >= sessions) return;
-    throw this.refuse(
-      "--session-concurrency",
-      `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${sessions}.`,
-      "Please add more unique session IDs to the file or lower the session concurrency level.",
-    );
+    throw this.refuse("--session-concurrency", ...fewSessions(count, sessions));
   }
 
   /** Describes what the load ignores in the requests, in sentences without a full stop. */

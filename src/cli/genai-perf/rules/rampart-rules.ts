@@ -1,4 +1,4 @@
-import { wordProblem } from "../../../plan/problem.ts";
+import { ONLY_ONE, wordProblem } from "../../../plan/problem.ts";
 import { checkOutputFiles } from "../../output-files.ts";
 import { flagOf, LOAD_NAMES, loadOf } from "../loads.ts";
 import type { ValueName } from "../options/asked.ts";
@@ -31,7 +31,7 @@ export function checkOwn(rules: RuleSet): void {
     startMs !== null && rules.get("rampart.schedule_auto_offset"),
     "rampart.schedule_auto_offset",
     "the schedule begins either with its first request or at --fixed-schedule-start-offset",
-    "Give one of them.",
+    ONLY_ONE,
   );
 }
 
@@ -60,7 +60,7 @@ function checkPhases(rules: RuleSet): void {
     rules.get(duration) !== null && isCounted,
     duration,
     "a duration cannot be given together with a number of requests or a measurement interval",
-    "Leave one of them out.",
+    ONLY_ONE,
   );
   const { kind } = rules.get("perf_analyzer.stimulus");
   if (!loadOf(kind).sendsOnce) return;

@@ -1,3 +1,4 @@
+import { ONLY_ONE } from "../../../plan/problem.ts";
 import { familyOf, JSON_METRICS, REQUEST_METRICS } from "../../../report/genai-perf/layout.ts";
 import { parseLimit } from "../../../report/genai-perf/limits.ts";
 import type { ResponseKind } from "../../../service/openai/response-kind.ts";
@@ -33,7 +34,7 @@ export function checkSweep(rules: RuleSet): void {
   refuse(
     types.includes("input_sequence_length") && rules.get("rampart.sequence_mix") !== "",
     "input_sequence_length and --sequence-distribution both set the length of prompts",
-    "Leave one of them out.",
+    ONLY_ONE,
   );
   refuse(
     types.includes("num_dataset_entries") && !isMadeUp,

@@ -1,7 +1,7 @@
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
-import { noMetrics, type Rule } from "../rule.ts";
+import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -57,12 +57,7 @@ function dynamicGrpcRules(settings: Settings): Rule[] {
       "Write for example --grpc-method inference.GRPCInferenceService/ServerLive.",
       grpcMethod,
     ],
-    [
-      target.isStreaming,
-      "--streaming",
-      "Streaming is only allowed with gRPC protocol and Triton C API.",
-      "Leave --streaming out: the method decides whether calls stream.",
-    ],
+    [target.isStreaming, "--streaming", NO_STREAMS, "Leave --streaming out: the method decides whether calls stream."],
     [
       target.batchSize !== 1,
       "-b",

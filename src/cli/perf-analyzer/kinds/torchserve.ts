@@ -1,7 +1,7 @@
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
 import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
-import { noMetrics, type Rule } from "../rule.ts";
+import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -56,7 +56,7 @@ function torchServeRules({ target, isCollectingMetrics, inputData }: Settings): 
       "perf_analyzer does not support gRPC protocol with TorchServe",
       "Leave -i out: HTTP is the default.",
     ],
-    [target.isStreaming, "--streaming", "Streaming is only allowed with gRPC protocol and Triton C API.", LEAVE_OUT],
+    [target.isStreaming, "--streaming", NO_STREAMS, LEAVE_OUT],
     [
       target.batchSize !== 1,
       "-b",

@@ -1,3 +1,4 @@
+import { NO_STREAMS } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
@@ -8,12 +9,7 @@ export const tritonKind: PerfAnalyzerKind = {
   takesPayloads: false,
   defaultUrl: (protocol) => (protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
   rules: ({ target: { isStreaming, protocol } }) => [
-    [
-      isStreaming && protocol !== "grpc",
-      "--streaming",
-      "Streaming is only allowed with gRPC protocol and Triton C API.",
-      "Add -i grpc.",
-    ],
+    [isStreaming && protocol !== "grpc", "--streaming", NO_STREAMS, "Add -i grpc."],
   ],
   toTarget: (settings, { url, tls }) => {
     const { directory: _, modelRepository: __, ...target } = settings.target;

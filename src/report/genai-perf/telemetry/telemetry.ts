@@ -1,7 +1,7 @@
 import { roundHalfEven, type StatisticName, summarize } from "../../../measure/numpy-statistics.ts";
 import type { ScrapedEndpoint, ScrapedSeries, ScrapeResult } from "../../../telemetry/scrape-result.ts";
 import type { TelemetryMetric, TelemetrySeries } from "../../../telemetry/series.ts";
-import { telemetryLabel } from "../layout.ts";
+import { TABLE_STATISTICS, telemetryLabel } from "../layout.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import type { TelemetryStatistics } from "../result.ts";
 import { formatRichTable } from "../rich-table.ts";
@@ -105,7 +105,6 @@ export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics 
   return statistics;
 }
 
-const STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
 const GROUPS: readonly (readonly [title: string, metrics: readonly string[]])[] = [
   ["Power", ["gpu_power_usage", "gpu_power_limit", "energy_consumption"]],
   ["Memory", ["gpu_memory_used", "total_gpu_memory"]],
@@ -127,8 +126,8 @@ function formatMetricTable(telemetry: TelemetryStatistics, name: string): string
   if (metric === undefined) return undefined;
   const rows = [...metric.gpus]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([gpu, values]) => [gpu, ...STATISTICS.map((statistic) => formatValue(name, values.get(statistic)))]);
-  return formatRichTable(telemetryLabel(name, metric.unit), ["GPU Index", ...STATISTICS], rows);
+    .map(([gpu, values]) => [gpu, ...TABLE_STATISTICS.map((statistic) => formatValue(name, values.get(statistic)))]);
+  return formatRichTable(telemetryLabel(name, metric.unit), ["GPU Index", ...TABLE_STATISTICS], rows);
 }
 
 function formatValue(name: string, value: number | undefined): string {

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
+import { clientLimitText } from "../../../measure/derived-values.ts";
 import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
@@ -155,7 +156,7 @@ function notesOf({ outcome, client, load }: Level): string[] {
   return [
     ...(outcome === "unstable" ? ["the level was not stable"] : []),
     ...(load?.isDelivered === false ? ["the load was not delivered in full"] : []),
-    ...(typeof client?.saturation !== "string" ? [] : [`the client may have been the limit: ${client.saturation}`]),
+    ...(typeof client?.saturation !== "string" ? [] : [clientLimitText(client.saturation)]),
   ];
 }
 

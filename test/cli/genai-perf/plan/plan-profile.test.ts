@@ -16,8 +16,7 @@ writeFileSync(FILE, "1\n");
 
 const TEMPLATE = ["--endpoint-type", "template", "--endpoint", "x", "--extra-inputs", `payload_template:${FILE}`];
 const CHAT = ["--endpoint-type", "chat"];
-const READ = /is also a file that the run reads/;
-const TWIN = /is also the file of/;
+const [READ, TWIN] = [/ the run reads/, / also the file /];
 
 for (const [args, path, message] of [
   [[...CHAT, "--html", FILE, "--input-file", FILE], "--html", READ],

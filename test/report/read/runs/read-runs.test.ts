@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { findMetric } from "../../../../src/measure/metrics/metric-names.ts";
 import { UserError } from "../../../../src/plan/problem.ts";
+import { maskText } from "../../../../src/plan/secrets.ts";
 import { toReportJson } from "../../../../src/report/json/report-json.ts";
+import { listFacts } from "../../../../src/report/read/runs/foreign-metrics.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
@@ -194,7 +196,8 @@ describe("Rampart's JSON", () => {
     );
     assert.notDeepEqual(run.notes, []);
     const old = readOnly(write("old.json", JSON.stringify({ ...document, notes: undefined })));
-    assert.deepEqual(old.levels[0]?.notes, ["the level was not stable", "the load was not delivered in full"]);
+    const about = (note: string) => /\b(stable|delivered)\b/.exec(note)?.[1];
+    assert.deepEqual(old.levels[0]?.notes.map(about), ["stable", "delivered"]);
     assert.ok(run.facts.has("load.kind") && run.facts.has("model"));
     assert.ok(![...run.facts.keys()].some((path) => /^(name|outputs|assertions)/.test(path)));
   });
@@ -220,9 +223,9 @@ describe("Rampart's JSON", () => {
       );
     const found = read(8, true);
     assert.deepEqual(
-      found.levels.map(({ label, notes }) => [label, notes.length]),
+      found.levels.map(({ label, notes }) => [/^search|concurrency 4$/.exec(label)?.[0], notes.length]),
       [
-        ["search for the highest load", 0],
+        ["search", 0],
         ["concurrency 4", 0],
       ],
     );
@@ -362,10 +365,7 @@ describe("a file that is not a report", () => {
     });
 
   test("a missing file, and a folder without reports", () => {
-    assert.throws(
-      () => readRuns(join(folder, "nothing.json")),
-      /nothing\.json: cannot be read: there is no such file\. Give/,
-    );
+    assert.throws(() => readRuns(join(folder, "nothing.json")), /nothing\.json: cannot be read: .*\. Give/);
     const empty = join(folder, "empty");
     mkdirSync(empty);
     assert.throws(() => readRuns(empty), /empty: has no report that can be read/);
@@ -416,4 +416,37 @@ test("a file of records that is cut off in a line names the line", () => {
     (error) => error instanceof UserError && /cut\.jsonl, line 3: is not JSON/.test(error.message),
   );
   assert.throws(() => readRuns(write("other.jsonl", '{"metadata":{},"metrics":{}}\n')), /other\.jsonl, line 1/);
+});
+
+/** What was measured, as paths and values. */
+
+test("plain data is listed by paths, lists of plain values as one", () => {
+  const data = { a: { b: "text", c: [1, "x"], d: null, e: [{ f: true }] }, g: 1, skipped: { h: 2 }, gone: undefined };
+  assert.deepEqual(
+    [...listFacts(data, new Set(["skipped"]))],
+    [
+      ["a.b", "text"],
+      ["a.c", '[1,"x"]'],
+      ["a.d", "null"],
+      ["a.e.0.f", "true"],
+      ["g", "1"],
+    ],
+  );
+  assert.equal(listFacts(undefined).size, 0);
+});
+
+test("keys, headers and logins of a file are masked from then on", () => {
+  const data = {
+    endpoint: {
+      api_key: "key-of-endpoint-1",
+      headers: { Authorization: "Bearer bearer-of-header-2" },
+      header: ["X-Api-Key: key-of-list-3", "X-Trace: visible-value-4"],
+      url: "http://user:login-password-5@host:1",
+    },
+    output_tokens_mean: "visible-value-6",
+  };
+  const shown = maskText(JSON.stringify([...listFacts(data)]));
+  for (const secret of ["key-of-endpoint-1", "bearer-of-header-2", "key-of-list-3", "login-password-5"])
+    assert.ok(!shown.includes(secret), secret);
+  for (const value of ["visible-value-4", "visible-value-6"]) assert.ok(shown.includes(value), value);
 });

@@ -152,8 +152,8 @@ test("a file that cannot be read is named", LIMIT, async () => {
   await assert.rejects(openNatsBus(plan, "test"), (error) => {
     assert.ok(error instanceof UserError);
     assert.deepEqual(
-      error.problems.map(({ path, message }) => [path, message]),
-      [[plan.credsFile, "cannot be read: there is no such file"]],
+      error.problems.map(({ code, path }) => [code, path]),
+      [["unreadable", plan.credsFile]],
     );
     return true;
   });

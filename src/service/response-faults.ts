@@ -5,6 +5,12 @@ const SHOWN_CHARACTERS = 200;
 
 /** Describes an HTML page, without its title. */
 export const PAGE_FOUND = "an HTML page came in place of a response";
+/** Why bytes are not a response of a service that speaks JSON. */
+export const EMPTY_RESPONSE = "the response is empty";
+export const NOT_JSON = "the response is not JSON";
+export const NOT_OBJECT = "the response is not a JSON object";
+/** A server reports an error within its response. */
+export const SENT_ERROR = "the server sent an error within its response";
 
 /** Whether a text is an HTML page. */
 export function isPage(text: string): boolean {

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { word } from "../../../src/plan/messages.ts";
 import { checkInstallation, findLibrary, libraryFolders } from "../../../src/service/triton-c-api/find-library.ts";
-import { startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
+import {
+  newMemoryPrefix,
+  removeAbandonedMemory,
+  removeSharedMemory,
+} from "../../../src/service/triton-c-api/shared-memory-files.ts";
+import { PythonFolders, startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
 
 let folder: string;
@@ -68,4 +73,44 @@ test("the process finds the libraries that lie beside Triton's", { timeout: 60_0
   const started = startTritonProcess(target as never, library, { command: "sh", args });
   await assert.rejects(started.ready, (error: Error) => error.message.includes(folders.join(":")));
   await started.close();
+});
+
+test("only the empty folders that appear while models are loaded are removed", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-python-"));
+  const make = (name: string): void => mkdirSync(join(folder, name));
+  try {
+    make("python_env_before");
+    const folders = new PythonFolders(folder);
+    for (const name of ["python_env_own", "python_env_full", "other"]) make(name);
+    writeFileSync(join(folder, "python_env_full", "x"), "");
+    folders.note();
+    make("python_env_later");
+    folders.remove();
+    assert.deepEqual(readdirSync(folder).sort(), ["other", "python_env_before", "python_env_full", "python_env_later"]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+const skip = !existsSync("/dev/shm");
+
+function namesOf(...prefixes: readonly string[]): string[] {
+  return readdirSync("/dev/shm").filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+}
+
+test("a run removes its own shared memory, and not that of another run of the same process", { skip }, () => {
+  const [ended, running] = [newMemoryPrefix(), newMemoryPrefix()];
+  for (const prefix of [ended, running]) writeFileSync(`/dev/shm/${prefix}a`, "");
+  removeSharedMemory(ended);
+  removeAbandonedMemory();
+  assert.deepEqual(namesOf(ended, running), [`${running}a`]);
+  removeSharedMemory(running);
+  assert.deepEqual(namesOf(ended, running), []);
+});
+
+test("what a process has left that has ended is removed", { skip }, () => {
+  const left = "/dev/shm/rampart_4194305_1_a"; // No process has such a number: it is above the kernel's limit.
+  writeFileSync(left, "");
+  removeAbandonedMemory();
+  assert.equal(existsSync(left), false);
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodeMessage, message } from "../../../src/service/protobuf/message.ts";
+import { encodeMessage, MessageSpec, message } from "../../../src/service/protobuf/message.ts";
+import { modelPath } from "../../../src/service/triton/http-codec.ts";
+import * as messages from "../../../src/service/triton/messages.ts";
 import {
   isParameterValue,
   type RequestParameterPlan,
@@ -48,4 +50,34 @@ test("an unsigned number is an int64 as long as it fits, which every Triton take
   assert.deepEqual(toInferParameter({ type: "uint", value: "256" }), { int64_param: 256n });
   assert.deepEqual(toInferParameter({ type: "uint", value: "9223372036854775807" }), { int64_param: 2n ** 63n - 1n });
   assert.deepEqual(toInferParameter({ type: "uint", value: "9223372036854775808" }), { uint64_param: 2n ** 63n });
+});
+
+/** Triton takes names from the path as they stand there, so only what cannot stand in one is encoded. */
+for (const [name, version, path] of [
+  ["simple", "", "/v2/models/simple"],
+  ["simple", "1", "/v2/models/simple/versions/1"],
+  ["=a+b@c:d,e&f$g;h", "v+1", "/v2/models/=a+b@c:d,e&f$g;h/versions/v+1"],
+  ["a b/ü?#%", "", "/v2/models/a%20b%2F%C3%BC%3F%23%25"],
+] as const) {
+  test(`the path of model '${name}' version '${version}'`, () => {
+    assert.equal(modelPath({ name, version }, ""), path);
+  });
+}
+
+test("every message has its fields in ascending order, in which they are encoded and printed", () => {
+  const seen = new Set<MessageSpec>();
+  const visit = (spec: MessageSpec): void => {
+    if (seen.has(spec)) return;
+    seen.add(spec);
+    const numbers = spec.inOrder.map(({ number }) => number);
+    const names = spec.inOrder.map(({ name }) => name).join(" ");
+    assert.deepEqual(
+      numbers,
+      [...new Set(numbers)].sort((a, b) => a - b),
+      names,
+    );
+    for (const { type } of spec.inOrder) if (type instanceof MessageSpec) visit(type);
+  };
+  for (const spec of Object.values(messages)) visit(spec);
+  assert.ok(seen.size > 40, `${seen.size} messages`);
 });
