@@ -302,7 +302,7 @@ test("a function that returns no number ends the run, and names its metric", LIM
   });
   const { error, levels } = await run(scenario);
   assert.equal(levels.length, 1, "what was measured stays");
-  assert.match(String(error?.text), /^derive\.wrong returns "seven", not a finite number$/);
+  assert.match(String(error?.text), /^derive\.wrong: returns "seven", not a finite number$/);
 });
 
 test("YAML and TypeScript give the same plan", () =>

@@ -100,12 +100,14 @@ function toWhere(answers: Answers): Source {
   return [...limitsOf(answers), call("errorRate").with("below", `${parsePercent(share)} %`)];
 }
 
-function usualShare(answers: Answers): string {
-  return limitsOf(answers).length > 0 ? "none" : USUAL_SHARE;
+/** Answers may be wrong or missing here, which is said elsewhere. */
+function usualShare({ "p99-limit": latency = "none", "ttft-limit": firstToken = "none" }: Answers): string {
+  return latency === "none" && firstToken === "none" ? USUAL_SHARE : "none";
 }
 
 function checkShare(answer: string, answers: Answers): string | undefined {
-  if (answer === "none") return limitsOf(answers).length > 0 ? undefined : "must be a share: the search needs a limit";
+  if (answer === "none")
+    return usualShare(answers) === "none" ? undefined : "must be a share: the search needs a limit";
   return (parsePercent(answer) ?? 0) > 0 ? undefined : "must be a share with its sign, such as 1 %, or none";
 }
 
