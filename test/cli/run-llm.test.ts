@@ -73,7 +73,7 @@ describe("rampart run of a language model", () => {
       const { code, out, err } = await runRampart(["run", "x.ts", "-v", "--json", "x.json"], { cwd, env });
       assert.equal(code, 0, out + err);
       assert.match(err, /^rampart: the tokenizer llama was not found: .*; the server counts tokens instead$/m);
-      assert.match(out.replace(/\s+/g, " "), /prompts have approximate lengths, by o200k_base/);
+      assert.match(out.replace(/\s+/g, " "), /the lengths of prompts are approximate \(o200k_base\)/);
       const { levels } = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as Report;
       assert.equal(levels[0]?.metrics["serverOutputTokens"]?.average, 4);
       const named = await runRampart(["run", "named.ts"], { cwd, env });

@@ -100,7 +100,7 @@ describe("a repeated run", LIMIT, () => {
     });
     assert.equal(code, 0, out);
     assert.match(err, /^run 1 of at most 9$/m);
-    assert.match(out, /^average latency is within .* after 2 runs; 1\d* % was asked/m);
+    assert.match(out, /^average latency is within .* after 2 runs; 1[\d,]* % was asked/m);
   });
 
   test("fails by the mean of its runs", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import type { Plan } from "../../src/plan/plan.ts";
@@ -220,8 +221,27 @@ describe("several servers", () => {
     });
   });
 
-  test("one that refuses is a failure with its name, and the others continue", LIMIT, async () => {
+  test("one that is not there ends the run before the load", LIMIT, async () => {
     const dead = await deadUrl();
+    await withServer({}, async (server) => {
+      const started = run({
+        target: { url: server.url, moreUrls: [dead] },
+        load: closedAt(2),
+        measurement: { mode: { kind: "requests", count: COUNT } },
+      });
+      await assert.rejects(started, { code: "unreachable", message: new RegExp(`${dead} \\(Connection refused\\)`) });
+      assert.equal(server.infers.length, 0);
+    });
+  });
+
+  test("one that goes is a failure with its name, and the others continue", LIMIT, async () => {
+    // It is there when it is looked for, and gone when the load begins.
+    const going = createServer((socket) => {
+      going.close();
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => void going.listen(0, "127.0.0.1", resolve));
+    const dead = `127.0.0.1:${(going.address() as AddressInfo).port}`;
     await withServer({ onInfer: ({ index }) => (index === 0 ? "busy" : undefined) }, async (server) => {
       const { servers, failures, completedCount, error } = await run({
         target: { url: server.url, moreUrls: [dead] },

@@ -1,7 +1,7 @@
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { countOf, formatPct, plural } from "../../plan/units.ts";
+import { countOf, formatPct, msToNs, plural } from "../../plan/units.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
@@ -57,6 +57,25 @@ const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 
 /** Bad gateway, unavailable and gateway timeout: a server that is overloaded answers some requests with them. */
 const UNAVAILABLE_STATUSES: readonly number[] = [502, 503, 504];
+/** Shorter than this, a server may answer others: what senders elsewhere completed is known a second later. */
+const UNAVAILABLE_NS = msToNs(1500);
+
+function saysUnavailable({ kind, status = 0 }: Failure): boolean {
+  return kind === "http" && UNAVAILABLE_STATUSES.includes(status);
+}
+
+/** Returns the error of a server that refuses all requests. */
+function refused({ target }: Plan, failure: Failure): RunError {
+  const isUnknown = failure.status === 404;
+  const what = isUnknown ? "has no such path" : "refuses the requests";
+  const message = `${urlsOf(target).join(", ")} ${what}: ${describeFailure(failure)}`;
+  const hint = isUnknown
+    ? "Does it serve this API, under this path?"
+    : saysUnavailable(failure)
+      ? "Is it still starting? Look at its log."
+      : "Check the address, the method and the key.";
+  return new RunError("unreachable", message, hint, { failure });
+}
 
 /** Decides how failed requests affect the run. */
 export class FailurePolicy {
@@ -72,6 +91,10 @@ export class FailurePolicy {
   private refusedCount = 0;
   /** Lanes whose requests were refused. */
   private readonly refusedLanes = new Set<number>();
+  /** Send time of the first of them. */
+  private refusedSinceNs: number | undefined;
+  /** The last of them. */
+  private refusal: Failure | undefined;
 
   /** @param progress returns the sender's latest counts */
   constructor(plan: Plan, signal: RunSignal, progress: () => SenderState) {
@@ -97,7 +120,7 @@ export class FailurePolicy {
       return;
     }
     this.checkReachable(failure, sentNs);
-    this.checkRefused(failure, lane);
+    this.checkRefused(failure, lane, sentNs);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
@@ -108,6 +131,9 @@ export class FailurePolicy {
     const total = completedCount + failedCount;
     if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
     const { unanswered } = this.reachability;
+    const isRefused = this.refusedCount >= Math.max(FEW_REFUSED, failedCount);
+    if (this.refusal !== undefined && isRefused && completedCount === 0 && !this.signal.isStopped)
+      this.signal.fail(refused(this.plan, this.refusal));
     const isMet =
       this.waitsForServer || completedCount > 0 || failedCount === 0 || urlsOf(this.plan.target).length === 0;
     if (isMet || unanswered === undefined || this.signal.isStopped) return;
@@ -154,25 +180,20 @@ export class FailurePolicy {
   }
 
   /** Ends the run when the server refuses all its requests: each of its responses would cost nothing, and be worth nothing. */
-  private checkRefused(failure: Failure, lane: number): void {
+  private checkRefused(failure: Failure, lane: number, sentNs: number): void {
     const { plan } = this;
     const { completedCount, activeLanes } = this.progress();
-    const isUnavailable = failure.kind === "http" && UNAVAILABLE_STATUSES.includes(failure.status ?? 0);
+    const isUnavailable = saysUnavailable(failure);
     if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
     this.refusedCount++;
     this.refusedLanes.add(lane);
+    this.refusedSinceNs ??= sentNs;
+    this.refusal = failure;
     if (this.signal.isStopped || this.refusedCount < FEW_REFUSED) return;
     // An overloaded server is still busy with the first requests that it took.
-    if (isUnavailable && this.refusedLanes.size < activeLanes) return;
-    const isUnknown = failure.status === 404;
-    const what = isUnknown ? "has no such path" : "refuses the requests";
-    const message = `${urlsOf(plan.target).join(", ")} ${what}: ${describeFailure(failure)}`;
-    const hint = isUnknown
-      ? "Does it serve this API, under this path?"
-      : isUnavailable
-        ? "Is it still starting? Look at its log."
-        : "Check the address, the method and the key.";
-    this.signal.fail(new RunError("unreachable", message, hint, { failure }));
+    const isShort = sentNs - this.refusedSinceNs < UNAVAILABLE_NS;
+    if (isUnavailable && (isShort || this.refusedLanes.size < activeLanes)) return;
+    this.signal.fail(refused(plan, failure));
   }
 
   /** Ends the run in bounded time when the target no longer responses. */

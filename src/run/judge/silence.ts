@@ -10,7 +10,7 @@ import { identifyServer } from "../open/identify-server.ts";
 /** A server that accepts connections and answers nothing: the run does not wait until each of its requests stalls. */
 
 /** Part of the stall timeout without any response after which the server is asked something else. */
-const SILENT_RATIO = 1 / 6;
+const SILENT_RATIO = 1 / 2;
 
 /** Requests that the server has answered, also with an error, and those in flight. */
 export interface ResponseCounts {
@@ -25,7 +25,7 @@ export interface WatchedRun {
 }
 
 /**
- * Ends a run with an error if none of its requests is answered after a sixth of the stall timeout, and the server does not answer a request of
+ * Ends a run with an error if none of its requests is answered after half of the stall timeout, and the server does not answer a request of
  * another kind either, which a slow one does. A server that is waited for, or that the run starts, is not watched.
  * @returns stops watching
  */

@@ -170,9 +170,13 @@ test("a server that answers 503 to each lane ends the run, and not while it is b
   const signal = new RunSignal();
   const progress = progressOf({ activeLanes: 3, outstanding: 1 });
   const policy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () => progress);
-  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 2, nowNs());
-  assert.equal(signal.isStopped, false);
-  policy.add(unavailable, 2, nowNs());
+  const SEC = 1e9;
+  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 3, 0.01 * SEC * count);
+  assert.equal(signal.isStopped, false, "others may be answered");
+  const busy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () => progress);
+  for (let count = 0; count < 100; count++) busy.add(unavailable, count % 2, 0.1 * SEC * count);
+  assert.equal(signal.isStopped, false, "one may still be answered");
+  policy.add(unavailable, 2, 1.6 * SEC);
   assert.match(signal.error?.message ?? "", /refuses the requests: HTTP status 503/);
   assert.equal(signal.error?.hint, "Is it still starting? Look at its log.");
 });
