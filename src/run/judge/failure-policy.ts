@@ -1,7 +1,7 @@
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
-import { countOf, formatPct, msToNs, plural } from "../../plan/units.ts";
+import { countOf, formatPct, plural } from "../../plan/units.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
@@ -57,8 +57,6 @@ const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 
 /** Bad gateway, unavailable and gateway timeout: a server that is overloaded answers some requests with them. */
 const UNAVAILABLE_STATUSES: readonly number[] = [502, 503, 504];
-/** Shorter than this, a server may answer others: what senders elsewhere completed is known a second later. */
-const UNAVAILABLE_NS = msToNs(1500);
 
 function saysUnavailable({ kind, status = 0 }: Failure): boolean {
   return kind === "http" && UNAVAILABLE_STATUSES.includes(status);
@@ -91,8 +89,6 @@ export class FailurePolicy {
   private refusedCount = 0;
   /** Lanes whose requests were refused. */
   private readonly refusedLanes = new Set<number>();
-  /** Send time of the first of them. */
-  private refusedSinceNs: number | undefined;
   /** The last of them. */
   private refusal: Failure | undefined;
 
@@ -120,7 +116,7 @@ export class FailurePolicy {
       return;
     }
     this.checkReachable(failure, sentNs);
-    this.checkRefused(failure, lane, sentNs);
+    this.checkRefused(failure, lane);
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
@@ -180,19 +176,18 @@ export class FailurePolicy {
   }
 
   /** Ends the run when the server refuses all its requests: each of its responses would cost nothing, and be worth nothing. */
-  private checkRefused(failure: Failure, lane: number, sentNs: number): void {
+  private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
-    const { completedCount, activeLanes } = this.progress();
+    const { completedCount, failedCount, activeLanes } = this.progress();
     const isUnavailable = saysUnavailable(failure);
     if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
     this.refusedCount++;
     this.refusedLanes.add(lane);
-    this.refusedSinceNs ??= sentNs;
     this.refusal = failure;
-    if (this.signal.isStopped || this.refusedCount < FEW_REFUSED) return;
+    // Counts of senders elsewhere come after what failed: until they have these failures, they may lack successes too.
+    if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < FEW_REFUSED) return;
     // An overloaded server is still busy with the first requests that it took.
-    const isShort = sentNs - this.refusedSinceNs < UNAVAILABLE_NS;
-    if (isUnavailable && (isShort || this.refusedLanes.size < activeLanes)) return;
+    if (isUnavailable && this.refusedLanes.size < activeLanes) return;
     this.signal.fail(refused(plan, failure));
   }
 

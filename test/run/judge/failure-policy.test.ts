@@ -149,9 +149,11 @@ test("a server that refuses all requests ends the run of a scenario", () => {
   const missing: Failure = { kind: "http", status: 404, message: "HTTP status 404" };
   const endOf = (plan: Plan, completedCount: number, failure = missing): string | undefined => {
     const signal = new RunSignal();
-    const policy = new FailurePolicy(plan, signal, () => progressOf({ completedCount }));
-    for (let count = 1; count <= 8; count++) {
-      assert.equal(signal.error, undefined, `after ${count - 1}`);
+    let failedCount = 0;
+    const policy = new FailurePolicy(plan, signal, () => progressOf({ completedCount, failedCount }));
+    while (failedCount < 8) {
+      assert.equal(signal.error, undefined, `after ${failedCount}`);
+      failedCount++;
       policy.add(failure, 0, nowNs());
     }
     return signal.error?.message;
@@ -168,15 +170,22 @@ test("a server that refuses all requests ends the run of a scenario", () => {
 test("a server that answers 503 to each lane ends the run, and not while it is busy with the request of one", () => {
   const unavailable: Failure = { kind: "http", status: 503, message: "HTTP status 503" };
   const signal = new RunSignal();
-  const progress = progressOf({ activeLanes: 3, outstanding: 1 });
-  const policy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () => progress);
-  const SEC = 1e9;
-  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 3, 0.01 * SEC * count);
-  assert.equal(signal.isStopped, false, "others may be answered");
-  const busy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () => progress);
-  for (let count = 0; count < 100; count++) busy.add(unavailable, count % 2, 0.1 * SEC * count);
-  assert.equal(signal.isStopped, false, "one may still be answered");
-  policy.add(unavailable, 2, 1.6 * SEC);
+  let counts: Partial<SenderState> = {};
+  const policy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () =>
+    progressOf({ activeLanes: 3, outstanding: 1, ...counts }),
+  );
+  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 2, nowNs());
+  counts = { failedCount: 100 };
+  policy.add(unavailable, 0, nowNs());
+  assert.equal(signal.isStopped, false, "one lane may still be answered");
+  counts = { failedCount: 7 };
+  policy.add(unavailable, 2, nowNs());
+  assert.equal(signal.isStopped, false, "the counts of a sender elsewhere are older than what has failed there");
+  counts = { failedCount: 8, completedCount: 40 };
+  policy.add(unavailable, 2, nowNs());
+  assert.equal(signal.isStopped, false, "others were answered");
+  counts = { failedCount: 8 };
+  policy.add(unavailable, 2, nowNs());
   assert.match(signal.error?.message ?? "", /refuses the requests: HTTP status 503/);
   assert.equal(signal.error?.hint, "Is it still starting? Look at its log.");
 });
