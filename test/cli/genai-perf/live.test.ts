@@ -14,7 +14,7 @@ test("--live draws the run's state while it lasts, and is gone when the report c
   // The last response waits until the state was drawn after the first ones.
   const drawn = Promise.withResolvers<void>();
   const onErr = (text: string): void => {
-    if (/completed 3 of 4, .*req\/s +chunks\/s/s.test(text)) drawn.resolve();
+    if (/completed 3 of 4, .*req\/s +tokens\/s +TTFT p50/s.test(text)) drawn.resolve();
   };
   const answer: typeof answerChat = (response, index = 0) => {
     if (index < 3) answerChat(response);
@@ -27,7 +27,7 @@ test("--live draws the run's state while it lasts, and is gone when the report c
   });
   assert.equal(code, 0, err);
   assert.match(err, /00:0\d +1 user[\s\S]*75 % done[\s\S]*completed 3 of 4, failed 0, in flight 1/);
-  assert.match(err, /req\/s +chunks\/s +e2e p50[\s\S]*[1-9][\d.]* +[1-9][\d.]* +[\d.,]+ [mu]s/);
+  assert.match(err, /req\/s +tokens\/s +TTFT p50[\s\S]*? 1 +[\d.]+ +[\d.]+ +[\d.,]+ [mu]s/);
   assert.ok(err.lastIndexOf("\u001b") === err.lastIndexOf("\u001b[J"), JSON.stringify(err.slice(-300)));
   assert.match(out, /Request Count/);
 });

@@ -26,7 +26,7 @@ for (const [args, path, message] of [
   [[...CHAT, "--records", FILE, "--", "--request-intervals", FILE], "--records", READ],
   [[...CHAT, "--", "--request-intervals", FILE, "-f", FILE], "-f after --", READ],
   [[...CHAT, "--", "--ssl-https-ca-certificates-file", FILE, "-f", FILE], "-f after --", READ],
-  [[...CHAT, "--html", join(folder, "new"), "--", "-f", join(folder, "new")], "--html", TWIN],
+  [[...CHAT, "--html", join(folder, "new"), "--", "-f", join(folder, "new")], "-f after --", TWIN],
   [[...CHAT, "--profile-export-file", "inputs.json"], "--profile-export-file", TWIN],
 ] as const)
   test(args.map((arg) => arg.replace(folder, "FOLDER")).join(" "), () => {
