@@ -3,14 +3,16 @@ import { MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
-/** Returns the color of each series. A series that belongs to the one before it has its color. */
+/** Returns the color of each series. A series that belongs to the one before it has its color; one without a meaning has none of a meaning shown. */
 export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "isPartOfLast">[]): string[] {
+  const meant = new Set(series.map(({ meaning }) => meaning && MEANING_COLORS[meaning]));
+  const free = PALETTE.filter((color) => !meant.has(color));
   let index = 0;
-  let last: string = PALETTE[0];
+  let last: string = free[0] ?? PALETTE[0];
   return series.map(({ isPartOfLast, meaning, shade }) => {
     if (isPartOfLast === true) return last;
     if (meaning !== undefined) last = MEANING_COLORS[meaning];
-    else last = shade === undefined ? (PALETTE[index++ % PALETTE.length] as string) : shadeOf(shade);
+    else last = shade === undefined ? (free[index++ % free.length] as string) : shadeOf(shade);
     return last;
   });
 }

@@ -50,6 +50,8 @@ function divergence(ratio: number, expected: number): number {
 const MAX_LANE_ERRORS = 64;
 /** Number of first responses that show that the server refuses the requests, whatever their content is. */
 const FEW_REFUSED = 8;
+/** The same of a server that says that it is not available, as some also say of a request that fails there. */
+const FEW_UNAVAILABLE = 32;
 /** Not allowed (401, 403, 407), not there (404, 405, 410, 501), moved (301, 302, 307, 308). */
 const REFUSING_STATUSES: readonly number[] = [301, 302, 307, 308, 401, 403, 404, 405, 407, 410, 501];
 /** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
@@ -89,8 +91,6 @@ export class FailurePolicy {
   private refusedCount = 0;
   /** Lanes whose requests were refused. */
   private readonly refusedLanes = new Set<number>();
-  /** The last of them. */
-  private refusal: Failure | undefined;
 
   /** @param progress returns the sender's latest counts */
   constructor(plan: Plan, signal: RunSignal, progress: () => SenderState) {
@@ -127,9 +127,6 @@ export class FailurePolicy {
     const total = completedCount + failedCount;
     if (maxRatio !== null && total > 0 && failedCount / total > maxRatio) this.endForRatio();
     const { unanswered } = this.reachability;
-    const isRefused = this.refusedCount >= Math.max(FEW_REFUSED, failedCount);
-    if (this.refusal !== undefined && isRefused && completedCount === 0 && !this.signal.isStopped)
-      this.signal.fail(refused(this.plan, this.refusal));
     const isMet =
       this.waitsForServer || completedCount > 0 || failedCount === 0 || urlsOf(this.plan.target).length === 0;
     if (isMet || unanswered === undefined || this.signal.isStopped) return;
@@ -183,9 +180,9 @@ export class FailurePolicy {
     if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
     this.refusedCount++;
     this.refusedLanes.add(lane);
-    this.refusal = failure;
     // Counts of senders elsewhere come after what failed: until they have these failures, they may lack successes too.
-    if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < FEW_REFUSED) return;
+    const few = isUnavailable ? FEW_UNAVAILABLE : FEW_REFUSED;
+    if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < few) return;
     // An overloaded server is still busy with the first requests that it took.
     if (isUnavailable && this.refusedLanes.size < activeLanes) return;
     this.signal.fail(refused(plan, failure));

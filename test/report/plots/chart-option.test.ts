@@ -39,6 +39,11 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
+test("a series without a meaning has the color of none that is shown", () => {
+  const [throughput, queue, p50, latency] = colorsOf([{ meaning: "throughput" }, {}, { meaning: "p50" }, {}]);
+  assert.equal(new Set([throughput, queue, p50, latency]).size, 4);
+});
+
 test("every line has a contrast of 3:1 at least on a light and on a dark page", () => {
   const shades = colorsOf(Array.from({ length: 41 }, (_, index) => ({ shade: index / 40 })));
   const weak = [...PALETTE, ...Object.values(MEANING_COLORS), ...shades].flatMap((color) =>
