@@ -58,7 +58,7 @@ export function withImplied(given: Answers): Answers {
   return { ...given, ...Object.fromEntries(implied) };
 }
 
-/** Returns the answer if the server shows it, so that nobody is asked; undefined otherwise. */
+/** Returns the answer if the server reveals it, so that the question is skipped. Undefined otherwise. */
 export function knownAnswer(id: QuestionId, answers: Answers, around: Surroundings): string | undefined {
   const { detected, given, models } = around;
   const found = detected?.found ?? [];

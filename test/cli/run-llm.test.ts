@@ -59,7 +59,7 @@ describe("rampart run of a language model", () => {
     });
   });
 
-  test("counts by the server where nobody names a tokenizer and that of the model cannot be loaded", async () => {
+  test("uses the counts of the server if no tokenizer is named and the one of the model cannot be loaded", async () => {
     const mock = await startMock({ latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 }, LOOPBACK);
     const url = JSON.stringify(`127.0.0.1:${mock.httpPort}`);
     const text = (options: string): string =>

@@ -136,7 +136,7 @@ describe("a time in which a server stalls is found, with its times", () => {
     });
   }
 
-  test("also by senders each of which has too few requests to say what is usual", () => {
+  test("also where each sender alone has too few requests to know what is usual", () => {
     const stall = { fromNs: 8 * SEC, forNs: 2 * SEC };
     const ofUsers = Array.from({ length: 8 }, (_, user) => {
       return lanes(1)(createRandom(user), (random) => (300 + 200 * random()) * MS, 20 * SEC, stall);

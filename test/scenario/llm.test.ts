@@ -51,7 +51,7 @@ describe("the plan of a generative model", () => {
     assert.equal("isApproximate" in planOf().inputs, false);
   });
 
-  test("says what to use where nobody names a tokenizer and that of the model cannot be loaded", () => {
+  test("says what to use if no tokenizer is named and the one of the model cannot be loaded", () => {
     const made = planOf({ target: openai("h", { model: "m" }) });
     const other = { tokenizer: "o200k_base", revision: "main", isApproximate: true };
     assert.deepEqual((made.inputs as { ifNotLoaded?: object }).ifNotLoaded, other);

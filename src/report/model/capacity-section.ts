@@ -20,7 +20,7 @@ export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<
     : `throughput still grows at ${at}, the last level: the server is not at its limit`;
 }
 
-/** Makes the section of the capacity answer, or of why there is none; undefined when the plan does not ask for it. */
+/** Makes the section with the capacity, or with the reason why it is unknown. Undefined if the plan does not ask for it. */
 export function capacitySection(view: ReportView): Section | undefined {
   type Row = NamedRow & { readonly json: CapacityJson };
   const rows = view.runs.flatMap(({ name, json: { capacity } }): Row[] =>

@@ -14,8 +14,8 @@ interface WithTokenizer {
 }
 
 /**
- * Returns the plan without tokenizers that nobody named and that cannot be loaded: what its parts say instead is used. Tokenizers that
- * were named stay, and are not loaded here.
+ * Replaces each tokenizer that the user did not name and that cannot be loaded: the fields of `ifNotLoaded` take its place. Tokenizers that the user
+ * named are not loaded here.
  * @param say gets a sentence for each such tokenizer
  */
 export function settleTokenizers(plan: Plan, say: (text: Text) => void): Promise<Plan> {

@@ -161,7 +161,7 @@ export function loadCallOf(load: unknown): string | undefined {
   return typeof kind === "string" && Object.hasOwn(LOADS, kind) ? `${LOADS[kind]?.form.name}(…)` : undefined;
 }
 
-/** Returns a call that makes a load of the same kind, as an example; undefined for what is not a load, and where there is none. */
+/** Returns an example of a call that makes a load of this kind. Undefined if the value is not a load, or its kind has no example. */
 export function loadExampleOf(load: unknown): string | undefined {
   const { kind } = (load ?? {}) as { readonly kind?: unknown };
   return typeof kind === "string" ? plainBuilderOf(kind)?.example : undefined;

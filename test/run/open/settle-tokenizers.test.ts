@@ -31,7 +31,7 @@ function tokenizersOf({ inputs, measurement: { tokens } }: Pick<Plan, "inputs" |
   });
 }
 
-describe("a tokenizer that nobody named", () => {
+describe("a tokenizer that the user did not name", () => {
   test("is the model's if it can be loaded", async () => {
     const { plan, said } = await settle(
       planOf({ target: openai("h", { model: TINY }), inputs: input.prompts({ isl: 5 }) }),
@@ -40,7 +40,7 @@ describe("a tokenizer that nobody named", () => {
     assert.deepEqual(said, []);
   });
 
-  test("is none otherwise, which is said once, and prompts are made with the built-in one", async () => {
+  test("is replaced by none if it cannot be loaded, with one message, and prompts use the built-in one", async () => {
     const { plan, said } = await settle(
       planOf({ target: openai("h", { model: NOWHERE }), inputs: input.prompts({ isl: 5 }) }),
     );

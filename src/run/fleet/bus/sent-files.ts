@@ -67,7 +67,7 @@ export interface FileCast {
 /** An agent that takes files. */
 export interface FileReceiver {
   send(message: ToAgent): void;
-  /** Asks which of the pieces before this number it misses. @throws RunError when it is lost */
+  /** Asks for the numbers, below `count`, of the pieces that it lacks. @throws RunError when it is lost */
   findMissing(count: number): Promise<readonly number[]>;
   /** Resolves when it has all that was sent to it alone. */
   drain(): Promise<void>;

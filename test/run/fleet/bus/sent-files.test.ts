@@ -35,7 +35,7 @@ function write(name: string, text: string | Uint8Array): string {
 class TestAgent implements FileReceiver {
   readonly sent: ToAgent[] = [];
   files: ReceivedFiles | undefined;
-  /** Which of the pieces for all do not come. */
+  /** Numbers of the broadcast pieces that get lost. */
   loses: (number: number) => boolean = () => false;
 
   send(message: ToAgent): void {
