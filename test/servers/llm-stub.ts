@@ -27,6 +27,9 @@ export interface LlmCounter {
   readonly firstNs: number;
   readonly lastNs: number;
   readonly cpuUs: number;
+  /** The most connections that were open at once, and the addresses that any came from, sorted. */
+  readonly mostOpen: number;
+  readonly hosts: readonly string[];
 }
 
 /** An answered request, in ns since the server's start: when its system got it, and right before its first and last token were written. */

@@ -35,6 +35,8 @@ export interface HeldOpen {
   /** Most connections that were open at once, and most streams that were between their first and last token. */
   readonly mostOpen: number;
   readonly mostStreams: number;
+  /** Most connections that each server had at once, and the addresses that they came from. */
+  readonly servers: readonly { readonly mostOpen: number; readonly hosts: readonly string[] }[];
   /** Opened per second, of all clients together, from the fifth to the ninety-fifth part of a hundred. */
   readonly perSec: number;
   readonly completed: number;
@@ -50,8 +52,6 @@ export interface HeldOpen {
   /** Worst of the clients, µs. */
   readonly latencyP50Us: number;
   readonly latencyP99Us: number;
-  /** The source addresses that the servers' ends were connected to. */
-  readonly sources: number;
 }
 
 const SAMPLE_MS = 50;
@@ -113,10 +113,12 @@ async function measure(
   const reports = await ended;
   const sum = (of: (report: Report) => number): number => reports.reduce((total, report) => total + of(report), 0);
   const worst = (of: (report: Report) => number): number => Math.max(...reports.map(of));
+  const counters = await Promise.all(stubs.map((stub) => stub.counter()));
   const peakBytes = clients.reduce((total, { peakBytes: peak }) => total + peak, 0);
   return {
     mostOpen: watch.mostOpen,
     mostStreams: load.kind === "streams" ? await countStreams(stubs) : 0,
+    servers: counters.map(({ mostOpen, hosts }) => ({ mostOpen, hosts })),
     perSec: watch.perSec,
     completed: sum(({ requests }) => requests.completed),
     failed: sum(({ requests }) => requests.failed),
@@ -126,7 +128,6 @@ async function measure(
     overflows: readHost().overflows - before.overflows,
     latencyP50Us: worst(({ levels: [level] }) => level?.metrics.latencyUs.p50 ?? Number.NaN),
     latencyP99Us: worst(({ levels: [level] }) => level?.metrics.latencyUs.p99 ?? Number.NaN),
-    sources: watch.sources.size,
   };
 }
 
@@ -134,7 +135,6 @@ interface Watched {
   readonly mostOpen: number;
   readonly perSec: number;
   readonly leastFreeBytes: number;
-  readonly sources: ReadonlySet<string>;
 }
 
 /** Watches this host until the clients have ended. Other programs may open sockets too, so that the number of all of them says only when to look closer. */
@@ -145,7 +145,6 @@ async function watchHost(load: OpenLoad, before: HostState, ended: Promise<unkno
   };
   ended.then(over, over);
   const samples: { readonly atMs: number; readonly open: number }[] = [];
-  const sources = new Set<string>();
   let leastFreeBytes = before.freeBytes;
   let mostOpen = 0;
   let lookedMs = Number.NEGATIVE_INFINITY;
@@ -157,9 +156,7 @@ async function watchHost(load: OpenLoad, before: HostState, ended: Promise<unkno
     samples.push({ atMs, open });
     leastFreeBytes = Math.min(leastFreeBytes, freeBytes);
     if (open >= load.count * NEARLY_ALL && atMs - lookedMs >= LOOK_MS) {
-      const found = readOpen();
-      mostOpen = Math.max(mostOpen, found.size);
-      for (const place of found) sources.add(place.split(":")[0] ?? "");
+      mostOpen = Math.max(mostOpen, countOpen());
       lookedMs = performance.now();
     }
     await wait(SAMPLE_MS);
@@ -167,7 +164,7 @@ async function watchHost(load: OpenLoad, before: HostState, ended: Promise<unkno
   const [first, last] = [0.05, 0.95].map((part) => samples.find(({ open }) => open >= load.count * part));
   const openedMs = (last?.atMs ?? Number.NaN) - (first?.atMs ?? Number.NaN);
   const perSec = ((last?.open ?? 0) - (first?.open ?? 0)) / (openedMs / 1000);
-  return { mostOpen, perSec, leastFreeBytes, sources };
+  return { mostOpen, perSec, leastFreeBytes };
 }
 
 /** The part of a report that is read. */
@@ -261,17 +258,16 @@ function readHost(): HostState {
   return { sockets: Number(sockets), freeBytes: Number(freeKib) * 1024, overflows: Number(overflows) };
 }
 
-/** Returns the address and port of each open connection from 127.0.10.0 on. A connection that moves while they are read is there twice. */
-function readOpen(): ReadonlySet<string> {
+/** Counts the open connections from 127.0.10.0 on. A connection that moves while they are read is there twice. */
+function countOpen(): number {
   const lines = readFileSync("/proc/net/tcp", "utf8").split("\n");
-  return new Set(
-    lines.flatMap((line) => {
-      // Addresses are words of the machine's byte order, such as 0100007F. State 01 is an established connection.
-      const [, d, c, b, a, port] = /^\s*\d+: (\w\w)(\w\w)(\w\w)(\w\w):(\w+) \w+:\w+ 01 /.exec(line) ?? [];
-      const bytes = [a, b, c, d].map((byte) => Number(`0x${byte}`));
-      return bytes[0] === 127 && (bytes[2] ?? 0) >= FIRST_SOURCE ? [`${bytes.join(".")}:${port}`] : [];
-    }),
-  );
+  const places = lines.flatMap((line) => {
+    // Addresses are words of the machine's byte order, such as 0100007F. State 01 is an established connection.
+    const [, d, c, b, a, port] = /^\s*\d+: (\w\w)(\w\w)(\w\w)(\w\w):(\w+) \w+:\w+ 01 /.exec(line) ?? [];
+    const bytes = [a, b, c, d].map((byte) => Number(`0x${byte}`));
+    return bytes[0] === 127 && (bytes[2] ?? 0) >= FIRST_SOURCE ? [`${bytes.join(".")}:${port}`] : [];
+  });
+  return new Set(places).size;
 }
 
 /** Returns the most streams that were between their first and last token at the same time, of all servers. Their clocks differ by their starts. */

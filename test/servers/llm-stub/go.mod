@@ -1,6 +1,6 @@
 module llmstub
 
-go 1.21
+go 1.23
 
 require arrival v0.0.0
 

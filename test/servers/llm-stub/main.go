@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,6 +47,11 @@ var (
 		isOn    bool
 	}
 	cpuBefore atomic.Int64
+	connected struct {
+		sync.Mutex
+		open, mostOpen int
+		hosts          map[string]bool
+	}
 )
 
 func main() {
@@ -54,6 +61,7 @@ func main() {
 	control, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	buildAnswers()
+	connected.hosts = map[string]bool{}
 	http.HandleFunc("/counter", sendCounter)
 	http.HandleFunc("/reset", reset)
 	http.HandleFunc("/log", sendLog)
@@ -69,15 +77,37 @@ func serve(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
 		check(err)
-		go serveConnection(arrival.Wrap(conn))
+		noteOpen(conn)
+		go func() {
+			defer noteClosed()
+			serveConnection(arrival.Wrap(conn))
+		}()
 	}
+}
+
+func noteOpen(conn net.Conn) {
+	connected.Lock()
+	defer connected.Unlock()
+	connected.open++
+	connected.mostOpen = max(connected.mostOpen, connected.open)
+	connected.hosts[conn.RemoteAddr().(*net.TCPAddr).IP.String()] = true
+}
+
+func noteClosed() {
+	connected.Lock()
+	defer connected.Unlock()
+	connected.open--
 }
 
 func sinceStart() int64 { return int64(time.Since(startedAt)) }
 
 func sendCounter(out http.ResponseWriter, _ *http.Request) {
-	fmt.Fprintf(out, `{"requests":%d,"chunks":%d,"firstNs":%d,"lastNs":%d,"cpuUs":%d}`,
-		requests.Load(), chunks.Load(), firstNs.Load(), lastNs.Load(), cpuUs()-cpuBefore.Load())
+	connected.Lock()
+	defer connected.Unlock()
+	hosts, err := json.Marshal(slices.Sorted(maps.Keys(connected.hosts)))
+	check(err)
+	fmt.Fprintf(out, `{"requests":%d,"chunks":%d,"firstNs":%d,"lastNs":%d,"cpuUs":%d,"mostOpen":%d,"hosts":%s}`,
+		requests.Load(), chunks.Load(), firstNs.Load(), lastNs.Load(), cpuUs()-cpuBefore.Load(), connected.mostOpen, hosts)
 }
 
 // reset forgets what was; with ?log requests are noted one by one from now on.
@@ -87,6 +117,10 @@ func reset(_ http.ResponseWriter, request *http.Request) {
 	firstNs.Store(0)
 	lastNs.Store(0)
 	cpuBefore.Store(cpuUs())
+	connected.Lock()
+	connected.mostOpen = connected.open
+	connected.hosts = map[string]bool{}
+	connected.Unlock()
 	logged.Lock()
 	logged.streams = nil
 	logged.isOn = request.URL.Query().Has("log")
