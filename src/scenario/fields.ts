@@ -144,13 +144,15 @@ export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.St
   return {
     ...schema,
     "~run": (dataset, config) => {
-      const result = schema["~run"].call(schema, dataset, config);
+      // To Valibot a list is an object with numbers as its names.
+      const given = Array.isArray(dataset.value) ? { ...dataset, value: undefined } : dataset;
+      const result = schema["~run"].call(schema, given, config);
       // Valibot only reports the first one.
       const startsServer = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
       const [first] = result.issues ?? [];
       if (first?.type === "strict_object" && first.expected === "Object" && first.path === undefined)
-        return { ...result, issues: [{ ...first, requirement: needed }] } as typeof result;
+        return { ...result, issues: [{ ...first, input: dataset.value, requirement: needed }] } as typeof result;
       const at = result.issues?.findIndex(startsServer) ?? -1;
       const issue = result.issues?.[at];
       const item = issue?.path?.[0];

@@ -103,7 +103,10 @@ function describeCommand(error: unknown): string | undefined {
 
 function toProblem(error: unknown, what: string, file: string, path: string, reason = messageOf(error)): Problem {
   const place = placeOf(error, path);
-  const message = `${what}: ${reason.replace(PLACE_IN_MESSAGE, "").replace(/^SyntaxError: |\.+$/g, "")}`;
+  const message = `${what}: ${reason
+    .replace(PLACE_IN_MESSAGE, "")
+    .replace(REPEATED, "")
+    .replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return problem("exception", file, message, HINT);
   return problem("exception", formatPlace(place, file, path), message, HINT);
 }
@@ -130,6 +133,9 @@ const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$
 
 /** The position that the load hook appends to a syntax error's message. */
 const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
+
+/** What Bun adds to the message of a call that is not a function. */
+const REPEATED = /\. \(In '.*', '.*' is undefined\)$/s;
 
 /** Returns the innermost position of an error in the scenario's folder. */
 function placeOf(error: unknown, path: string): Place | undefined {
