@@ -136,11 +136,17 @@ export function toMs(duration: Duration): number {
   return nsToMs(parseDurationNs(duration) as number);
 }
 
-/** Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`. */
-export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, undefined> {
+/**
+ * Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`.
+ * @param hint how to correct what is no object. Default: by the names of the options
+ */
+export function strictOptions<const E extends v.ObjectEntries>(
+  entries: E,
+  hint?: string,
+): v.StrictObjectSchema<E, undefined> {
   const schema = v.strictObject(entries);
   const names = Object.keys(entries);
-  const needed = names.filter((name) => entries[name]?.type !== "optional");
+  const needed = hint === undefined ? names.filter((name) => entries[name]?.type !== "optional") : { hint };
   return {
     ...schema,
     "~run": (dataset, config) => {

@@ -57,7 +57,7 @@ function convert(issue: v.BaseIssue<unknown>): Found {
   if (issue.type === "strict_object") {
     if (issue.expected === "never") return { ...unknownOption(issue, keys, path), given };
     if (issue.expected === "Object") {
-      const hint = optionsHint(issue, keys, given);
+      const hint = hintOf(issue, given) ?? optionsHint(issue, keys, given);
       return { problem: problem("invalid-value", path, "needs an object of options", hint, value), given };
     }
     return { problem: problem("missing", path, "is missing", exampleOf(keys) ?? "Add it."), given };
@@ -93,11 +93,8 @@ function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
 }
 
 /** Returns the options that must be given; those that a builder's own arguments become are not options. */
-function optionsHint(issue: v.BaseIssue<unknown>, [field]: readonly string[], given: unknown): string {
+function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[], given: unknown): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
-  const { kind } = (issue.path?.at(-1)?.input ?? {}) as { readonly kind?: unknown };
-  if (kind === "prompts") return PROMPTS_HINT;
-  const { requirement } = issue;
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));
   if (names.length === 0 && typeof given === "string" && parseDurationNs(given) !== undefined)
     return `Write { for: "${given}" }.`;
@@ -105,8 +102,6 @@ function optionsHint(issue: v.BaseIssue<unknown>, [field]: readonly string[], gi
     ? "Write options by name: { … }."
     : `Write { ${names.map((name) => `${name}: …`).join(", ")} }.`;
 }
-
-const PROMPTS_HINT = 'Write { isl: 550 } or { file: "x.jsonl" }, or input.generate(() => ({ prompt: "…" })).';
 
 const ARGUMENTS: ReadonlySet<string> = new Set(["load", "file", "name"]);
 
