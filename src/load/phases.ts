@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
@@ -73,12 +74,13 @@ function schema(load: Schema<LoadPlan>) {
 
 /** Returns the level that represents all phases where lanes and connections are counted. */
 function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
-  const largest = (unit: LevelUnitName): number =>
-    phases.reduce((most, { load: { search } }) => {
-      return search.unit === unit ? Math.max(most, largestLevel(search.levels) ?? 0) : most;
-    }, 0);
+  const largest = (unit: LevelUnitName): number | undefined => {
+    const ofUnit = phases.filter(({ load }) => load.search.unit === unit);
+    return ofUnit.length === 0
+      ? undefined
+      : Math.max(...ofUnit.map(({ load }) => largestLevel(load.search.levels) ?? 0));
+  };
   const rate = largest("request-rate");
-  const concurrency = largest("concurrency");
-  if (rate === 0) return { level: concurrency };
-  return { level: rate, ...(concurrency === 0 ? {} : { maxConcurrency: concurrency }) };
+  const maxConcurrency = largest("concurrency");
+  return defined(rate === undefined ? { level: maxConcurrency } : { level: rate, maxConcurrency });
 }
