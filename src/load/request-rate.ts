@@ -44,7 +44,7 @@ export function arrivalsEntries() {
     /** Seed of random gaps. */
     seed: integerSchema(),
     /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
-    smoothness: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    smoothness: v.exactOptional(aboveZeroSchema()),
   };
 }
 
