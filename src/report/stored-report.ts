@@ -4,25 +4,12 @@ import type { Plan } from "../plan/plan.ts";
 import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
-import { formatCsv } from "./csv.ts";
-import { formatPage } from "./html/report-page.ts";
-import { formatJunit } from "./junit.ts";
-import { formatMarkdownReport } from "./markdown.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import type { RenderReport } from "./model-report.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
 
-/** Rampart's JSON of a run, read again: all other reports are made from it. */
-
-/** The reports that can be made from it, by the key of their file in a plan. */
-export const STORED_FORMATS = {
-  csv: formatCsv,
-  html: formatPage,
-  junit: formatJunit,
-  markdown: formatMarkdownReport,
-} satisfies Readonly<Record<string, RenderReport>>;
+/** Rampart's JSON of a run, read again. All other reports are made from it: see `model-files.ts`. */
 
 /** Reports on several runs, by a list that only they have. */
 const JOINT = [
