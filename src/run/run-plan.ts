@@ -28,7 +28,7 @@ import type { RunParts } from "./run-parts.ts";
 import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
 
 /** What opening a run needs besides its plan. */
-export interface OpenOptions extends Pick<SendingOptions, "meter" | "held"> {
+export interface OpenOptions extends Pick<SendingOptions, "meter" | "held" | "spare"> {
   /** Creates the run's observer, once, before the target is contacted; may reject. */
   openObserver(): Promise<RunObserver>;
   /**
@@ -64,7 +64,7 @@ interface OpenRun {
 export async function openRun(
   plan: Plan,
   signal: RunSignal,
-  { openObserver, meter, held, check, functions: source }: OpenOptions,
+  { openObserver, meter, held, spare, check, functions: source }: OpenOptions,
 ): Promise<OpenRun> {
   const conflicts = check === undefined ? [] : findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
@@ -87,7 +87,7 @@ export async function openRun(
   };
   try {
     sending = await openSending(plan, {
-      ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
+      ...{ observer, load, signal, held, meter, spare, maxOutstanding, sendsElsewhere },
       measuresTokens: !sendsElsewhere || hasMeter,
     });
     const { served, session, groups } = sending;
