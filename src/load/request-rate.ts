@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import { atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
