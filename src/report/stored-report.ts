@@ -32,7 +32,9 @@ export function readStoredReport(path: string): ReportModel {
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const json = read.output as ReportJson;
-  return buildRunModel(checkPlan(withStandIns(json.plan as unknown as Plan)), json);
+  const plan = withStandIns(json.plan as unknown as Plan);
+  checkPlan(plan);
+  return buildRunModel(plan, json);
 }
 
 /** Returns a plan with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
