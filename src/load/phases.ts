@@ -7,7 +7,7 @@ import { countOf } from "../plan/units.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
-import type { LoadMode, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
+import type { LoadMode, PhasedLoad, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
@@ -21,6 +21,11 @@ declare module "../plan/load-plan.ts" {
 /** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases or rules of its own. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
   return [requestCount, dataOrder, phases, mlperf].every((own) => own === undefined);
+}
+
+/** Whether a load has phases, which follow each other without a pause. A load without phases is one without a name. */
+export function hasPhases({ phases }: Pick<PhasedLoad, "phases">): boolean {
+  return phases[0]?.label !== undefined;
 }
 
 /** What the mode needs to know of the others. */

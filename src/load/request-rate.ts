@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import { atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
@@ -44,7 +44,7 @@ export function arrivalsEntries() {
     /** Seed of random gaps. */
     seed: integerSchema(),
     /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
-    smoothness: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    smoothness: v.exactOptional(aboveZeroSchema()),
   };
 }
 
