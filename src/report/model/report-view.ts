@@ -98,7 +98,7 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * Returns the columns that name the level of a row, and its run where there are several: the load as a number where the rows differ by it
  * alone, and otherwise its name.
  */
-export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
+export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
   // The only level of a schedule from data is not a rate.
   const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
   const isNumber =
