@@ -2,6 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import { defined, fieldOf } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
@@ -43,7 +44,7 @@ interface MeasuredTarget {
 /** The embedded target has the model of the server that it becomes. */
 function toMeasured(target: TargetPlan): MeasuredTarget {
   const served = targetKindOf(target).toServer?.(target, 0) ?? target;
-  return { isStreaming: target.isStreaming, ...("model" in served ? { model: served.model } : {}) };
+  return { isStreaming: target.isStreaming, ...defined({ model: fieldOf(served, "model") }) };
 }
 
 class Records implements Report {
