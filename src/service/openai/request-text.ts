@@ -74,7 +74,7 @@ export function readTokenLimit(kind: ResponseKind, body: string): number {
 /** Responses with choices. */
 const CHOOSING: ReadonlySet<ResponseKind> = new Set(["chat", "multimodal", "completions"]);
 
-/** Counts the choices of a response: so many for each prompt. A list of numbers is one prompt. */
+/** Counts the choices of a response: `n` of each prompt. A list of numbers is one prompt. */
 function countChoices({ n, prompt }: Readonly<Record<string, unknown>>): number {
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
   return (toNumber(n) || 1) * prompts;
