@@ -1,7 +1,7 @@
 import type { TimelineColumn } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToMs, nsToSec, nsToUs } from "../../../plan/units.ts";
-import { REPORT_STYLE } from "../../plots/page-style.ts";
+import { PAGE_STYLE } from "../../html/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
 import { measuredSoFar } from "../level-so-far.ts";
 import { formatPlace } from "../live-text.ts";
@@ -11,7 +11,7 @@ import { type LevelTally, RECENT_NAMES, type RunSnapshot } from "../run-snapshot
 
 const LINES = ["throughput", "failed", "p50", "p99"] as const;
 
-const STYLE = `${REPORT_STYLE}
+const STYLE = `${PAGE_STYLE}
 body { max-width: 66rem; } body > p { margin: .2rem 0; color: var(--faint); } dl { margin: .6rem 0; }
 progress { width: 100%; height: .8rem; accent-color: ${MEANING_COLORS.throughput}; }
 .bad { color: var(--bad); } .good { color: var(--good); }
