@@ -175,8 +175,8 @@ function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
         metrics: toMetricsJson({ window: { gauges: ofGpu(tally, uuid) } as Measurement }, 1, {
           isWanted: ({ needs }) => needs === "gauges",
         }),
-        powerLimitWatts: lastOf(uuid, "powerLimitWatts"),
-        memoryTotalBytes: lastOf(uuid, "memoryTotalBytes"),
+        gpuPowerLimitWatts: lastOf(uuid, "gpuPowerLimitWatts"),
+        gpuMemoryTotalBytes: lastOf(uuid, "gpuMemoryTotalBytes"),
       }),
     ),
   };

@@ -223,14 +223,14 @@ export function gpuSection(view: ReportView): Section | undefined {
     metric("gpuPower", "W", 2, "average"),
     inUnit(
       "W",
-      column("powerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.powerLimitWatts),
+      column("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts),
     ),
     metric("gpuEnergy", "J", 3),
     metric("gpuMemoryUsed", "MB used", 2, "max"),
     inUnit(
       "MB",
-      column("memoryTotal", "MB total", "mean", 4, ({ gpu }) =>
-        gpu.memoryTotalBytes === undefined ? undefined : gpu.memoryTotalBytes / BYTES_PER_MB,
+      column("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu }) =>
+        gpu.gpuMemoryTotalBytes === undefined ? undefined : gpu.gpuMemoryTotalBytes / BYTES_PER_MB,
       ),
     ),
   ];

@@ -190,9 +190,9 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
 
 /** Metrics of GPUs over time, with the scale to the unit of the chart. */
 const GPU_PANELS: readonly (readonly [metric: Gauge, what: string, label: string, scale: number])[] = [
-  ["utilizationRatio", "busy", "GPU busy (%)", 100],
-  ["powerWatts", "power", "GPU power (W)", 1],
-  ["memoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
+  ["gpuUtilizationRatio", "busy", "GPU busy (%)", 100],
+  ["gpuPowerWatts", "power", "GPU power (W)", 1],
+  ["gpuMemoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
 ];
 
 function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
