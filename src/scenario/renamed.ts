@@ -108,7 +108,6 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["stages", RAMP],
   ["startVUs", RAMP],
   ["scenarios", HOLD],
-  ["executor", HOLD],
   ["rps", RATE],
   ["startRate", RATES],
   ["timeUnit", "the rate in requests per second, without timeUnit"],
@@ -298,7 +297,7 @@ export function renamedOption(keys: readonly string[], notation: Notation = "cod
 /** Returns how to write an object with a field that has another tool's name; undefined for other values. */
 export function renamedIn(given: unknown): string | undefined {
   const keys = Object.keys(typeof given === "object" ? { ...given } : {});
-  return keys.flatMap((key) => renamedOption([key]) ?? [])[0];
+  return keys.flatMap((key) => renamedOption(["", key]) ?? [])[0];
 }
 
 /** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */

@@ -34,7 +34,16 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "chat", "report", "compare", "doctor"],
-    meant: ["--out", "--output", "-o", "--summary-export", "--output-path", "--output-file", "--save-result"],
+    meant: [
+      "--out",
+      "--output",
+      "-o",
+      "--summary-export",
+      "--output-path",
+      "--output-file",
+      "--save-result",
+      "--artifact-dir",
+    ],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       chat: {

@@ -26,6 +26,13 @@ export const SET_FLAG: Flag = {
   help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
   meant: ["--env", "-e"],
   meantAs: {
+    "--model": 'model: "NAME" in the target of the scenario',
+    "--header": 'headers: { NAME: "VALUE" } in the target of the scenario',
+    "-H": 'headers: { NAME: "VALUE" } in the target of the scenario',
+    "--insecure": "tls: { verify: false } in the target of the scenario",
+    "--insecure-skip-tls-verify": "tls: { verify: false } in the target of the scenario",
+    "--isl": "isl: 550 in input.prompts(…) of the scenario",
+    "--osl": "osl: 128 in input.prompts(…) of the scenario",
     "-f": "rampart run SCENARIO.ts",
     "--spawn-rate": 'rampUp: "10 s" in hold(…) of the scenario',
     "--stage": 'load: ramp(1, 64, { over: "2 min" }) in the scenario',

@@ -53,6 +53,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   requestErrorRate: 'errorRate().below("1 %")',
   errorRate: 'errorRate().below("1 %")',
   throughput: "throughput().atLeast(100)",
+  thruput: "throughput().atLeast(100)",
   rps: "throughput().atLeast(100)",
   requestThroughput: "throughput().atLeast(100)",
   checks: 'errorRate().below("1 %")',
@@ -75,6 +76,13 @@ export function meantMetric(given: string): string | undefined {
   const known = findEntry(name);
   if (known !== undefined && known.isOfReports !== true && known.statistics !== undefined) return name;
   return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+}
+
+/** Returns the key of the metric that a name of another tool or spelling means; undefined for a name that is just unknown. */
+export function meantKey(given: string): string | undefined {
+  return meantMetric(given)
+    ?.match(/\w+/g)
+    ?.find((word) => findEntry(word) !== undefined);
 }
 
 const STATISTIC = "average|min|max|p\\d{1,2}(?:\\.\\d+)?";
@@ -181,6 +189,8 @@ export function suggestMetric(name: string): string | undefined {
   const [family = "", ...rest] = given.split(".");
   const names = [...METRIC_KEYS, "average", "p50", "p90", "p95", "p99"];
   const near = nearestName(family, names);
+  const meant = near === undefined && rest.length === 0 ? meantKey(family) : undefined;
+  if (meant !== undefined) return hasStatistics(meant) ? `${meant}.p99` : meant;
   if (near === undefined) return undefined;
   if (!hasStatistics(near)) return near === given ? undefined : near;
   const text = rest.join(".");

@@ -121,9 +121,8 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   if (highest !== null && next === null && isResolved)
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
-    const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
     const cause = error?.code === "host-limit" ? error.message : `measure each point longer${longestOf(plan)}`;
-    lines.push(`unresolved: ${doubt}; ${cause}`);
+    lines.push(`unresolved: ${cause}`);
   }
   return lines;
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import { integerSchema, type OutputOf } from "../../plan/schema.ts";
+import { integerSchema, type OutputOf, withHint } from "../../plan/schema.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
@@ -162,8 +162,11 @@ const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "emb
 
 /** Returns the options that both targets have. */
 function llmFields<const E extends LlmEndpointName>(endpoints: readonly E[]) {
+  const endpoint = withHint(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`), (given) =>
+    String(given).startsWith("/") ? `Write path: "${given}".` : undefined,
+  );
   return {
-    endpoint: inner(v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`))),
+    endpoint: inner(v.optional(endpoint)),
     streaming: streamingField(),
     tokenizer: inner(v.optional(nameSchema("a tokenizer's name or folder"))),
     extract: extractField(),

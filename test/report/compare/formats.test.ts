@@ -136,7 +136,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(all, /p75 latency[\s\S]*p99 latency/);
   assert.match(
     all,
-    /To see whether it changed at all, runs needed on each side: p99\s+latency\s+more\s+than\s+100\s+at\s+concurrency\s+4\.\n/,
+    /To see whether it changed at all, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
   );
   assert.match(all, /about 1\s+verdict in 20/);
   assert.match(all, /^p99 latency +inconclusive /m);
@@ -152,7 +152,7 @@ test("what is open at several levels for the same reason is said once, with all 
     notes.flatMap(({ code, text, levels: of }) => (code === "runs-needed" ? [[text, of]] : [])),
     [
       [
-        "To see whether it changed at all, runs needed on each side: p99 latency more than 100 at concurrency 1, 2 and 4.",
+        "To see whether it changed at all, runs needed on each side at concurrency 1, 2 and 4: p99 latency more than 100.",
         labels,
       ],
     ],
@@ -160,7 +160,7 @@ test("what is open at several levels for the same reason is said once, with all 
   const { checks } = modelOf({ comparison: all, limits: [...judgeLimit(p99, all), ...judgeLimit(limit, all)] });
   assert.deepEqual(
     checks.map(({ state, text }) => `${state} ${text}`),
-    ["unresolved p99 > +5%", ...labels.map(() => "fail avg > +5%")],
+    ["unresolved p99 > +5%", ...labels.map(() => "fail average > +5%")],
   );
   assert.match(checks[0]?.measured ?? "", /^\S+ % \([^)]*\) at concurrency 1, 2 and 4; use p75$/);
   const missing = judgeLimit(limit, { ...comparison, levels: [], onlyInBase: labels });
