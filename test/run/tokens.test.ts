@@ -95,9 +95,9 @@ describe("a run of a language model", () => {
       const { levels } = await run(plan, observer);
       const totals = await Promise.all(asked);
       const counts = totals.map((one) => [
-        one?.outputTokens,
-        one?.timeToFirstToken.count,
-        one?.interTokenLatency.count,
+        one?.sums.outputTokens.sum,
+        one?.times.timeToFirstToken.count,
+        one?.times.interTokenLatency.count,
       ]);
       // Nothing at the start of the first level, and then the requests of one and of two levels.
       assert.deepEqual(counts, [[0, 0, 0], ...[30, 30].map((tokens) => [tokens, 6, 6]), [60, 12, 12]]);
@@ -105,7 +105,7 @@ describe("a run of a language model", () => {
         (total, level) => total + (tokensOf(level).metrics.timeToFirstTokenNs?.mean ?? 0) * 6,
         0,
       );
-      const last = totals.at(-1)?.timeToFirstToken.sumNs ?? 0;
+      const last = totals.at(-1)?.times.timeToFirstToken.sumNs ?? 0;
       assert.ok(Math.abs(last / sum - 1) < 1e-9, `${last} of ${sum}`);
     });
 
