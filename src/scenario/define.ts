@@ -176,7 +176,7 @@ export interface ScenarioDefinition<
    * Most requests in flight, above which the run ends with exit code 66 and a report of what was measured. Default: as many as fit into 512
    * MiB (a quarter of the free memory, if that is less), and as the open files and ports of this host allow.
    */
-  readonly maxOutstanding?: number;
+  readonly maxInFlight?: number;
   /**
    * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
    * that more connections can be open. Default: the system chooses.

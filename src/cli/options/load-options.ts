@@ -163,7 +163,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       init: { default: DEFAULT_OSL, help: "Most tokens of responses of language models." },
       mock: {
         isFirst: false,
-        default: DEFAULT_MOCK.llm.outputTokens,
+        default: DEFAULT_MOCK.llm.osl,
         help: "Tokens of a response when the request names no limit.",
       },
     },
