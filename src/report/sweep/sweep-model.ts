@@ -153,7 +153,7 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTar
     column("verdict", "verdict", "text", 0, ({ point, isFirst }) => {
       const { name } = point.json.verdict;
       if (!isFirst || name === "measured") return undefined;
-      return markedIf(name !== "passed", "failed", name);
+      return markedIf(name !== "passed", name === "unresolved" ? name : "failed", name);
     }),
   ];
 }

@@ -302,3 +302,16 @@ test("notes of several points that differ in numbers only are one, and name the 
   ]);
   assert.match(textsOf(noted.slice(0, 2))[0] ?? "", / Likewise users 2\.$/);
 });
+
+test("the verdict of a point has the color of its meaning", () => {
+  const points = (["passed", "unresolved", "failed"] as const).map((name) => {
+    const point = makePoint([["users", "1"]], [[1, 100, 1]]);
+    return { ...point, json: { ...point.json, verdict: { ...point.json.verdict, name } } };
+  });
+  const { columns = [], rows = [] } = modelOf(points).sections[0]?.tables[0] ?? {};
+  const at = columns.findIndex(({ key }) => key === "verdict");
+  assert.deepEqual(
+    rows.map((row) => row[at]?.mark),
+    [undefined, "unresolved", "failed"],
+  );
+});
