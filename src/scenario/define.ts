@@ -86,13 +86,8 @@ export type ClientOf<P extends Protocol> = {
 /** The names of the members of a mix, of `target: a`. */
 type MemberOf<X extends string> = string extends X ? string : X extends `target: ${infer N}` ? N : never;
 
-/** A load of a scenario, which can have loads of their own for the members of a mix; for any names where they are not known. */
-export type LoadFor<S extends LoadKind, X extends string> = Load<
-  S,
-  LoadPlace,
-  MemberOf<X>,
-  string extends X ? never : MemberOf<X>
->;
+/** The members of a mix that must have loads of their own, if one has: all, or none where they are not known. */
+type AllMembersOf<X extends string> = string extends X ? never : MemberOf<X>;
 
 /** The argument of {@link defineScenario}. */
 export interface ScenarioDefinition<
@@ -108,7 +103,7 @@ export interface ScenarioDefinition<
   /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A, X>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
-  readonly load: LoadFor<S, NoInfer<X>> | LoadList<S>;
+  readonly load: Load<S, LoadPlace, MemberOf<NoInfer<X>>, AllMembersOf<NoInfer<X>>> | LoadList<S>;
   /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /**
@@ -181,7 +176,7 @@ export interface ScenarioDefinition<
    * Most requests in flight, above which the run ends with exit code 66 and a report of what was measured. Default: as many as fit into 512
    * MiB (a quarter of the free memory, if that is less), and as the open files and ports of this host allow.
    */
-  readonly maxOutstanding?: number;
+  readonly maxInFlight?: number;
   /**
    * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
    * that more connections can be open. Default: the system chooses.

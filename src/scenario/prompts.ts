@@ -270,8 +270,8 @@ function toPromptsPlan(
     ...defined({ fileFormat, delayRatio: delayFactor }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
-    inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),
-    outputTokens: given.osl === undefined ? null : toLengthPlan(given.osl),
+    isl: toLengthPlan(given.isl ?? DEFAULT_ISL),
+    osl: given.osl === undefined ? null : toLengthPlan(given.osl),
     mix: lengths.map(
       ({ isl, osl, share }): MixPartPlan => ({
         input: toLengthPlan(isl),

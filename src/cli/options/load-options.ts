@@ -57,7 +57,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "chat", "doctor", "init"],
     isCommon: true,
-    meant: ["--host", "--target", "--base-url"],
+    meant: ["--host", "--base-url"],
     help: "Address of the server, instead of the argument.",
     differs: {
       llm: AT_URL,
@@ -163,7 +163,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       init: { default: DEFAULT_OSL, help: "Most tokens of responses of language models." },
       mock: {
         isFirst: false,
-        default: DEFAULT_MOCK.llm.outputTokens,
+        default: DEFAULT_MOCK.llm.osl,
         help: "Tokens of a response when the request names no limit.",
       },
     },
@@ -228,7 +228,8 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
-    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--benchmark-duration", "--measurement-interval"],
+    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--measurement-interval"],
+    meantAs: { "--benchmark-duration": "--for 60s" },
     help: "Measure for this long.",
     differs: {
       llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 60s" },

@@ -61,9 +61,9 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.csv",
     doors: [...COMMANDS, "report"],
-    help: "Write the tables of the report as CSV, the levels first: a line for each row, times in microseconds, ratios 0 to 1.",
+    help: "Write the tables of the report as CSV, the levels first: a line for each row, units in the names of columns.",
     differs: {
-      report: besideReport(".csv", "Write its tables as CSV, the levels first: times in microseconds, ratios 0 to 1."),
+      report: besideReport(".csv", "Write its tables as CSV, the levels first: units in the names of columns."),
     },
   },
   {

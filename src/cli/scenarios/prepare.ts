@@ -24,8 +24,9 @@ export const SET_FLAG: Flag = {
   isCommon: true,
   value: "NAME=VALUE",
   help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
-  meant: ["--env", "-e"],
   meantAs: {
+    "--env": "--set NAME=VALUE",
+    "-e": "--set NAME=VALUE",
     "--model": 'model: "NAME" in the target of the scenario',
     "--header": 'headers: { NAME: "VALUE" } in the target of the scenario',
     "-H": 'headers: { NAME: "VALUE" } in the target of the scenario',

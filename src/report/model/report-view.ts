@@ -5,7 +5,7 @@ import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
-import { type ColumnSpec, column, RUN_COLUMN } from "./tables.ts";
+import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
 
 /** A report as the builders of the model read it: runs and levels with their names. */
 export interface ReportView {
@@ -104,10 +104,14 @@ export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<Named
   const isNumber =
     !isOfData &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
+  const unit = levelTitles(plan).column;
   return [
     RUN_COLUMN,
     isNumber
-      ? column("level", levelTitles(plan).column, "number", 0, ({ json: { level } }) => level)
+      ? inUnit(
+          unit,
+          column("level", unit, "number", 0, ({ json: { level } }) => level),
+        )
       : column(
           "level",
           levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",

@@ -85,7 +85,7 @@ export interface EmbeddedLlmOptions<
   /** Time between tokens. Default: `"0 ms"`. */
   readonly interTokenLatency?: Duration;
   /** Tokens of a response when the request names no limit. Default: 16. */
-  readonly outputTokens?: number;
+  readonly osl?: number;
   /** Tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
   /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
@@ -207,7 +207,7 @@ function mockLlmFields() {
   return {
     timeToFirstToken: landing(v.optional(latencySchema()), "firstToken", (first) => first && parseLatency(first)),
     interTokenLatency: landing(v.optional(durationSchema()), "tokenGapMs", (gap) => gap && toMs(gap)),
-    outputTokens: landing(tokens(1), "outputTokens"),
+    osl: landing(tokens(1), "osl"),
     tokensPerEvent: landing(tokens(1), "tokensPerEvent"),
     reasoningTokens: landing(tokens(0), "reasoningTokens"),
     cutRate: ratioField("cutRatio"),

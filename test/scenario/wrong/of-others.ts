@@ -68,7 +68,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "k6's number of virtual users for a rate",
     fields: ["target: embedded()", "load: rate(100, { preAllocatedVUs: 10 })"],
-    says: "5:21, load.preAllocatedVUs: is not an option here. Write maxOutstanding: 64.",
+    says: "5:21, load.preAllocatedVUs: is not an option here. Write concurrencyLimit: 64.",
   },
   {
     name: "k6's check of a status",
