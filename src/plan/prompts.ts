@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
+import { aboveZero, aboveZeroSchema, atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
 
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
@@ -8,7 +8,7 @@ export type PromptsPlan = PlanOf<typeof promptsSchema>;
 export const MOST_PROMPT_TOKENS = 10_000_000;
 
 /** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
-export type LengthPlan = PromptsPlan["inputTokens"];
+export type LengthPlan = PromptsPlan["isl"];
 
 /** One kind of request in a mix. */
 export type MixPartPlan = PromptsPlan["mix"][number];
@@ -20,7 +20,7 @@ export function promptsSchema() {
     mean: v.pipe(v.number(), atLeast(1)),
     stddev: v.pipe(v.number(), atLeast(0)),
   });
-  const share = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 at most"));
+  const share = v.pipe(v.number(), aboveZero(), v.maxValue(100, "must be 100 at most"));
   const named = filledSchema();
   return v.object({
     kind: v.literal("prompts"),
@@ -50,9 +50,9 @@ export function promptsSchema() {
     seed: integerSchema(),
     /** Number of different requests to generate. */
     count: whole(1),
-    inputTokens: length,
+    isl: length,
     /** Maximum output tokens; null: the server decides. */
-    outputTokens: v.nullable(length),
+    osl: v.nullable(length),
     /** Kinds of requests with their own lengths; empty: all requests are the same kind. */
     mix: v.array(v.object({ input: length, output: length, sharePct: share })),
     /** Prefix prompts, drawn from `count` different ones. */
@@ -86,7 +86,7 @@ export function promptsSchema() {
       v.object({
         count: whole(1),
         lengthS: v.object({
-          mean: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+          mean: aboveZeroSchema(),
           stddev: v.pipe(v.number(), atLeast(0)),
         }),
         format: v.picklist(["wav", "mp3"]),

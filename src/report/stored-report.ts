@@ -4,25 +4,12 @@ import type { Plan } from "../plan/plan.ts";
 import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
-import { formatCsv } from "./csv.ts";
-import { formatPage } from "./html/report-page.ts";
-import { formatJunit } from "./junit.ts";
-import { formatMarkdownReport } from "./markdown.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import type { RenderReport } from "./model-report.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
 
-/** Rampart's JSON of a run, read again: all other reports are made from it. */
-
-/** The reports that can be made from it, by the key of their file in a plan. */
-export const STORED_FORMATS = {
-  csv: formatCsv,
-  html: formatPage,
-  junit: formatJunit,
-  markdown: formatMarkdownReport,
-} satisfies Readonly<Record<string, RenderReport>>;
+/** Rampart's JSON of a run, read again. All other reports are made from it: see `model-files.ts`. */
 
 /** Reports on several runs, by a list that only they have. */
 const JOINT = [
@@ -45,7 +32,9 @@ export function readStoredReport(path: string): ReportModel {
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const json = read.output as ReportJson;
-  return buildRunModel(checkPlan(withStandIns(json.plan as unknown as Plan)), json);
+  const plan = withStandIns(json.plan as unknown as Plan);
+  checkPlan(plan);
+  return buildRunModel(plan, json);
 }
 
 /** Returns a plan with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */

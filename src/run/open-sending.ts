@@ -74,6 +74,8 @@ export interface Sending {
    * @param requests hears of each judged request. Default: nobody wants single requests elsewhere
    */
   createSender(listener: SenderListener, observer: RunObserver, requests?: JudgedRequests): LoadSender;
+  /** Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. */
+  rehearse(): Promise<void>;
   /** Closes everything, and restores what was changed at the server. */
   close(): Promise<void>;
 }
@@ -147,11 +149,11 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   const createCheck = named && ((of: Plan) => createContentCheck(of, named));
   return {
     served: target.served,
-    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, feed, close },
+    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, feed, rehearse, close },
     createSender: (listener, followers, requests) =>
       openSender(
         {
-          ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens, rehearse },
+          ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens },
           ...{ observer: followers, share: senders, requests },
         },
         listener,

@@ -3,7 +3,6 @@ import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NO_FILE, type Problem, unreadable, userError } from "../plan/problem.ts";
-import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
@@ -11,7 +10,7 @@ import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } fr
 import { BuiltIns, refuseChanges } from "./definition/built-ins.ts";
 import { placeInCode } from "./definition/code-places.ts";
 import { readFields } from "./plain-data.ts";
-import { describeExit, toLoadError } from "./scenario-error.ts";
+import { beforeLimit, describeExit, type LoadLimits, type Say, toLoadError } from "./scenario-error.ts";
 
 /**
  * Loads a user's scenario file. `import … from "rampart"` resolves to the API of the running program, so that it also works with an
@@ -53,19 +52,22 @@ const SIZE_HINT = "Keep data in files of its own.";
 /** Exit code where the scenario ends the process: wrong usage. */
 const EXIT_USAGE = 64;
 
-/** Long, because a scenario may start a server before it is loaded. */
-const LOAD_LIMIT_MS = 300_000;
-
 /** A script of a shell command may have no extension. */
 const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
 
 /**
  * Loads a scenario.
  * @param api exports of `"rampart"`
- * @param limitMs limit of the loading time, including top-level `await`; default: 5 min
+ * @param say receives a sentence when that takes long. Default: nobody
+ * @param limits of the loading time, including top-level `await`; default: a sentence after 10 s, and an error after 5 min
  * @throws UserError when the file does not exist, does not load in time, or has no scenario as its default export
  */
-export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
+export async function loadScenario(
+  file: string,
+  api: object,
+  say: Say = () => {},
+  limits?: LoadLimits,
+): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
@@ -87,7 +89,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   const release = guardExit((code) => describeExit(file, code, "while it was loaded"), EXIT_USAGE);
   let loaded: { default?: unknown };
   try {
-    loaded = (await beforeLimit(import(pathToFileURL(source).href), file, limitMs)) as { default?: unknown };
+    loaded = (await beforeLimit(import(pathToFileURL(source).href), file, say, limits)) as { default?: unknown };
     refuseChanges(builtIns, file);
   } catch (error) {
     builtIns.restore();
@@ -136,21 +138,6 @@ function toImportable(path: string, file: string): string {
     throw userError("unsupported", file, "has a name that cannot be imported", hint);
   }
   return copy;
-}
-
-/** The timer also keeps the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */
-async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const message = `is still loading after ${msToSec(limitMs)} s`;
-    const hint = "Look at what its top-level await waits for.";
-    timer = setTimeout(() => reject(userError("exception", file, message, hint)), limitMs);
-  });
-  try {
-    return await Promise.race([loading, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Makes `"rampart"` resolve to the API in modules that are loaded until the returned function is called. */

@@ -42,7 +42,7 @@ describe("rampart run", () => {
         const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
         assert.equal(code, 0, err);
         const plan = JSON.parse(out) as Plan;
-        assert.deepEqual(checkPlan(plan), plan);
+        checkPlan(plan);
         assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
         assert.deepEqual(plan.assertions.length, 1);
       });
@@ -70,7 +70,7 @@ describe("rampart run", () => {
       assert.deepEqual([report.isPartial, report.assertions[0]?.isMet], [false, true]);
       const [levels = []] = readCsv(readFileSync(join(cwd, "x.csv"), "utf8"));
       assert.deepEqual(
-        levels.map(({ level, requests }) => [level, requests]),
+        levels.map(({ "level (concurrency)": level, requests }) => [level, requests]),
         [
           ["1", "10"],
           ["2", "10"],

@@ -90,8 +90,8 @@ describe("the plan of a generative model", () => {
       file: "",
       seed: 0,
       count: 100,
-      inputTokens: { mean: 550, stddev: 0 },
-      outputTokens: null,
+      isl: { mean: 550, stddev: 0 },
+      osl: null,
       mix: [],
       prefix: null,
       sessions: null,
@@ -138,8 +138,8 @@ describe("the plan of a generative model", () => {
       file: "",
       seed: 4,
       count: 3,
-      inputTokens: { mean: 20, stddev: 3 },
-      outputTokens: { mean: 7, stddev: 0 },
+      isl: { mean: 20, stddev: 3 },
+      osl: { mean: 7, stddev: 0 },
       mix: [],
       prefix: { count: 2, tokens: 9 },
       sessions: null,
@@ -204,7 +204,7 @@ describe("the plan of a generative model", () => {
         endpoint,
       );
       assert.equal(plan.measurement.tokens !== undefined, isText);
-      assert.equal(checkPlan(plan), plan);
+      checkPlan(plan);
     });
   }
 
@@ -214,7 +214,7 @@ describe("the plan of a generative model", () => {
       streaming: true,
       timeToFirstToken: "uniform:1ms:9ms",
       interTokenLatency: "2 ms",
-      outputTokens: 3,
+      osl: 3,
       tokensPerEvent: 2,
       reasoningTokens: 1,
       errorRate: "10 %",
@@ -235,7 +235,7 @@ describe("the plan of a generative model", () => {
         llm: {
           firstToken: { kind: "uniform", minMs: 1, maxMs: 9 },
           tokenGapMs: 2,
-          outputTokens: 3,
+          osl: 3,
           tokensPerEvent: 2,
           reasoningTokens: 1,
           cutRatio: 0.2,
@@ -244,7 +244,7 @@ describe("the plan of a generative model", () => {
       },
     });
     assert.equal(plan.measurement.tokens?.tokenizer, "/folder/tiny");
-    assert.equal(checkPlan(plan), plan);
+    checkPlan(plan);
   });
 
   test("may be on several servers", () => {
@@ -274,7 +274,7 @@ describe("the plan of a generative model", () => {
     const plan = planOf({ inputs, load: sessions(2) });
     assert.ok(plan.inputs.kind === "prompts");
     assert.deepEqual(plan.inputs.sessions, { count: 5, turns: { mean: 3, stddev: 1 }, delayMs: 1500 });
-    assert.equal(checkPlan(plan), plan);
+    checkPlan(plan);
   });
 
   test("has the conversations of a file", () => {
@@ -283,7 +283,7 @@ describe("the plan of a generative model", () => {
       const plan = planOf({ inputs, load: sessions(2) });
       assert.ok(plan.inputs.kind === "prompts");
       assert.deepEqual([plan.inputs.fileFormat, plan.inputs.delayRatio], [fileFormat, 0.5]);
-      assert.equal(checkPlan(plan), plan);
+      checkPlan(plan);
     }
   });
 

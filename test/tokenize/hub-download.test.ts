@@ -182,7 +182,7 @@ for (const [name, scheme, message] of [
   ["never connects", "https", /Connection timed out/],
   ["never answers", "http", /No response in time/],
 ] as const)
-  test(`a hub that ${name} is given up`, SILENT, async () => {
+  test(`a hub that ${name} is left after a few seconds`, SILENT, async () => {
     const server = listen().listen(0, "127.0.0.1");
     try {
       await new Promise((resolve) => server.once("listening", resolve));

@@ -38,6 +38,7 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   {
     name: "data",
     meant: ["--body", "--data-raw", "--data-binary", "--json-body"],
+    meantAs: { "-D": "-d @FILE" },
     isCommon: true,
     short: "d",
     value: "TEXT|@FILE|@-",
@@ -99,7 +100,7 @@ const FIELDS: FlagsOfFields = [
   [/^target\.success\.where$/, "--success"],
   [/^target\.success\.status.*/, "--status"],
   [/^target\.extract\./, "--extract "],
-  [/^load\.maxOutstanding$/, "--users"],
+  [/^load\.concurrencyLimit$/, "--users"],
   [/^load\b.*/, "--rate"],
 ];
 

@@ -84,9 +84,10 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     },
   },
   {
-    name: "max-outstanding",
+    name: "max-in-flight",
     kind: "whole",
     setting: "client.maxOutstanding",
+    meant: ["--max-outstanding"],
     doors: COMMANDS,
     min: 1,
     example: 50_000,
@@ -114,6 +115,7 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     value: "N|auto",
     setting: "client.workers",
     defaultText: "1, the main thread",
+    meant: ["--threads", "--max-workers", "--workers-max"],
     help: "Number of threads that send, each its share of the load, where one core is not enough. The report, and files of single requests, are those of one. auto begins with one, and adds one after each level for which the client was the limit: a level never changes its threads. Not with shared memory or targets inside this process.",
     differs: NOT_SHOWN,
     resolve: (text) => {

@@ -8,6 +8,7 @@ import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
 import { toReportJson } from "../../report/json/report-json.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
+import { MODEL_FILES } from "../../report/model-files.ts";
 import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
 import { rampartJson } from "../../report/read/runs/rampart-json.ts";
 import { joinChecks, type SweptPoint } from "../../report/sweep/sweep-model.ts";
@@ -21,7 +22,7 @@ import { fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
-import { FORMATS, showReports } from "./sweep.ts";
+import { showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
 
@@ -105,7 +106,7 @@ function planOf(run: AbRun, side: AbSide, problems: Problem[]): Plan | undefined
 function checkFlags(flags: FlagValues): Problem[] {
   const files = sharedOptions("run").flatMap((option) => {
     const key = fileKeyOf(option);
-    const isWritten = key !== undefined && key !== "csv" && key in FORMATS;
+    const isWritten = key !== undefined && key !== "csv" && key in MODEL_FILES;
     if (key === undefined || isWritten || !flags.has(option.name)) return [];
     return [
       problem(

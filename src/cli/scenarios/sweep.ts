@@ -1,15 +1,12 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
-import { formatCsv } from "../../report/csv.ts";
-import { formatPage } from "../../report/html/report-page.ts";
 import { toRepeatedJson, toReportJson } from "../../report/json/report-json.ts";
-import { formatJunit } from "../../report/junit.ts";
-import { formatMarkdownReport } from "../../report/markdown.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
-import { writeReport } from "../../report/output-file.ts";
+import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import {
   buildSweepModel,
   type PointValues,
@@ -44,15 +41,6 @@ export interface SweepDoor {
 
 /** Options that say nothing about what is measured. */
 const NOT_SWEPT = ["set", "sweep", "fail-if", "save", "help", "help-all"];
-
-/** The reports on several runs together, by their key in a plan. */
-export const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
-  json: (_model, json) => `${JSON.stringify(json, null, 2)}\n`,
-  csv: formatCsv,
-  junit: formatJunit,
-  markdown: formatMarkdownReport,
-  html: formatPage,
-};
 
 /** Measures all points of a sweep, and reports them together. Returns the exit codes of the points. @throws UserError with all problems */
 export async function measureSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<readonly number[]> {
@@ -170,9 +158,9 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
     }
     if (!known.includes(name) && !flags.knows(name)) {
       const own = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
-      problems.push(
-        problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", `${own}${hint}`),
-      );
+      const meant = options.find((option) => option.meant?.includes(`--${name}`))?.name ?? nearestName(name, known);
+      const fix = meant === undefined ? `${own}${hint}` : `Write --sweep ${meant}=${values.join(",")}.`;
+      problems.push(problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", fix));
       return [];
     }
     if (
@@ -204,7 +192,7 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
   const problems: Problem[] = [];
   readFiles(flags, sharedOptions(door), [], problems);
   const single = sharedOptions(door)
-    .filter((option) => !((fileKeyOf(option) ?? "json") in FORMATS))
+    .filter((option) => !((fileKeyOf(option) ?? "json") in MODEL_FILES))
     .map(({ name }) => name);
   return [
     ...problems,
@@ -229,10 +217,7 @@ export async function showReports({ model, json, flags, door }: JointReport, io:
   const files = readFiles(flags, sharedOptions(door), [], []);
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
-  for (const [key, path] of Object.entries(files) as [string, string][]) {
-    const format = FORMATS[key];
-    if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
-  }
+  await writeModelFiles(files, model, json);
 }
 
 function place(flags: FlagValues, [name, value]: PointValues[number], { parameters }: SweepDoor): FlagValues {

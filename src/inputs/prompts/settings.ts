@@ -10,10 +10,10 @@ export interface PromptSettings {
   /** Number of different requests to generate. They repeat when the load needs more. */
   readonly entryCount: number;
   /** Input length in tokens, without the opening. */
-  readonly inputTokens: Spread;
+  readonly isl: Spread;
   /** Maximum tokens of a response. Absent: the server decides. */
-  readonly outputTokens?: Spread;
-  /** Kinds of requests with their own lengths, instead of `inputTokens` and `outputTokens`. */
+  readonly osl?: Spread;
+  /** Kinds of requests with their own lengths, instead of `isl` and `osl`. */
   readonly mix?: readonly SequencePair[];
   /** Texts per request, for endpoints that accept several (for rankings: passages); 0 for endpoints without texts. */
   readonly textsPerRequest: number;
@@ -60,6 +60,25 @@ export type PromptSource =
   /** A CSV trace of Azure's LLM inference service or of BurstGPT. */
   | { readonly kind: "trace"; readonly path: string; readonly dialect?: "azure" | "burstgpt" };
 
+/** Whether the requests of each source have timestamps, and whether they can form sessions. Default: no. */
+const TRAITS: Readonly<Record<PromptSource["kind"], { readonly hasTimes?: true; readonly canHaveSessions?: true }>> = {
+  synthetic: {},
+  file: {},
+  payload: { hasTimes: true, canHaveSessions: true },
+  conversations: { canHaveSessions: true },
+  trace: { hasTimes: true },
+};
+
+/** Returns what is known of the requests of a source. */
+export function traitsOf({ kind }: PromptSource): (typeof TRAITS)[PromptSource["kind"]] {
+  return TRAITS[kind];
+}
+
+/** Reports whether prompts are generated, and not read from files. */
+export function isGenerated(source: PromptSource): source is Extract<PromptSource, { readonly kind: "synthetic" }> {
+  return source.kind === "synthetic";
+}
+
 /** Format of a prompt file; `auto`: from its path. */
 export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
 
@@ -67,7 +86,7 @@ export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | 
 export const DEFAULT_PROMPTS = {
   source: { kind: "synthetic", names: [] },
   entryCount: 100,
-  inputTokens: { mean: 550, stddev: 0 },
+  isl: { mean: 550, stddev: 0 },
   textsPerRequest: 1,
   imagesPerRequest: 1,
   audioPerRequest: 1,

@@ -18,6 +18,8 @@ export interface MetricInput {
   readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** The server's count of them. */
+  readonly serverTextTokens: number;
   /** Number of tokens that the request asks for. */
   readonly requestedTokens: number;
   readonly interTokenLatencyNs: number;
@@ -35,6 +37,10 @@ interface MetricEntry {
   readonly value: (input: MetricInput) => number;
   /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
   readonly label: string;
+  /** Name in options, where it is shorter. */
+  readonly option?: string;
+  /** Whether displays and monitoring follow it while a run lasts: a time as a histogram, another metric as the sum of its values. */
+  readonly isFollowed?: true;
   /** Exists only for streamed responses. */
   readonly isStreamed?: true;
   /** Unit of a rate in reports. */
@@ -73,6 +79,8 @@ export const METRICS = {
   },
   timeToFirstTokenNs: {
     label: "time to first token",
+    option: "ttft",
+    isFollowed: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
@@ -94,6 +102,7 @@ export const METRICS = {
   },
   timeToSecondTokenNs: {
     label: "time to second token",
+    option: "ttst",
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_second_token", unit: "ms", row: 2 },
@@ -101,6 +110,8 @@ export const METRICS = {
   },
   interTokenLatencyNs: {
     label: "inter-token latency",
+    option: "itl",
+    isFollowed: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
@@ -127,12 +138,14 @@ export const METRICS = {
   /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {
     label: "bunched tokens",
+    isFollowed: true,
     isStreamed: true,
     more: { label: "Tokens Bunched (%)", scale: 100 },
     value: bunchedRatio,
   },
   outputTokens: {
     label: "output tokens",
+    isFollowed: true,
     genaiPerf: { name: "output_sequence_length", unit: "tokens", row: 6 },
     more: { label: "Output Tokens, Client's Count", beside: "serverOutputTokens" },
     value: ({ outputTokens }) => outputTokens,
@@ -147,8 +160,9 @@ export const METRICS = {
     label: "reasoning tokens",
     record: { name: "reasoning_token_count", unit: "tokens" },
     more: { label: "Reasoning Tokens, Client's Count" },
+    // Without a tokenizer the client does not know of reasoning that is not sent.
     value: ({ times, usage }) =>
-      Number.isNaN(times.reasoningTokens) ? (usage?.reasoningTokens ?? Number.NaN) : times.reasoningTokens,
+      Number.isNaN(times.outputTokens) ? usage?.reasoningTokens || times.reasoningTokens : times.reasoningTokens,
   },
   serverReasoningTokens: {
     label: "reasoning tokens (server)",
@@ -158,6 +172,7 @@ export const METRICS = {
   },
   inputTokens: {
     label: "input tokens",
+    isFollowed: true,
     genaiPerf: { name: "input_sequence_length", unit: "tokens", row: 7 },
     more: { label: "Input Tokens, Client's Count", beside: "serverInputTokens" },
     value: ({ inputTokens }) => inputTokens,
@@ -204,6 +219,12 @@ type Limited<L extends "most" | "least"> = Exclude<
 export type LimitedTimeName = NameOf<Exclude<Limited<"most">, "requestLatencyNs">>;
 /** Rates that can limit a good request. */
 export type LimitedRateName = NameOf<Limited<"least">>;
+
+type Followed = NameOf<Having<{ isFollowed: true }>>;
+/** Times that are followed while a run lasts. */
+export type FollowedTime = Exclude<Followed, TokenMetric>;
+/** Other metrics that are. */
+export type FollowedSum = Extract<Followed, TokenMetric>;
 
 /** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];
@@ -290,11 +311,11 @@ export const LIMITED_NAMES = [...LIMITED].flatMap(([name, metric]) =>
 /**
  * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.
  */
-function bunchedRatio({ times, usage }: MetricInput): number {
-  const { contentNs, eventCount, outputTokens } = times;
+function bunchedRatio({ times, outputTokens, serverTextTokens }: MetricInput): number {
+  const { contentNs, eventCount } = times;
   if (eventCount < 2) return Number.NaN;
   // The smaller count: a tokenizer other than the server's may find more tokens, and the server also counts tokens without text.
-  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
+  const counts = [outputTokens, serverTextTokens].filter((count) => !Number.isNaN(count));
   const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
   return (tokens - contentNs.length + atOnce) / (tokens - 1);

@@ -33,7 +33,7 @@ export function capacitySection(view: ReportView): Section | undefined {
   const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
   const what = view.words.unit.startsWith("infer") ? "inferences" : "requests";
   const estimate = (key: string, title: string, pick: (json: CapacityJson) => EstimateJson | undefined) =>
-    column<Row>(key, title, "rate", 0, ({ json }) => cellOf(pick(json)));
+    column<Row>(key, title, key.startsWith("cost") ? "mean" : "rate", 0, ({ json }) => cellOf(pick(json)));
   const specs: ColumnSpec<Row>[] = [
     ...levelNames(view),
     ...(hasTokens

@@ -2,14 +2,15 @@ import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf } from "../../plan/units.ts";
 import { formatPoint } from "../../result/sweep.ts";
-import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
+import { LOADS, type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
-import type { Check, Note, ReportModel, Section } from "../model/report-model.ts";
+import type { Check, ReportModel, Section } from "../model/report-model.ts";
 import { type LevelRow, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
 import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
+import { joinNotes } from "../notes/join-notes.ts";
 import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schema.ts";
 import { REASON_ORDER, VERDICT_NAMES } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
@@ -104,7 +105,11 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
-    notes: joinNotes(points, noun),
+    notes: joinNotes(
+      points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note }))),
+      points.length,
+      noun,
+    ),
     sections: rest.length === 0 ? [section] : [section, more],
     suites: points.flatMap(({ values, plan, json }, at) =>
       suitesOf(views[at] ?? viewReport(plan, json), {
@@ -131,19 +136,24 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTar
   const swept = (row: Row, name: string): string | undefined => row.point.values.find(([own]) => own === name)?.[1];
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
+  const axes = axesOf(points);
+  // A load that is varied is there already.
+  const hasLoad = axes.some(({ name }) => LOADS.includes(name));
   return [
-    ...axesOf(points).map(({ name, isNumber }) => {
+    ...axes.map(({ name, isNumber }) => {
       return column<Row>(name, name, isNumber ? "number" : "text", 0, (row) => {
         const value = swept(row, name);
         return isNumber ? Number(value) : value;
       });
     }),
     column("run", "run", "text", 0, ({ run }) => run),
-    column("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name),
+    ...(hasLevels || areTargets || !hasLoad
+      ? [column<Row>("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name)]
+      : []),
     column("verdict", "verdict", "text", 0, ({ point, isFirst }) => {
       const { name } = point.json.verdict;
       if (!isFirst || name === "measured") return undefined;
-      return markedIf(name !== "passed", "failed", name);
+      return markedIf(name !== "passed", name === "unresolved" ? name : "failed", name);
     }),
   ];
 }
@@ -166,25 +176,6 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
     const example = state === "pass" || first === undefined ? "" : `, such as ${first.at}: ${first.check.measured}`;
     return { state, text, measured: `${count}${example}` };
   });
-}
-
-/** Equal notes of several points are one. */
-function joinNotes(points: readonly SweptPoint[], noun: string): Note[] {
-  const found = new Map<string, { readonly note: Note; readonly at: string[] }>();
-  for (const { values, json } of points)
-    for (const note of json.notes) {
-      const key = `${note.code} ${note.text}`;
-      const known = found.get(key);
-      if (known === undefined) found.set(key, { note, at: [formatPoint(values)] });
-      else known.at.push(formatPoint(values));
-    }
-  return [...found.values()].map(({ note, at }) => ({
-    ...note,
-    text:
-      at.length === points.length && at.length > 1
-        ? note.text
-        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
-  }));
 }
 
 /** Returns why points did not pass, the worst first, each with its point. */

@@ -6,7 +6,7 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { InferResponse, Service } from "../../service/service.ts";
+import type { CutCheck, InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -68,6 +68,8 @@ export interface JudgeParts {
   readonly finished?: { count: number };
   /** Whether responses are decoded although nothing here needs them. Default: false. */
   readonly keepsBodies?: boolean | undefined;
+  /** Whether streams that lack the end of others have failed, where responses are kept. Default: false. */
+  readonly findsCuts?: boolean | undefined;
 }
 
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
@@ -92,6 +94,7 @@ export class RequestJudge implements Judging {
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
   private readonly check: ResponseCheck;
+  private readonly explainCut: CutCheck | undefined;
 
   constructor(parts: JudgeParts) {
     const { session, feed, verbosity, observer, responses, contentCheck, finished = { count: 0 } } = parts;
@@ -108,6 +111,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
+    this.explainCut = parts.findsCuts === true ? service.codec.createCutCheck?.() : undefined;
     this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =
@@ -163,6 +167,8 @@ export class RequestJudge implements Judging {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
+    const cut = this.explainCut?.(call.responses);
+    if (cut !== undefined) return unreadable(cut);
     const step = slots.steps[call.slot] as number;
     const extracted = this.readResponse(call, step);
     if (extracted !== undefined && "kind" in extracted) return extracted;
@@ -183,7 +189,8 @@ export class RequestJudge implements Judging {
       const isCompared = !isEmpty && isJudged;
       const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
       if (failure !== undefined) return failure;
-      records.push({ offsetNs: offsetsNs[read] as number, outputs: isEmpty ? this.outputs.empty : outputs });
+      const offsetNs = offsetsNs[read] as number;
+      records.push(isEmpty ? { offsetNs, outputs: this.outputs.empty, isEmpty } : { offsetNs, outputs });
     }
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
@@ -198,6 +205,7 @@ export class RequestJudge implements Judging {
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
+      latencyNs: call.endNs - call.sendStartNs,
       responses: records,
       ...(server === undefined ? {} : { server }),
       ...(call.isResent ? { isResent: true } : {}),
