@@ -3,12 +3,15 @@ import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 import type { MockHandlers } from "./services/service.ts";
 
+/** A connection that waits this long for a request is closed, in milliseconds. Node's 5 s close those of slow loads. */
+const KEPT_MS = 75_000;
+
 /**
  * Creates a server for KServe v2 and OpenAI's API, and for other services, which come first. It uses the runtime's HTTP server, so that the
  * client is not tested against itself.
  */
 export function createHttpServer(model: MockModel, llm: MockLlm, services: readonly MockHandlers[]): Server {
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: KEPT_MS }, (request, response) => {
     void answer(model, llm, services, request, response).catch((error: unknown) => {
       if (!response.headersSent) sendJson(response, 500, { error: String(error) });
     });
