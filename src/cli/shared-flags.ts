@@ -11,6 +11,7 @@ import {
   type GivenValue,
   readNotation,
   type SharedOption,
+  STDOUT_FILE,
   toOutputPath,
   toPlanValue,
 } from "./options/shared-option.ts";
@@ -93,6 +94,11 @@ export function readFiles(
   });
   const named = given.map(({ flag, path }) => [flag, path] as const);
   problems.push(...checkOutputFiles(named), ...findReadOutputs(named, read));
+  const [first, second] = given.filter(({ path }) => path === STDOUT_FILE);
+  if (first !== undefined && second !== undefined)
+    problems.push(
+      problem("conflict", second.flag, `is standard output like ${first.flag}`, "Give one of them a file."),
+    );
   return Object.fromEntries(given.map(({ key, path }) => [key, path]));
 }
 
