@@ -1,11 +1,11 @@
 import { countOf } from "../../plan/units.ts";
 import { EXIT, gravestOf, wordOfExit } from "../../result/exit-codes.ts";
-import type { Case, ReportModel, Section, Suite } from "../model/report-model.ts";
+import type { ReportModel, Section, Suite } from "../model/report-model.ts";
 import { column, makeTable, markedIf } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
 import { type ReasonJson, VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { labelsOf, SCENARIOS_VERSION, type ScenarioJson, type ScenariosJson } from "../schema/scenarios.ts";
-import { joinNotes } from "./sweep-model.ts";
+import { joinNotes, suiteOfMissing } from "./sweep-model.ts";
 
 /** The one report of several scenarios: a row for each, and below it what the report of each shows. */
 
@@ -99,13 +99,11 @@ function sectionsOf(label: string, { subject, setup, sections }: ReportModel): S
 }
 
 /** Returns the suites of a scenario; one that has no report has a case that says why. */
-function suitesOf({ label, name, exitCode, model, reason = "" }: Row, startedAt: string): readonly Suite[] {
+function suitesOf({ label, name, model, reason = "" }: Row, startedAt: string): readonly Suite[] {
   if (model !== undefined)
     return model.suites.map((suite) => {
       const rest = suite.name.startsWith(name) ? suite.name.slice(name.length) : `: ${suite.name}`;
       return { ...suite, name: `${label}${rest}` };
     });
-  const kind = wordOfExit(exitCode).toLowerCase();
-  const missing: Case = { name: "the scenario is run", timeSec: 0, state: "unresolved", kind, message: reason };
-  return [{ name: label, startedAt, durationSec: 0, cases: [missing] }];
+  return [suiteOfMissing(label, reason, { startedAt })];
 }

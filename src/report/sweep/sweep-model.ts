@@ -6,7 +6,7 @@ import { type CapacityRow, capacitiesOf, makeCapacitySection, whyNoCapacity } fr
 import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
-import type { Check, Note, ReportModel, Section, Suite } from "../model/report-model.ts";
+import type { Case, Check, Note, ReportModel, Section, Suite } from "../model/report-model.ts";
 import { type LevelRow, type ReportView, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
 import { type ColumnSpec, column, makeTable, markedIf, RUN_COLUMN } from "../model/tables.ts";
@@ -70,6 +70,7 @@ export function judgeSweep(sweep: Sweep): Pick<VerdictJson, "name" | "headline">
 export function buildSweepModel(sweep: Sweep): ReportModel {
   const { points, missing } = sweep;
   const noun = nounOf(sweep);
+  const name = points[0]?.json.name ?? "sweep";
   const views = points.map(({ plan, json }) => viewReport(plan, json));
   const rows = views.flatMap(({ levels }, at): Row[] =>
     levels.map((level, index) => ({ ...level, point: points[at] as SweptPoint, isFirst: index === 0 })),
@@ -98,7 +99,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   const capacity = capacityOf(points, views);
   const more: Section = { id: "by-parameter", title: "By parameter", isSummary: false, tables: [], charts: rest };
   return {
-    name: points[0]?.json.name ?? "sweep",
+    name,
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
@@ -111,7 +112,12 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
       noun,
     ),
     sections: [section, ...(capacity === undefined ? [] : [capacity]), ...(rest.length === 0 ? [] : [more])],
-    suites: points.flatMap(suitesOfPoint),
+    suites: [
+      ...points.flatMap(suitesOfPoint),
+      ...missing.map(({ values, reason }) =>
+        suiteOfMissing(`${name}: ${formatPoint(values)}`, reason, points[0]?.json),
+      ),
+    ],
     origin: "",
   };
 }
@@ -121,6 +127,13 @@ export function suitesOfPoint({ values, plan, json }: SweptPoint): Suite[] {
   const view = viewReport(plan, json);
   const name = `${json.name}: ${formatPoint(values)}`;
   return suitesOf(view, { name, checks: checksOf(view), notes: json.notes });
+}
+
+/** Returns the suite of something that was not measured. @param before what tells when. Default: now */
+export function suiteOfMissing(name: string, message: string, before?: Pick<ReportJson, "startedAt">): Suite {
+  const { startedAt } = before ?? { startedAt: new Date().toISOString() };
+  const missing: Case = { name: "it is measured", timeSec: 0, state: "unresolved", kind: "not-measured", message };
+  return { name, startedAt, durationSec: 0, cases: [missing] };
 }
 
 function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[] {
@@ -149,10 +162,9 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
     return view === undefined ? [] : [{ point, at: formatPoint(point.values), view }];
   });
   const rows = seen.flatMap(({ view, ...own }) => capacitiesOf(view).map((row) => ({ ...row, ...own })));
-  const unknown = seen.flatMap(({ view, at }) => {
-    const why = whyNoCapacity(view);
-    return why === undefined ? [] : [`${at}: ${why}`];
-  });
+  const unknown = [...Map.groupBy(seen, ({ view }) => whyNoCapacity(view))].flatMap(([why, own]) =>
+    why === undefined ? [] : [`${own.map(({ at }) => at).join("; ")}: ${why}`],
+  );
   const isSearch = views.some(({ runs }) => runs.some(({ json: { findMax } }) => findMax !== undefined));
   const level = column<CapacityRow>("level", isSearch ? "within limits" : "load", "text", 0, ({ name }) => name);
   return makeCapacitySection(rows, [...axisColumns(points), RUN_COLUMN, level], views[0]?.words.unit ?? "", unknown);

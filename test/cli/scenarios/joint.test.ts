@@ -114,6 +114,7 @@ describe("reports on several scenarios", () => {
       assert.match(quick, /^quick\n/);
       assert.match(textOf("csv"), /^section,scenario,verdict/);
       assert.match(textOf("csv"), /\r\nslow-levels,/);
+      assert.equal(/<nav>.*<\/nav>/.exec(textOf("html"))?.[0].match(/<a /g)?.length, 2);
       for (const id of ["scenarios", "quick-levels", "slow-levels"])
         assert.ok(textOf("html").includes(`id="${id}"`), id);
     });

@@ -307,6 +307,12 @@ test("the JSON of a sweep has the fields of its published schema and no other", 
   const checked = v.safeParse(strict, json);
   assert.ok(checked.success, checked.success ? "" : JSON.stringify(v.flatten(checked.issues), null, 1));
   assert.deepEqual(checked.output.missing, [{ values: { users: 8 }, reason: "the server is gone" }]);
+  const last = buildSweepModel({ points: BOTH, missing, asked: 7 }).suites.at(-1);
+  assert.match(last?.name ?? "", /: users 8$/);
+  assert.deepEqual(
+    last?.cases.map(({ state, message }) => [state, message]),
+    [["unresolved", "the server is gone"]],
+  );
   assert.deepEqual(checked.output.points[0]?.values, { isl: 64, users: 4 });
   assert.deepEqual(checked.output.verdict.reasons.at(-1), {
     ...{ state: "partial", code: "not-measured" },
