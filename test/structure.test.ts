@@ -319,7 +319,7 @@ test("a file below 60 lines with one importer in its folder is part of it, unles
 });
 
 /** Tests of kinds outside the kinds' own files. The number only goes down: ask the entry of the table instead. */
-const MOST_KIND_TESTS = 13;
+const MOST_KIND_TESTS = 9;
 /** Where kinds are at home. */
 const KIND_HOMES = /^((service\/[^/]+|load|inputs)\/|cli\/genai-perf\/(loads|endpoints)\.ts$)/;
 
@@ -330,7 +330,7 @@ const FORM = /\b(takes|makes)(\([\w.]+\))?\s*[!=]==?\s*"payloads"$|"bytes" in re
 
 /**
  * Where code compares anything with the name of a kind, of a target, a load, inputs, an endpoint type or a load of genai-perf; and where it
- * asks a part of a plan for its kind in another way.
+ * asks a part of a plan, or a source of prompts, for its kind in another way.
  */
 function kindTests(code: string): string[] {
   const name = `["'](?:${KINDS})["']`;
@@ -340,8 +340,8 @@ function kindTests(code: string): string[] {
     `case ${name}:`,
     String.raw`\[[^\]]*${name}[^\]]*\](?:\s+as const)?\.includes\(`,
     // A part of a plan, or the way in which its levels are given, beside any name; and a field that only some kinds have.
-    String.raw`\b(?:target|load|inputs|levels|stimulus)\)?[?!]?\.kind\s*[!=]==?\s*(?!${name})[\w$"'.?!-]+`,
-    String.raw`["']\w+["'] in (?:\w+\.)*(?:target|load|inputs)\b`,
+    String.raw`\b(?:target|load|inputs|source|levels|stimulus)\)?[?!]?\.kind\s*[!=]==?\s*(?!${name})[\w$"'.?!-]+`,
+    String.raw`["']\w+["'] in (?:\w+\.)*(?:target|load|inputs|source)\b`,
   ]
     .flatMap((pattern) => [...code.matchAll(new RegExp(pattern, "g"))].map(([text]) => text))
     .filter((text) => !FORM.test(text));
@@ -367,6 +367,7 @@ test("tests of kinds are found in all their forms", () => {
     '["intervals", "fixed-schedule"].includes(load.kind)',
     "if (plan.load.kind === kind) go();",
     'load.levels.kind === "range"',
+    'prompts.source.kind === "synthetic"',
     'if ("members" in plan.target) go();',
     'switch (load.kind) { case "intervals": go(); }',
     'switch (stimulus.kind) { case "fixed_schedule": go(); }',

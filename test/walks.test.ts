@@ -23,7 +23,8 @@ const PLAN_TO_SEND: readonly Stop[] = [
   ["load/search.ts", ["ladderOf", "LoadSearch"], "computes"],
   ["run/conduct/separate-levels.ts", ["SeparateLevels"], "passes on"],
   ["run/send/local-sender.ts", ["LocalSender"], "computes"],
-  ["run/send/load-starter.ts", ["LoadStarter", "ClosedLoad"], "computes"],
+  ["run/send/load-starter.ts", ["LoadStarter"], "passes on"],
+  ["run/send/closed-load.ts", ["ClosedLoad"], "computes"],
   ["run/send/driver.ts", ["Driver"], "computes"],
 ];
 
@@ -55,7 +56,6 @@ const WALKS: Readonly<Record<string, readonly Stop[]>> = {
     ["scenario/definition/definition-schema.ts", ["definitionSchema"], "computes"],
     ["scenario/loads/table.ts", ["convertLoads"], "computes"],
     ["plan/functions.ts", ["numberFunctions"], "passes on"],
-    ["registry/check-plan.ts", ["checkPlan"], "passes on"],
     ...PLAN_TO_SEND,
   ],
 };

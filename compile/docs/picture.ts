@@ -17,7 +17,7 @@ export async function drawPicture(path: string): Promise<string> {
   const drawn = TITLES.map((title, index) => {
     const chart = charts.find((one) => one.title === title);
     if (chart === undefined) throw new Error(`${path}: there is no chart '${title}'`);
-    const svg = createSvgPainter(library)(toChartOption(chart, { isAlone: true }), WIDTH_PX, HEIGHT_PX);
+    const svg = createSvgPainter(library)(toChartOption(chart, "alone"), WIDTH_PX, HEIGHT_PX);
     const content = svg
       .slice(svg.indexOf(">", svg.indexOf("<svg")) + 1, svg.lastIndexOf("</svg>"))
       // What happens under a pointer.

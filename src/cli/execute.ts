@@ -1,6 +1,6 @@
 import { repeatRuns, unstartedRun } from "../campaign/repeat-runs.ts";
 import type { HeldEntries } from "../inputs/held-entries.ts";
-import type { TokenLink } from "../measure/tokens/token-link.ts";
+import { SpareThreads, type TokenLink } from "../measure/tokens/token-link.ts";
 import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
@@ -98,7 +98,8 @@ export async function executePlan(
   io: CommandIo,
   { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
-  const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`));
+  const spare = new SpareThreads();
+  const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`), spare);
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
   let isInterrupted = false;
@@ -123,7 +124,8 @@ export async function executePlan(
   };
   const check = isUnchecked === true ? async (): Promise<unknown> => checkPlan(plan) : undefined;
   const runOnce = async (number: number): Promise<RunResult> => {
-    running = startPlan(planOfRun(plan, number), { openObserver: openReports, check, peers, meter, held, functions });
+    const options = { openObserver: openReports, check, peers, meter, held, spare, functions };
+    running = startPlan(planOfRun(plan, number), options);
     // An interrupt between two runs of a repeated plan found no run to interrupt.
     if (isInterrupted) running.interrupt();
     return running.result;
@@ -143,6 +145,7 @@ export async function executePlan(
   } finally {
     stopListening();
     process.off("exit", discardAll);
+    await spare.close();
   }
   const runs: RunResult[] = [];
   for (const run of repeated.runs) runs.push(await inWords(run, io.nameOf));

@@ -3,6 +3,7 @@ import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
+import { optionElsewhere } from "./options/shared-options.ts";
 
 /**
  * Flags of Rampart's own commands: typed tables, parsed by Node's rules, with all problems reported at once. Compatible modes have their
@@ -120,7 +121,7 @@ export const HELP_FLAGS: readonly Flag[] = [
  */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
   const { tokens } = parseArgs({
-    args: [...args],
+    args: args.map((arg) => (isLongWithOneDash(arg, flags) ? `-${arg}` : arg)),
     options: Object.fromEntries(
       flags.map(({ name, short, value }) => [
         name,
@@ -144,13 +145,17 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind === "positional" && token.index !== unknownIndex + 1)
       found.push({ value: token.value, meant: usedAs(last, flags) });
     if (token.kind !== "option") continue;
-    const flag = flags.find(({ name }) => name === token.name);
-    const near = flag ?? findMeant(token.rawName, flags);
-    const takesNext = near === undefined ? found.length > 0 || maxPositionals === 0 : near.value !== undefined;
+    const typed = isLongWithOneDash(args[token.index] ?? "", flags) ? token.rawName.slice(1) : token.rawName;
+    const flag = typed === token.rawName ? flags.find(({ name }) => name === token.name) : undefined;
+    const meaning = flag === undefined ? findMeaning(token.rawName, flags) : undefined;
+    const takesNext = meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0);
     if (flag === undefined && token.value === undefined && takesNext) unknownIndex = token.index;
-    const problem = flag === undefined ? unknownFlag(token.rawName, near) : checkValue(flag, token.value);
-    if (problem !== undefined) problems.push(problem);
-    if (flag === undefined || problem !== undefined) continue;
+    const wrong =
+      flag === undefined
+        ? problem("unknown-name", typed, "is not a flag of this command", meaning?.hint ?? "Leave it out.")
+        : checkValue(flag, token.value);
+    if (wrong !== undefined) problems.push(wrong);
+    if (flag === undefined || wrong !== undefined) continue;
     counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
     if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
   }
@@ -208,29 +213,39 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
   return undefined;
 }
 
-/** Finds the flag that an unknown name means: that of another tool, or a typo. */
-function findMeant(rawName: string, flags: readonly Flag[]): Flag | undefined {
-  const namesOf = ({ name, meant = [], meantAs = {} }: Flag): string[] => [
-    ...meant,
-    ...Object.keys(meantAs),
-    `--${name}`,
-  ];
-  const isMeant = (flag: Flag, name: string | undefined): boolean => name !== undefined && namesOf(flag).includes(name);
+/** The names that stand for a flag, with dashes. */
+function namesOf({ name, meant = [], meantAs = {} }: Flag): string[] {
+  return [...meant, ...Object.keys(meantAs), `--${name}`];
+}
+
+/** Whether an argument is a long name as Go's programs write it: `-duration=5s`. As letters it would be another flag with a value. */
+function isLongWithOneDash(arg: string, flags: readonly Flag[]): boolean {
+  const [, name] = /^(-[a-z][a-z-]+)(?:=|$)/.exec(arg) ?? [];
+  return name !== undefined && flags.some((flag) => namesOf(flag).includes(`-${name}`));
+}
+
+/** What an unknown name means. */
+interface Meaning {
+  readonly takesValue: boolean;
+  readonly hint: string;
+}
+
+/** Finds what an unknown name means: the flag of another tool, that of another command, or a typo. */
+function findMeaning(rawName: string, flags: readonly Flag[]): Meaning | undefined {
+  const meaningOf = (name: string): Meaning | undefined => {
+    const flag = flags.find((one) => namesOf(one).includes(name));
+    if (flag === undefined) return undefined;
+    const use = flag.meantAs?.[name];
+    const short = flag.short === undefined || rawName.startsWith("--") ? "" : `-${flag.short} or `;
+    const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${use}.`;
+    return { takesValue: flag.value !== undefined, hint };
+  };
   const long = flags.flatMap(namesOf).filter((name) => name.startsWith("--"));
   const near = nearestName(
     rawName.replace(/^-+/, ""),
     long.map((name) => name.slice(2)),
   );
-  return flags.find((flag) => isMeant(flag, rawName)) ?? flags.find((flag) => isMeant(flag, near && `--${near}`));
-}
-
-/** The command says where its help is. */
-function unknownFlag(rawName: string, near: Flag | undefined): Problem {
-  const use = near?.meantAs?.[rawName];
-  const short = near?.short === undefined || rawName.startsWith("--") ? "" : `-${near.short} or `;
-  const known = near && `${short}--${near.name}`;
-  const hint = known === undefined ? "Leave it out." : use === undefined ? `Did you mean ${known}?` : `Write ${use}.`;
-  return problem("unknown-name", rawName, "is not a flag of this command", hint);
+  return meaningOf(rawName) ?? optionElsewhere(rawName) ?? meaningOf(`--${near}`);
 }
 
 /** Returns the end of a flag's help: ` Default: 10s.`; empty without a default. */

@@ -1,6 +1,6 @@
 import { type Problem, problem, UserError } from "../plan/problem.ts";
-import { writeReport } from "../report/output-file.ts";
-import { readStoredReport, STORED_FORMATS } from "../report/stored-report.ts";
+import { writeModelFiles } from "../report/model-files.ts";
+import { readStoredReport } from "../report/stored-report.ts";
 import { renderText, styleOf } from "../report/text/render-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { readFileText } from "../runtime/files.ts";
@@ -37,12 +37,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     const model = readStoredReport(path, flags.has("verbose"));
     const out = routeTextAroundReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(out) }));
-    for (const [key, render] of Object.entries(STORED_FORMATS)) {
-      const file = files[key as keyof typeof STORED_FORMATS];
-      if (file !== undefined)
-        writeReport(file, await render(model), `outputs.files.${key as keyof typeof STORED_FORMATS}`, false);
-    }
-    if (files.json !== undefined) writeReport(files.json, readFileText(path), "outputs.files.json", false);
+    await writeModelFiles(files, model, JSON.parse(readFileText(path)) as object);
     for (const file of findUnnamed(args, path)) io.err(`wrote ${file}\n`);
     return EXIT.passed;
   });

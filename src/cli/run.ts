@@ -55,7 +55,7 @@ export async function runScenarioCommand(args: readonly string[], command: strin
       const page =
         file === undefined
           ? helpPage(`${command} SCENARIO.ts…`)
-          : scenarioPage(`${command} ${file}`, await loadScenario(file, await io.loadApi()));
+          : scenarioPage(`${command} ${file}`, await loadScenario(file, await io.loadApi(), io.err));
       printsHelp(flags, page, io);
       return EXIT.passed;
     }
@@ -85,7 +85,7 @@ const runOneFile: SeveralRequest["run"] = (file, given, io, watched) => {
 /** Runs a scenario, or sweeps it. */
 async function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
   if (!request.flags.has("sweep") || request.problems.length > 0) return runPlainFile(file, request, io);
-  const { scenario } = await loadScenario(file, await io.loadApi());
+  const { scenario } = await loadScenario(file, await io.loadApi(), io.err);
   return sweepScenario(scenario, request, (point, pointIo) => runPlainFile(file, point, pointIo), io);
 }
 

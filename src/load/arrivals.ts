@@ -40,16 +40,24 @@ export function gammaArrivals(ratePerSec: number, smoothness: number, seed: numb
 }
 
 /**
- * Transforms arrivals at a constant rate into arrivals whose rate first changes linearly from another rate to that one.
- * @param ratePerSec of `arrivals`
+ * Transforms arrivals at a constant rate into arrivals whose rate first changes linearly from another rate to `toPerSec`. When that is 0, they end
+ * with the ramp.
+ * @param makeArrivals returns arrivals at a constant rate
  */
-export function rampArrivals(arrivals: Arrivals, ratePerSec: number, { fromPerSec, overMs }: RateRampPlan): Arrivals {
+export function rampArrivals(
+  makeArrivals: (ratePerSec: number) => Arrivals,
+  toPerSec: number,
+  { fromPerSec, overMs }: RateRampPlan,
+): Arrivals {
   const overSec = msToSec(overMs);
-  const slope = (ratePerSec - fromPerSec) / overSec;
-  const rampCount = ((fromPerSec + ratePerSec) / 2) * overSec;
+  const slope = (toPerSec - fromPerSec) / overSec;
+  const rampCount = ((fromPerSec + toPerSec) / 2) * overSec;
+  const ratePerSec = toPerSec === 0 ? fromPerSec : toPerSec;
+  const arrivals = makeArrivals(ratePerSec);
   return () => {
     const count = nsToSec(arrivals()) * ratePerSec;
-    if (count >= rampCount) return secToNs(overSec + (count - rampCount) / ratePerSec);
+    if (toPerSec === 0 && count > rampCount) return Number.POSITIVE_INFINITY;
+    if (toPerSec > 0 && count >= rampCount) return secToNs(overSec + (count - rampCount) / toPerSec);
     // The first gap and the initial rate may both be 0.
     if (count === 0) return 0;
     // Solve for the time at which the area below the rate is `count`, in a form that keeps precision near rate 0.

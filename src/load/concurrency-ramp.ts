@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type ThinkTimePlan, thinkingEntries } from "../plan/load-options.ts";
-import type { PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, type PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { DriveOf, ThinkTime } from "./drive.ts";
@@ -21,7 +21,7 @@ const schema = () =>
     kind: v.literal("concurrency-ramp"),
     start: concurrencySchema(),
     end: concurrencySchema(),
-    overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    overMs: aboveZeroSchema(),
     ...thinkingEntries(),
   });
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { thinkingEntries } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import type { PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, type PlanOf } from "../plan/schema.ts";
 import { formatDurationNs, msToNs } from "../plan/units.ts";
 import { areThinking, describeThinking, meanRampConcurrency, rampDrive, thinkTimeOf } from "./concurrency-ramp.ts";
 import { drawLoad } from "./draw-load.ts";
@@ -23,7 +23,7 @@ const schema = () =>
     levels: levelsSchema(concurrencySchema()),
     search: searchSchema(),
     /** Time in which each level rises linearly from 1, in milliseconds. Absent: none. */
-    rampMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    rampMs: v.exactOptional(aboveZeroSchema()),
     ...thinkingEntries(),
   });
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { integerSchema, type PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -14,7 +14,7 @@ declare module "../plan/load-plan.ts" {
 }
 
 function schema() {
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const positive = aboveZeroSchema();
   return v.object({
     kind: v.literal("mlperf-server"),
     ratePerSec: positive,

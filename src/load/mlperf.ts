@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../plan/schema.ts";
+import { aboveZero, type PlanOf } from "../plan/schema.ts";
 import { countOf } from "../plan/units.ts";
 import { concurrencySchema } from "./levels.ts";
 import type { LoadMode } from "./load-mode.ts";
@@ -15,7 +15,7 @@ declare module "../plan/load-plan.ts" {
 
 function schema() {
   const kind = v.literal("mlperf");
-  const percentile = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.ltValue(100, "must be below 100"));
+  const percentile = v.pipe(v.number(), aboveZero(), v.ltValue(100, "must be below 100"));
   return v.variant("scenario", [
     /** One request at a time. The result is a percentile of latency. */
     v.object({ kind, scenario: v.literal("single-stream"), percentile }),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
@@ -6,7 +7,7 @@ import { countOf } from "../plan/units.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
-import type { LoadMode, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
+import type { LoadMode, PhasedLoad, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
 /** Several loads one after the other, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
@@ -20,6 +21,11 @@ declare module "../plan/load-plan.ts" {
 /** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases or rules of its own. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
   return [requestCount, dataOrder, phases, mlperf].every((own) => own === undefined);
+}
+
+/** Whether a load has phases, which follow each other without a pause. A load without phases is one without a name. */
+export function hasPhases({ phases }: Pick<PhasedLoad, "phases">): boolean {
+  return phases[0]?.label !== undefined;
 }
 
 /** What the mode needs to know of the others. */
@@ -73,12 +79,13 @@ function schema(load: Schema<LoadPlan>) {
 
 /** Returns the level that represents all phases where lanes and connections are counted. */
 function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
-  const largest = (unit: LevelUnitName): number =>
-    phases.reduce((most, { load: { search } }) => {
-      return search.unit === unit ? Math.max(most, largestLevel(search.levels) ?? 0) : most;
-    }, 0);
+  const largest = (unit: LevelUnitName): number | undefined => {
+    const ofUnit = phases.filter(({ load }) => load.search.unit === unit);
+    return ofUnit.length === 0
+      ? undefined
+      : Math.max(...ofUnit.map(({ load }) => largestLevel(load.search.levels) ?? 0));
+  };
   const rate = largest("request-rate");
-  const concurrency = largest("concurrency");
-  if (rate === 0) return { level: concurrency };
-  return { level: rate, ...(concurrency === 0 ? {} : { maxConcurrency: concurrency }) };
+  const maxConcurrency = largest("concurrency");
+  return defined(rate === undefined ? { level: maxConcurrency } : { level: rate, maxConcurrency });
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
-import { integerSchema, type PlanOf } from "../plan/schema.ts";
+import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
@@ -18,18 +18,23 @@ declare module "../plan/load-plan.ts" {
 }
 
 function schema() {
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
-  return v.object({
-    kind: v.literal("request-rate"),
-    /** In requests per second. */
-    levels: levelsSchema(positive),
-    search: searchSchema(),
-    ...arrivalsEntries(),
-    /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
-    maxOutstanding: v.exactOptional(concurrencySchema()),
-    /** Absent: the rate is constant. */
-    ramp: v.exactOptional(rateRampSchema()),
-  });
+  return v.pipe(
+    v.object({
+      kind: v.literal("request-rate"),
+      /** In requests per second. 0 is for a ramp that ends there. */
+      levels: levelsSchema(v.pipe(v.number(), atLeast(0))),
+      search: searchSchema(),
+      ...arrivalsEntries(),
+      /** Maximum number of outstanding requests. Requests above it wait in order. Absent: no limit. */
+      maxOutstanding: v.exactOptional(concurrencySchema()),
+      /** Absent: the rate is constant. */
+      ramp: v.exactOptional(rateRampSchema()),
+    }),
+    v.check(({ levels, ramp }) => {
+      const rates = levels.kind === "list" ? levels.values : [levels.start];
+      return (ramp?.fromPerSec ?? 0) > 0 || rates.every((perSec) => perSec > 0);
+    }, "must have rates above 0"),
+  );
 }
 
 /** Entries of a load with a rate: the gaps between its arrivals. */
@@ -39,7 +44,7 @@ export function arrivalsEntries() {
     /** Seed of random gaps. */
     seed: integerSchema(),
     /** Shape of `gamma`, above 0: 1 is Poisson, higher is smoother, lower is burstier. Default: 1. */
-    smoothness: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    smoothness: v.exactOptional(aboveZeroSchema()),
   };
 }
 
@@ -51,8 +56,9 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   prepare: (plan) => ({
     drive: (level, _, draw = 0) => {
       const { ramp, maxOutstanding } = plan;
-      const steady = steadyArrivals(drawLoad(plan, draw), level);
-      const arrivals = ramp === undefined ? steady : rampArrivals(steady, level, ramp);
+      const drawn = drawLoad(plan, draw);
+      const steady = (perSec: number): Arrivals => steadyArrivals(drawn, perSec);
+      const arrivals = ramp === undefined ? steady(level) : rampArrivals(steady, level, ramp);
       return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
     },
   }),

@@ -174,8 +174,9 @@ export function findGaps({ kept, counted, unknownBelowNs }: IdleTimes, latency: 
   });
 }
 
+/** Returns the counts so far: the histogram may count on. */
 function countsOf({ offset, counts, count, sumNs }: ExponentialHistogram): HistogramCounts {
-  return { offset, counts, count, sumNs };
+  return { offset, counts: counts.slice(), count, sumNs };
 }
 
 function spanOf({ startNs, endNs }: IdleTime): number {

@@ -1,5 +1,5 @@
 import { msToNs, nsToMs, nsToSec } from "../plan/units.ts";
-import { latencyOf, type Measurement, sendDelayOf } from "./measurement.ts";
+import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
 /** Values that follow from a measurement: rates, gaps, and whether the client was the limit. */
@@ -17,14 +17,9 @@ export function responsesPerSec(window: Measurement): number {
   return Math.fround(window.responseCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/**
- * Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. The latency ends
- * with the last response.
- */
-export function meanGapNs(window: Measurement): number | undefined {
-  const { isDecoupled, latency, requestCount, responseCount } = window;
-  if (!isDecoupled || responseCount <= requestCount) return undefined;
-  return ((latency.mean - latencyOf(window, "firstResponse").mean) * requestCount) / (responseCount - requestCount);
+/** Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. */
+export function meanGapNs({ isDecoupled, betweenCount, betweenSumNs }: Measurement): number | undefined {
+  return isDecoupled && betweenCount > 0 ? betweenSumNs / betweenCount : undefined;
 }
 
 /** Completed sequences per second, in single precision like {@link inferPerSec}. */

@@ -65,7 +65,7 @@ export function joinGood(parts: readonly (readonly GoodRequests[])[]): GoodReque
 
 /** Whether a request meets limits on times that every request has. @param times by the name of the limit, in nanoseconds */
 export function isWithin(limits: GoodputPlan, times: Readonly<Record<RequestLimit, number>>): boolean {
-  return REQUEST_LIMITS.every((name) => times[name] <= (limits[name] ?? Number.POSITIVE_INFINITY));
+  return REQUEST_LIMITS.every((name) => limits[name] === undefined || times[name] <= limits[name]);
 }
 
 /** Counts the requests that meet limits. */

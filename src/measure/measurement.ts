@@ -78,9 +78,12 @@ export interface Measurement {
   readonly sequenceCount: number;
   /** Responses with content to successful requests. */
   readonly responseCount: number;
+  /** Pairs of responses to one request that follow each other, and the sum of the times between them. */
+  readonly betweenCount: number;
+  readonly betweenSumNs: number;
   /** From the actual send to the end of the response. */
   readonly latency: Sketch;
-  /** From the actual send to the first response. Absent unless `isDecoupled`: see {@link latencyOf}. */
+  /** From the actual send to the first response, of the requests that have one. Absent unless `isDecoupled`: see {@link latencyOf}. */
   readonly firstResponse?: Sketch;
   /** From the time when the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
   readonly scheduledLatency?: Sketch;

@@ -34,7 +34,7 @@ export function joinParallel(parts: readonly Measurement[]): Measurement {
 /** Counts, and times over all requests. */
 const SUMS = [
   ...(["requestCount", "failedCount", "cancelledCount", "resentCount", "delayedCount", "sentCount"] as const),
-  ...(["inFlightSumNs", "sequenceCount", "responseCount", "laneNs"] as const),
+  ...(["inFlightSumNs", "sequenceCount", "responseCount", "betweenCount", "betweenSumNs", "laneNs"] as const),
 ] as const;
 
 function join(parts: readonly Measurement[], way: Way): Measurement {

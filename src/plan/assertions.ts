@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "./functions.ts";
-import type { EntriesOf, PlanOf, Schema } from "./schema.ts";
+import { aboveZeroSchema, type EntriesOf, type PlanOf, type Schema } from "./schema.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
 /** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
@@ -82,7 +82,7 @@ export function assertionSchema(metric: Schema<MetricPlan>) {
     /** In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for what a scenario defines. */
     limit: v.number(),
     /** The run ends early when the assertion does not hold over this measured time. Absent: it is judged at the end. */
-    abortAfterMs: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    abortAfterMs: v.exactOptional(aboveZeroSchema()),
     ...whereEntry(),
   });
 }
@@ -95,7 +95,7 @@ export function precisionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,
     /** 0.05 for 5 %. */
-    ratio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    ratio: aboveZeroSchema(),
     ...whereEntry(),
   });
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, integerSchema, type PlanOf } from "./schema.ts";
+import { aboveZero, atLeast, integerSchema, type PlanOf } from "./schema.ts";
 
 /** Requests that the client cancels on purpose, like users who close a page. */
 export type CancellationPlan = PlanOf<typeof cancellationSchema>;
@@ -8,7 +8,7 @@ export type CancellationPlan = PlanOf<typeof cancellationSchema>;
 export function cancellationSchema() {
   return v.object({
     /** Percentage of the requests, above 0 to 100. */
-    sharePct: v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 or less")),
+    sharePct: v.pipe(v.number(), aboveZero(), v.maxValue(100, "must be 100 or less")),
     /** Delay after the complete request was handed to the socket, in milliseconds; 0: at once. */
     delayMs: v.pipe(v.number(), atLeast(0)),
     /** Selects the requests, by the order of sending. The same seed selects the same ones. */

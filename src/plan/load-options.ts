@@ -1,7 +1,15 @@
 import * as v from "valibot";
 import type { LoadPlan } from "./load-plan.ts";
 import { measurementModeSchema } from "./plan.ts";
-import { atLeast, filledSchema, integerSchema, type PlanOf, type Schema, wholeSchema } from "./schema.ts";
+import {
+  aboveZeroSchema,
+  atLeast,
+  filledSchema,
+  integerSchema,
+  type PlanOf,
+  type Schema,
+  wholeSchema,
+} from "./schema.ts";
 
 /** A request rate that changes linearly from another rate to the level's, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
@@ -11,7 +19,7 @@ export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
     fromPerSec: v.pipe(v.number(), atLeast(0)),
-    overMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    overMs: aboveZeroSchema(),
   });
 }
 
@@ -21,7 +29,7 @@ export type ThinkTimePlan = PlanOf<typeof thinkTimeSchema>;
 /** Schema of a think time. */
 export function thinkTimeSchema() {
   return v.object({
-    meanMs: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    meanMs: aboveZeroSchema(),
     /** Standard deviation of a normal distribution, whose values below 0 count as 0. Absent: the time is always the same. */
     stddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
   });
@@ -51,7 +59,7 @@ export function schedulePartSchema() {
     /** Begin the load with the first entry, whatever its timestamp. */
     startsAtFirst: v.boolean(),
     /** 2 sends everything in half the time. */
-    speedRatio: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    speedRatio: aboveZeroSchema(),
   });
   return v.pipe(
     part,
@@ -70,7 +78,7 @@ export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
 
 /** Schema of a phase. @param load the schema of loads that can be one */
 export function phaseSchema(load: Schema<LoadPlan>) {
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const positive = aboveZeroSchema();
   return v.object({
     /** Name in reports. Absent: the description of the load. */
     name: v.exactOptional(filledSchema()),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf, Schema } from "./schema.ts";
+import { aboveZeroSchema, type PlanOf, type Schema } from "./schema.ts";
 
 /** The parts of a plan that describe loads, by their `kind`. Each load mode declares its own beside its entry in `load/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the modes add to it.
@@ -19,7 +19,7 @@ export function levelsSchema(value: Schema<number>) {
       kind: v.literal("range"),
       start: value,
       end: v.nullable(value),
-      step: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+      step: aboveZeroSchema(),
       /** Set when the user gave no end, and `end` comes from the number of threads. */
       isThreadLimited: v.exactOptional(v.literal(true)),
       /** Set when the user gave 0 as the start, which is not a level: the first one is then a step above it. */

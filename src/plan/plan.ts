@@ -6,7 +6,16 @@ import { functionSchema } from "./functions.ts";
 import { tagsSchema } from "./groups/tags.ts";
 import type { LoadPlan } from "./load-plan.ts";
 import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
-import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf, type Schema, wholeSchema } from "./schema.ts";
+import {
+  aboveZeroSchema,
+  atLeast,
+  filledSchema,
+  integerSchema,
+  isWhole,
+  type PlanOf,
+  type Schema,
+  wholeSchema,
+} from "./schema.ts";
 import { sequencesSchema } from "./sequences.ts";
 import { telemetrySchema } from "./telemetry.ts";
 import { tokensSchema } from "./tokens.ts";
@@ -96,10 +105,17 @@ export type MeasurementPlan = PlanOf<typeof measurementSchema>;
 /** How long to measure a level. */
 export type MeasurementModePlan = MeasurementPlan["mode"];
 
+/** Reports whether levels are measured in windows until three in a row agree. */
+export function isUntilStable(
+  mode: MeasurementModePlan,
+): mode is Extract<MeasurementModePlan, { readonly stabilityPct: number }> {
+  return "stabilityPct" in mode;
+}
+
 /** Schema of the mode of a measurement. */
 export function measurementModeSchema() {
   const count = wholeSchema(1);
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const positive = aboveZeroSchema();
   const natural = v.pipe(v.number(), atLeast(0));
   const stability = { stabilityPct: natural, maxTrials: count };
   return v.variant("kind", [
@@ -128,7 +144,7 @@ export function measurementModeSchema() {
 
 /** Schema of the measurement. */
 export function measurementSchema() {
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const positive = aboveZeroSchema();
   const natural = v.pipe(v.number(), atLeast(0));
   return v.object({
     mode: measurementModeSchema(),
@@ -220,7 +236,7 @@ export function addressSchema() {
 /** Schema of the client. */
 export function clientSchema() {
   const count = wholeSchema(1);
-  const positive = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const positive = aboveZeroSchema();
   return v.object({
     kind: v.picklist(clientsOf(), "must be own, undici or grpc-js"),
     /**
@@ -279,7 +295,7 @@ function capacitySchema() {
     /** GPUs of the server that is measured. */
     gpuCount: count,
     /** Price of one GPU for one hour, in any currency. Absent: no cost is reported. */
-    gpuHourPrice: v.exactOptional(v.pipe(v.number(), v.gtValue(0, "must be above 0"))),
+    gpuHourPrice: v.exactOptional(aboveZeroSchema()),
     /** Users to serve. Absent: no number of GPUs is reported. */
     targetUsers: v.exactOptional(count),
   });

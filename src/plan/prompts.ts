@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
+import { aboveZero, aboveZeroSchema, atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
 
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
@@ -20,7 +20,7 @@ export function promptsSchema() {
     mean: v.pipe(v.number(), atLeast(1)),
     stddev: v.pipe(v.number(), atLeast(0)),
   });
-  const share = v.pipe(v.number(), v.gtValue(0, "must be above 0"), v.maxValue(100, "must be 100 at most"));
+  const share = v.pipe(v.number(), aboveZero(), v.maxValue(100, "must be 100 at most"));
   const named = filledSchema();
   return v.object({
     kind: v.literal("prompts"),
@@ -86,7 +86,7 @@ export function promptsSchema() {
       v.object({
         count: whole(1),
         lengthS: v.object({
-          mean: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+          mean: aboveZeroSchema(),
           stddev: v.pipe(v.number(), atLeast(0)),
         }),
         format: v.picklist(["wav", "mp3"]),

@@ -49,6 +49,16 @@ export function isWhole(): v.IntegerAction<number, string> {
   return v.integer("must be a whole number");
 }
 
+/** Requires a number above 0. */
+export function aboveZero(): v.GtValueAction<number, 0, string> {
+  return v.gtValue(0, "must be above 0");
+}
+
+/** Returns the schema of a number above 0. */
+export function aboveZeroSchema(): Schema<number> {
+  return v.pipe(v.number(), aboveZero());
+}
+
 /** Requires a number to be this large, or larger. */
 export function atLeast(least: number): v.MinValueAction<number, number, string> {
   return v.minValue(least, `must be ${least} or more`);

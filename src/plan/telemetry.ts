@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, integerSchema, type PlanOf } from "./schema.ts";
+import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "./schema.ts";
 
 /** Metrics to scrape and trace settings to change. */
 export type TelemetryPlan = PlanOf<typeof telemetrySchema>;
@@ -31,7 +31,7 @@ export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
   const natural = v.nullable(v.pipe(whole, atLeast(0)));
   /** In Prometheus' text format: `host:port/path`, `http://…` or `https://…`. */
   const url = v.pipe(v.string(), v.check(isMetricsUrl, "must be a URL without a name and password"));
-  const intervalMs = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const intervalMs = aboveZeroSchema();
   const level = v.picklist(["OFF", "TIMESTAMPS", "TENSORS"], "must be OFF, TIMESTAMPS or TENSORS");
   const trace = v.object({
     file: v.nullable(v.string()),

@@ -3,10 +3,9 @@ import { canJoin, LIMIT_NAMES } from "../measure/good-requests.ts";
 import { memberPlanOf } from "../plan/groups/mix.ts";
 import { type BusPlan, busSchema, type Plan, planRestSchema } from "../plan/plan.ts";
 import { movePath, type Problem, problem, UserError } from "../plan/problem.ts";
-import type { Schema } from "../plan/schema.ts";
+import { aboveZeroSchema, type Schema } from "../plan/schema.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { findConflicts } from "./conflicts.ts";
-import { describeCustomMetrics } from "./custom-metrics.ts";
 import { INPUT_KINDS } from "./input-kinds.ts";
 import { LOAD_MODES } from "./load-modes.ts";
 import { metricSchema } from "./metric-schema.ts";
@@ -16,10 +15,9 @@ import { TARGETS } from "./service-kinds.ts";
 /**
  * Checks a plan from any front door: its values, and whether its parts fit together.
  * @param isLoadValid whether the front door has validated the values of the load, as scenarios do. Default: false
- * @returns the plan, whose assertions have all that it says about its own metrics
  * @throws UserError with all problems, by path in the plan
  */
-export function checkPlan(plan: Plan, isLoadValid = false): Plan {
+export function checkPlan(plan: Plan, isLoadValid = false): void {
   const problems = [
     ...checkVariant("target", TARGETS, plan.target),
     ...(isLoadValid ? [] : checkVariant("load", LOAD_MODES, plan.load)),
@@ -29,8 +27,6 @@ export function checkPlan(plan: Plan, isLoadValid = false): Plan {
   if (problems.length === 0) problems.push(...checkMembers(plan));
   if (problems.length === 0) problems.push(...findConflicts(plan));
   if (problems.length > 0) throw new UserError(problems);
-  const metrics = describeCustomMetrics(plan);
-  return metrics === undefined ? plan : { ...plan, ...metrics };
 }
 
 /** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */
@@ -64,7 +60,7 @@ function restSchema() {
 
 /** Limits of a goodput: nanoseconds, or a rate. */
 function limitsSchema() {
-  const limit = v.pipe(v.number(), v.gtValue(0, "must be above 0"));
+  const limit = aboveZeroSchema();
   return v.pipe(
     v.record(v.picklist(LIMIT_NAMES, "must be a metric that can be limited"), limit),
     v.check(

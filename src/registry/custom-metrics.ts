@@ -50,9 +50,10 @@ export function checkDerived(plan: Plan): Problem[] {
   const { extracted, derived } = customMetricsOf(plan);
   const names = extracted.map(({ name }) => name);
   return derived.flatMap(({ name, value }) => {
-    const found = typeof value === "string" ? explainDerived(value, exampleLevel(names)) : undefined;
+    const found = explainDerived(value, exampleLevel(names));
+    const given = typeof value === "string" ? value : undefined;
     return found === undefined
       ? []
-      : [problem("invalid-value", `derive.${name}.value`, found.message, found.hint, String(value))];
+      : [problem("invalid-value", `derive.${name}.value`, found.message, found.hint, given)];
   });
 }

@@ -71,8 +71,8 @@ export function createModelFile(render: RenderReport, at: SettingPath, isMasked 
     createModelReport(plan, sink, render, (text) => writeReport(path, text, at, isMasked), followed);
 }
 
-/** Formats the report for programs. */
-export function formatReportJson(json: ReportJson): string {
+/** Formats a report for programs. */
+export function formatReportJson(json: object): string {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 

@@ -104,6 +104,8 @@ export interface XySeries {
   readonly hasMarkers?: boolean | undefined;
   /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */
   readonly intervals?: readonly (Interval | undefined)[] | undefined;
+  /** Which points are not certain. They are drawn hollow. Default: none. */
+  readonly uncertain?: readonly boolean[] | undefined;
   /** A line is not drawn between these values of x, because nothing was measured there. */
   readonly breaks?: readonly Extent[] | undefined;
 }
@@ -144,6 +146,8 @@ export interface BarPlot extends PlotFrame {
   readonly series: readonly {
     readonly name: string;
     readonly values: readonly (number | null)[];
+    /** Which values are not certain. They are drawn hollow. Default: none. */
+    readonly uncertain?: readonly boolean[] | undefined;
     readonly meaning?: Meaning | undefined;
   }[];
   /** Whether the bars of a category are on top of each other. Otherwise they are side by side. */

@@ -5,13 +5,8 @@ import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
 import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
-import { formatCsv } from "./csv.ts";
-import { formatPage } from "./html/report-page.ts";
-import { formatJunit } from "./junit.ts";
-import { formatMarkdownReport } from "./markdown.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import type { RenderReport } from "./model-report.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
 import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
@@ -25,15 +20,7 @@ import { createSweepSchema, SWEEP_VERSION, type SweepJson } from "./schema/sweep
 import { buildScenariosModel } from "./sweep/scenarios-model.ts";
 import { buildSweepModel, type PointValues, type Sweep } from "./sweep/sweep-model.ts";
 
-/** Rampart's JSON, read again: all other reports are made from it. */
-
-/** The reports that can be made from it, by the key of their file in a plan. */
-export const STORED_FORMATS = {
-  csv: formatCsv,
-  html: formatPage,
-  junit: formatJunit,
-  markdown: formatMarkdownReport,
-} satisfies Readonly<Record<string, RenderReport>>;
+/** Rampart's JSON, read again. All other reports are made from it: see `model-files.ts`. */
 
 /** What a file can hold besides a run, by a list that only it has. */
 const JOINT = [
@@ -80,7 +67,9 @@ export function modelOf(json: StoredJson, isAll = false): ReportModel | undefine
 /** Returns the plan of a run, with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
 function planOf({ plan: written }: ReportJson): Plan {
   const plan = written as unknown as Plan;
-  return checkPlan(withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined]))));
+  const whole = withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));
+  checkPlan(whole);
+  return whole;
 }
 
 function toSweep({ kind, points, missing, pointCount }: SweepJson): Sweep {

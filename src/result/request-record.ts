@@ -10,6 +10,8 @@ export interface RequestRecord {
   /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
   readonly inputs: RequestContent;
+  /** From the send to its end, as in the latency of its level. */
+  readonly latencyNs: number;
   /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];
   /** The server that answered, when there are several. */
@@ -50,4 +52,6 @@ export interface ResponseRecord {
   readonly offsetNs: number;
   /** For an empty response, all outputs of the model, without data. */
   readonly outputs: ResponseContent;
+  /** It only marks the end. */
+  readonly isEmpty?: true;
 }

@@ -3,7 +3,7 @@ import type { PhasedLoad } from "../load/load-mode.ts";
 import { WHOLE } from "../load/share.ts";
 import type { RecordColumns } from "../measure/records.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
-import type { TokenLink } from "../measure/tokens/token-link.ts";
+import { SpareThreads, type TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
 import { maxResponseBytesOf } from "../plan/response-limit.ts";
@@ -47,6 +47,8 @@ export interface SendingOptions extends Omit<TargetOptions, "search"> {
   readonly held?: HeldEntries | undefined;
   /** Measures the tokens of responses and stays open. Default: a separate thread, if the plan measures tokens. */
   readonly meter?: TokenLink | undefined;
+  /** Threads for tokens that were started before. Those that are not needed here are ended. Default: none. */
+  readonly spare?: SpareThreads | undefined;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
   /** Whether other threads or hosts send. The target is opened nevertheless, to query it. Default: false. */
@@ -72,6 +74,8 @@ export interface Sending {
    * @param requests hears of each judged request. Default: nobody wants single requests elsewhere
    */
   createSender(listener: SenderListener, observer: RunObserver, requests?: JudgedRequests): LoadSender;
+  /** Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. */
+  rehearse(): Promise<void>;
   /** Closes everything, and restores what was changed at the server. */
   close(): Promise<void>;
 }
@@ -82,7 +86,7 @@ export interface Sending {
  */
 export async function openSending(plan: Plan, options: SendingOptions): Promise<Sending> {
   const { load, observer, sendsElsewhere = false, measuresTokens: measures = !sendsElsewhere } = options;
-  const { meter, senders = WHOLE } = options;
+  const { meter, senders = WHOLE, spare = new SpareThreads() } = options;
   const target = await openAnyTarget(plan, { ...options, search: load.search });
   const closers: (() => unknown)[] = [
     async () => {
@@ -93,7 +97,8 @@ export async function openSending(plan: Plan, options: SendingOptions): Promise<
     for (const one of closers.splice(0).reverse()) await one();
   };
   // The thread loads its tokenizer while the server is queried and the data is created.
-  const openingTokens = meter === undefined && measures ? openTokens(plan) : undefined;
+  const openingTokens = meter === undefined && measures ? openTokens(plan, spare) : undefined;
+  closers.push(() => spare.close());
   if (openingTokens !== undefined) closers.push(() => closeTokens(openingTokens));
   openingTokens?.catch(() => {});
   try {
@@ -144,11 +149,11 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   const createCheck = named && ((of: Plan) => createContentCheck(of, named));
   return {
     served: target.served,
-    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, feed, close },
+    ...{ session, groups, tokens, sessions: sessionsOf(feed), laneCount: driver.laneCount, feed, rehearse, close },
     createSender: (listener, followers, requests) =>
       openSender(
         {
-          ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens, rehearse },
+          ...{ plan, load, session, groups, feed, driver, createCheck, canceller, tokens },
           ...{ observer: followers, share: senders, requests },
         },
         listener,
@@ -210,8 +215,8 @@ function plansOf(plan: Plan): readonly Plan[] {
 }
 
 /** Starts what measures the tokens of the plans' targets; undefined when none are measured. */
-function openTokens(plan: Plan): Promise<OpenTokens> | undefined {
-  return measuresTokens(plan) ? measureTokens(plansOf(plan)) : undefined;
+function openTokens(plan: Plan, spare: SpareThreads): Promise<OpenTokens> | undefined {
+  return measuresTokens(plan) ? measureTokens(plansOf(plan), spare) : undefined;
 }
 
 /** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags are not usable */

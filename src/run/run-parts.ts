@@ -50,8 +50,6 @@ export interface SenderParts extends RunParts {
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
-  /** Runs while connections are opened, before the first request. Default: nothing. */
-  rehearse?(): Promise<void>;
   /** What the sender owns of the load. Default: all of it. */
   readonly share?: Share | undefined;
   /** Hears of each judged request. Default: nobody wants single requests elsewhere. */
@@ -80,6 +78,8 @@ export interface ConductorParts extends RunParts {
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: GaugePoller | undefined;
   readonly peers: Peers;
+  /** Runs while connections are opened, before the run begins. Absent: nothing, senders elsewhere have rehearsed when they are open. */
+  rehearse?: (() => Promise<void>) | undefined;
   /** Start of the run, before the first request. A rehearsal moves it. */
   readonly startNs: number;
   /** Rejects when the plan is not valid. Absent: it was checked before. */

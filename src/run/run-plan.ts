@@ -1,4 +1,5 @@
 import type { PhasedLoad } from "../load/load-mode.ts";
+import { hasPhases } from "../load/phases.ts";
 import { functionsOf, withoutCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
 import { UserError } from "../plan/problem.ts";
@@ -10,6 +11,7 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, systemClock } from "../runtime/clock.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import { Conductor } from "./conduct/conductor.ts";
+import { mayAbort } from "./conduct/early-abort.ts";
 import { toRunError } from "./conduct/run-error.ts";
 import type { Agents } from "./fleet/bus/open-agents.ts";
 import { GrowingFleet, mostThreads } from "./fleet/growing-fleet.ts";
@@ -26,7 +28,7 @@ import type { RunParts } from "./run-parts.ts";
 import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
 
 /** What opening a run needs besides its plan. */
-export interface OpenOptions extends Pick<SendingOptions, "meter" | "held"> {
+export interface OpenOptions extends Pick<SendingOptions, "meter" | "held" | "spare"> {
   /** Creates the run's observer, once, before the target is contacted; may reject. */
   openObserver(): Promise<RunObserver>;
   /**
@@ -62,7 +64,7 @@ interface OpenRun {
 export async function openRun(
   plan: Plan,
   signal: RunSignal,
-  { openObserver, meter, held, check, functions: source }: OpenOptions,
+  { openObserver, meter, held, spare, check, functions: source }: OpenOptions,
 ): Promise<OpenRun> {
   const conflicts = check === undefined ? [] : findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
@@ -85,17 +87,16 @@ export async function openRun(
   };
   try {
     sending = await openSending(plan, {
-      ...{ observer, load, signal, held, meter, maxOutstanding, sendsElsewhere },
+      ...{ observer, load, signal, held, meter, spare, maxOutstanding, sendsElsewhere },
       measuresTokens: !sendsElsewhere || hasMeter,
     });
     const { served, session, groups } = sending;
     await agents?.sendFiles(served);
     const requests = sendsElsewhere ? wantedRequests(plan, observer, session, hasMeter) : undefined;
     if (sendsElsewhere) {
-      const wantsRecords =
-        observer.onBatch !== undefined || plan.assertions.some((one) => one.abortAfterMs !== undefined);
       const options = {
-        ...{ signal, maxOutstanding, wantsRecords, functions, requests, measuresTokens: !hasMeter },
+        ...{ signal, maxOutstanding, functions, requests, measuresTokens: !hasMeter },
+        wantsRecords: observer.onBatch !== undefined || mayAbort(plan),
         made: madeInputs(plan, session),
       };
       fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
@@ -140,7 +141,7 @@ function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | unde
   const undivided = findUndivided(plan, functions);
   if (workers === "auto" && bus === undefined) {
     // Phases follow each other without a pause, in which other threads could take over.
-    const isGrowing = undivided.length === 0 && load.phases[0]?.label === undefined;
+    const isGrowing = undivided.length === 0 && !hasPhases(load);
     return { count: 1, isGrowing, sendsElsewhere: isGrowing, functions };
   }
   if (undivided.length > 0) throw new UserError(undivided);
@@ -231,6 +232,7 @@ async function followRun(
     timestampsMs: timestampsOf(parts),
     poller: metrics?.poller,
     ...{ peers, startNs, check },
+    rehearse: fleet === undefined ? sending.rehearse : undefined,
   };
   return withFollowers({ ...parts, signal, tokens }, async (followers) => {
     const joined =

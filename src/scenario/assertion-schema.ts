@@ -12,7 +12,7 @@ import {
 } from "../plan/assertions.ts";
 import { defined } from "../plan/defined.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { atLeast, lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
+import { aboveZero, atLeast, lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { metricSchemaOf } from "../registry/metric-schema.ts";
@@ -116,7 +116,7 @@ function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {
-  const rate = v.pipe(numberSchema(), v.gtValue(0, "must be above 0"));
+  const rate = v.pipe(numberSchema(), aboveZero());
   const limits = LIMIT_NAMES.map(
     (name) => [name, v.optional(findEntry(name)?.quantity === "time" ? durationSchema() : rate)] as const,
   );

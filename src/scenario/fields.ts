@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ThinkTimePlan } from "../plan/load-options.ts";
 import { durationHint, percentHint } from "../plan/nearest-name.ts";
-import { atLeast, type Hint, hinted, isWhole, numberSchema, type Schema, withHint } from "../plan/schema.ts";
+import { aboveZero, atLeast, type Hint, hinted, isWhole, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import { type Duration, formatCount, nsToMs, type Percent, parseDurationNs, parsePercent } from "../plan/units.ts";
 import { explainExpression } from "../service/response-reader.ts";
 
@@ -61,7 +61,7 @@ export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
 export function positiveSchema(rule = "must be a number"): Schema<number> {
-  return v.pipe(numberSchema(rule), v.gtValue(0, "must be above 0"), v.finite("must be finite"));
+  return v.pipe(numberSchema(rule), aboveZero(), v.finite("must be finite"));
 }
 
 /** Returns the schema of a number of 0 or more. */

@@ -33,6 +33,15 @@ export interface LoadedScenario {
   place(problem: Problem): Problem;
 }
 
+/** Receives a line for standard error. */
+type Say = (text: string) => void;
+
+/** When a scenario that is still loading is mentioned, and when that is an error, in milliseconds. */
+interface LoadLimits {
+  readonly noticeMs: number;
+  readonly mostMs: number;
+}
+
 interface BunPlugins {
   plugin(options: {
     name: string;
@@ -56,16 +65,25 @@ const EXIT_USAGE = 64;
 /** Long, because a scenario may start a server before it is loaded. */
 const LOAD_LIMIT_MS = 300_000;
 
+/** When a sentence says that a scenario is still loading. */
+const LOAD_NOTICE_MS = 10_000;
+
 /** A script of a shell command may have no extension. */
 const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
 
 /**
  * Loads a scenario.
  * @param api exports of `"rampart"`
- * @param limitMs limit of the loading time, including top-level `await`; default: 5 min
+ * @param say receives a sentence when that takes long. Default: nobody
+ * @param limits of the loading time, including top-level `await`; default: a sentence after 10 s, and an error after 5 min
  * @throws UserError when the file does not exist, does not load in time, or has no scenario as its default export
  */
-export async function loadScenario(file: string, api: object, limitMs = LOAD_LIMIT_MS): Promise<LoadedScenario> {
+export async function loadScenario(
+  file: string,
+  api: object,
+  say: Say = () => {},
+  limits: LoadLimits = { noticeMs: LOAD_NOTICE_MS, mostMs: LOAD_LIMIT_MS },
+): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
@@ -87,7 +105,7 @@ export async function loadScenario(file: string, api: object, limitMs = LOAD_LIM
   const release = guardExit((code) => describeExit(file, code, "while it was loaded"), EXIT_USAGE);
   let loaded: { default?: unknown };
   try {
-    loaded = (await beforeLimit(import(pathToFileURL(source).href), file, limitMs)) as { default?: unknown };
+    loaded = (await beforeLimit(import(pathToFileURL(source).href), file, say, limits)) as { default?: unknown };
     refuseChanges(builtIns, file);
   } catch (error) {
     builtIns.restore();
@@ -138,18 +156,27 @@ function toImportable(path: string, file: string): string {
   return copy;
 }
 
-/** The timer also keeps the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */
-async function beforeLimit<T>(loading: Promise<T>, file: string, limitMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+/** The timers also keep the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */
+async function beforeLimit<T>(
+  loading: Promise<T>,
+  file: string,
+  say: Say,
+  { noticeMs, mostMs }: LoadLimits,
+): Promise<T> {
+  const timers: ReturnType<typeof setTimeout>[] = [];
   const late = new Promise<never>((_resolve, reject) => {
-    const message = `is still loading after ${msToSec(limitMs)} s`;
+    const message = `is still loading after ${msToSec(mostMs)} s`;
     const hint = "Look at what its top-level await waits for.";
-    timer = setTimeout(() => reject(userError("exception", file, message, hint)), limitMs);
+    const end = `it waits for its top-level await, for ${msToSec(mostMs)} s at most`;
+    timers.push(
+      setTimeout(() => say(`rampart: ${file}: is still loading after ${msToSec(noticeMs)} s: ${end}\n`), noticeMs),
+      setTimeout(() => reject(userError("exception", file, message, hint)), mostMs),
+    );
   });
   try {
     return await Promise.race([loading, late]);
   } finally {
-    clearTimeout(timer);
+    timers.forEach(clearTimeout);
   }
 }
 

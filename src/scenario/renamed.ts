@@ -26,6 +26,19 @@ const OWN_LOADS: Meant = [
   "load: perTarget({ a: hold(16), b: rate(50) }), beside the target",
   "load: { perTarget: { a: { hold: { concurrency: 16 } }, b: { rate: { perSec: 50 } } } }, beside the target",
 ];
+const KNEE: Meant = [
+  'load: steps([1, 2, 4, 8, 16, 32], { until: "knee" })',
+  "load: { steps: { levels: [1, 2, 4, 8, 16, 32], until: knee } }",
+];
+const MOST = "maxOutstanding: 64";
+const POISSON = 'distribution: "poisson"';
+const BURSTS = 'distribution: "gamma", smoothness: 0.5';
+const RISE: Meant = ['rampUp: "10 s" in hold(…) or rate(…)', "rampUp: 10 s in hold or rate"];
+const THINK = 'thinkTime: "1 s" in the load';
+const TURNS = "sessions: { count: 10, turns: 3 } in input.prompts(…)";
+const PROMPT_FILE = 'file: "x.jsonl", with {"text": "…"} in each line';
+const WARM = 'warmupFor: "10 s"';
+const IN_TARGET = "it inside the options of the target";
 const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
 
 /** What to write for a field that is missing. */
@@ -76,10 +89,10 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["mix[].load", OWN_LOADS],
   ["apiKey", 'apiKeyEnv: "NAME", the environment variable that holds it'],
   [
-    "load.until",
+    "until",
     [
-      'load: steps([1, 2, 4, 8], { until: "knee" }), the only load with it',
-      "load: { steps: { levels: [1, 2, 4, 8], until: knee } }, the only load with it",
+      'until: "knee" in steps(…), ramp(…), rateSteps(…) or rateRamp(…), the only load',
+      "until: knee in steps, ramp, rateSteps or rateRamp, the only load",
     ],
   ],
   ["load.limits", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
@@ -97,13 +110,14 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["rps", RATE],
   ["startRate", RATES],
   ["timeUnit", "the rate in requests per second, without timeUnit"],
-  ["preAllocatedVUs", "maxOutstanding: 64"],
-  ["maxVUs", "maxOutstanding: 64"],
+  ["preAllocatedVUs", MOST],
+  ["maxVUs", MOST],
   ["checks", "check: (response) => true"],
   ["insecureSkipTLSVerify", "tls: { verify: false } in the target's options"],
   // Locust
   ["users", HOLD],
-  ["spawnRate", ['rampUp: "10 s" in hold(…)', "rampUp: 10 s in hold"]],
+  ["spawnRate", RISE],
+  ["waitTime", THINK],
   ["runTime", LENGTH],
   ["host", SERVER],
   // AIPerf and GenAI-Perf
@@ -111,8 +125,24 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["requestRate", RATE],
   ["requestCount", COUNT],
   ["benchmarkDuration", LENGTH],
-  ["warmup", 'warmupFor: "10 s"'],
-  ["warmupDuration", 'warmupFor: "10 s"'],
+  ["warmup", WARM],
+  ["warmupDuration", WARM],
+  ["arrivalPattern", POISSON],
+  ["requestRateMode", POISSON],
+  ["burstiness", BURSTS],
+  ["arrivalSmoothness", BURSTS],
+  ["maxConcurrency", MOST],
+  ["numSessions", TURNS],
+  ["conversationNum", TURNS],
+  ["conversationTurnMean", TURNS],
+  ["turns", TURNS],
+  ["prefixPromptLength", "prefix: { count: 10, tokens: 100 }"],
+  ["numPrefixPrompts", "prefix: { count: 10, tokens: 100 }"],
+  ["sharedSystemPromptLength", "systemTokens: 100"],
+  ["ignoreEos", "extra: { ignore_eos: true } in input.prompts(…)"],
+  ["temperature", "extra: { temperature: 0 } in input.prompts(…)"],
+  ["dataset", PROMPT_FILE],
+  ["prompt", PROMPT_FILE],
   ["warmupRequestCount", "warmupRequests: 10"],
   ["url", SERVER],
   ["target.url", ADDRESS],
@@ -144,6 +174,34 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["goodput", ['assert: [goodput({ latency: "1 s" }).atLeast(10)]', "assert: [goodput(latency <= 1 s) >= 10]"]],
   ["profileExportFile", REPORTS],
   ["artifactDir", REPORTS],
+  // guidellm
+  ["rateType", KNEE],
+  ["profile", KNEE],
+  ["maxSeconds", LENGTH],
+  ["maxRequests", COUNT],
+  ["data", PROMPTS],
+  ["promptTokens", "isl: 550"],
+  ["outputTokens", "osl: 128"],
+  ["processor", 'tokenizer: "o200k_base", or another'],
+  ["backend", SERVER],
+  ["warmupPercent", WARM],
+  ["outputPath", REPORTS],
+  // vegeta, and what others write
+  ["maxWorkers", MOST],
+  ["targets", ['target: mix([{ name: "a", target: … }, …])', "target: { mix: [{ name: a, target: … }, …] }"]],
+  ["header", 'headers: { NAME: "VALUE" }'],
+  ["rate", RATE],
+  ["qps", RATE],
+  ["hold", HOLD],
+  ["ramp", RAMP],
+  ["rampUp", RISE],
+  ["runs", "repeat: 5"],
+  ["assertions", LIMITS],
+  ["expect", LIMITS],
+  ["target.json", "body: { a: 1 }"],
+  ...["body", "headers", "method", "path", "streaming", "tokenizer"].map(
+    (name) => [`scenario.${name}`, IN_TARGET] as const,
+  ),
   // perf_analyzer
   ["concurrencyRange", STEPS],
   ["requestRateRange", RATES],
@@ -174,9 +232,24 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["check", "check: (response) => true, a field of the scenario"],
   ["file", "fileBody(…)"],
   ["p", "percentile(99)"],
+  ["p999", "percentile(99.9, …)"],
+  ["median", "p50(…)"],
+  ["between", THINK],
+  ["qps", "rate(100)"],
+  ["vus", "hold(16)"],
+  ["stages", 'ramp(1, 64, { over: "2 min" })'],
+  ["__ENV", "process.env, or a parameter: params: { users: param.integer(16) }"],
+  ...["get", "post", "put"].map(
+    (name) => [name, `http("localhost:8000/path", { method: "${name.toUpperCase()}" })`] as const,
+  ),
+  ...["ollama", "sglang", "tgi", "vllm"].map((name) => [name, 'openai("localhost:8000", { model: "NAME" })'] as const),
   ["avg", "average(…)"],
   ["mean", "average(…)"],
   ["lessThan", 'below("50 ms")'],
+  ["under", 'below("50 ms")'],
+  ["lessThanOrEqual", 'atMost("50 ms")'],
+  ["over", "above(100)"],
+  ["abortOnFail", 'abortAfter("10 s")'],
   ["greaterThan", "above(100)"],
   ["lt", 'below("50 ms")'],
   ["lte", 'atMost("50 ms")'],
@@ -233,7 +306,7 @@ export function meantName(keys: readonly string[]): string | undefined {
 
 function findOption(keys: readonly string[]): Meant | undefined {
   const name = toCamelCase(keys.at(-1) ?? "");
-  const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : keys.at(-2);
+  const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : (keys.at(-2) ?? "scenario");
   return OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
 }
 

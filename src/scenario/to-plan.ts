@@ -11,6 +11,7 @@ import { registerHeaders, registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_METRICS_INTERVAL_MS, type MetricsPlan, NO_TRACE } from "../plan/telemetry.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { checkClientProtocols, checkWarmUp } from "../registry/conflicts.ts";
+import { describeCustomMetrics } from "../registry/custom-metrics.ts";
 import { hasMeasuredSchedule, levelUnitOf } from "../registry/load-modes.ts";
 import { registerPlan } from "../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../telemetry/metrics-url.ts";
@@ -67,9 +68,11 @@ export function toPlan(
   const definition = withInputsOf(load, parsed.output);
   const problems = checkTogether(definition, load, overrides);
   if (problems.length > 0) throw new UserError(problems);
-  const plan = numberFunctions(buildPlan(definition, load, folder, overrides));
-  registerPlan(plan);
-  return checkPlan(change(plan), true);
+  const built = numberFunctions(buildPlan(definition, load, folder, overrides));
+  registerPlan(built);
+  const plan = change(built);
+  checkPlan(plan, true);
+  return { ...plan, ...describeCustomMetrics(plan) };
 }
 
 /** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */

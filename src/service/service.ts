@@ -88,6 +88,8 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   responseChecks(acceptsOtherOutputs?: boolean): CreateResponseCheck;
   /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
   decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
+  /** Creates a run's check of the ends of streams. Absent: the protocol shows when a stream is cut off. */
+  createCutCheck?(): CutCheck;
   /** Returns the failure with the server's explanation, if the body has one. */
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** Formats the request for `-v -v`. */
@@ -97,6 +99,9 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
+
+/** Explains why a stream of these events is not complete; undefined when it is, and as long as no other one shows how the server ends them. */
+export type CutCheck = (events: readonly { readonly body: Uint8Array }[]) => string | undefined;
 
 /** A codec of requests that consist of tensors. */
 export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;

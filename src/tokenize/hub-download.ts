@@ -17,7 +17,8 @@ const FILES = [
 ] as const;
 const DEFAULT_ENDPOINT = "https://huggingface.co";
 const MAX_REDIRECTS = 5;
-const TIMEOUT_MS = 30_000;
+/** A network that drops what goes to the hub must not hold up a run that can do without. */
+const LIMITS = { connectMs: 5000, headersMs: 10_000, bodyMs: 30_000 };
 /** Of the whole download, from a server that sends a little again and again. */
 const TOTAL_TIMEOUT_MS = 600_000;
 const AT = { setting: "inputs.tokenizer" } as const;
@@ -40,7 +41,7 @@ interface Response {
  */
 export async function downloadFromHub(cache: string, model: HubModel, env: Environment): Promise<string> {
   const endpoint = readEndpoint(env);
-  const dispatcher = openDispatcher(TIMEOUT_MS);
+  const dispatcher = openDispatcher(LIMITS);
   const hub = new Hub(endpoint, model, env["HF_TOKEN"], dispatcher);
   try {
     let snapshot = "";

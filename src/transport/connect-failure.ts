@@ -13,6 +13,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "No route to host",
   ENETUNREACH: "Network is unreachable",
   ETIMEDOUT: "Connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "Connection timed out",
+  UND_ERR_HEADERS_TIMEOUT: "No response in time",
   ECONNRESET: "Connection reset by peer",
 };
 

@@ -17,11 +17,21 @@ export interface RequestOnceOptions {
   readonly signal: AbortSignal;
 }
 
-/** Opens connections, by way of the proxies of the environment. @param timeoutMs for connecting, for headers, and between parts of a body; default: undici's */
-export function openDispatcher(timeoutMs?: number): Dispatcher {
-  if (timeoutMs === undefined) return new EnvHttpProxyAgent();
-  const connect = { timeout: timeoutMs };
-  return new EnvHttpProxyAgent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect });
+/** How long a server may take, in milliseconds. */
+export interface ServerLimits {
+  /** For the connection, that of TLS included. */
+  readonly connectMs: number;
+  /** Until the headers of a response. */
+  readonly headersMs: number;
+  /** Between parts of a body. */
+  readonly bodyMs: number;
+}
+
+/** Opens connections, by way of the proxies of the environment. @param limits default: undici's */
+export function openDispatcher(limits?: ServerLimits): Dispatcher {
+  if (limits === undefined) return new EnvHttpProxyAgent();
+  const { connectMs, headersMs, bodyMs } = limits;
+  return new EnvHttpProxyAgent({ headersTimeout: headersMs, bodyTimeout: bodyMs, connect: { timeout: connectMs } });
 }
 
 /** A response whose body has not been read. */

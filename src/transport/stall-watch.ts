@@ -3,9 +3,6 @@ import { nowNs } from "../runtime/clock.ts";
 
 const MAX_CHECK_INTERVAL_MS = 1000;
 
-/** A check this many intervals after the previous one means that the process did not run in between. */
-const LATE_INTERVALS = 2;
-
 /** A time in which this process did not run: at `endNs`, for `lengthNs`. */
 interface Pause {
   readonly endNs: number;
@@ -13,51 +10,82 @@ interface Pause {
 }
 
 /**
+ * The times in which this process did not run: it was stopped, the host slept, or its thread was busy. They do not count for what a server has to
+ * do in time, because what it sent meanwhile waits in the sockets.
+ */
+export class Pauses {
+  private readonly leastNs: number;
+  private readonly pauses: Pause[] = [];
+  private wasLate = false;
+
+  /** @param leastNs a timer that is later than this means that the process did not run */
+  constructor(leastNs: number) {
+    this.leastNs = leastNs;
+  }
+
+  /**
+   * Notes when a timer came. Returns whether what has arrived until now is read: not after a pause, but at the next timer, in time or not, so that
+   * a process that hardly runs notices a silent server too.
+   */
+  note(atNs: number, expectedNs: number): boolean {
+    const lengthNs = atNs - expectedNs;
+    const isLate = lengthNs > this.leastNs;
+    if (isLate) this.pauses.push({ endNs: atNs, lengthNs });
+    this.wasLate = isLate && !this.wasLate;
+    return !this.wasLate;
+  }
+
+  /** Returns the time since which this process ran for `spanNs` until now. */
+  startOf(spanNs: number, atNs: number): number {
+    let startNs = atNs - spanNs;
+    // From the newest: a pause after the start moves the start back, which may reach an older pause.
+    const older = this.pauses.findLastIndex((pause) => {
+      if (pause.endNs < startNs) return true;
+      startNs -= pause.lengthNs;
+      return false;
+    });
+    this.pauses.splice(0, older + 1);
+    return startNs;
+  }
+}
+
+/** Returns the time between two looks whether this process runs, in milliseconds: four in a timeout at least. */
+export function lookIntervalMs(timeoutNs: number): number {
+  return Math.max(10, Math.min(MAX_CHECK_INTERVAL_MS, timeoutNs / 4e6));
+}
+
+/**
  * Calls back periodically with the deadline for activity, so that a server that sends nothing cannot hang a run. Time in which this
- * process did not run does not count: what the server sent meanwhile waits in the sockets, and timers run before they are read.
+ * process did not run does not count.
  */
 export class StallWatch {
   private readonly timeoutNs: number;
   private readonly intervalMs: number;
   private readonly onCheck: (deadlineNs: number) => void;
   private timer: ReturnType<typeof setInterval> | undefined;
-  private checkedNs = 0;
-  private readonly pauses: Pause[] = [];
+  private readonly pauses: Pauses;
 
   /** @param timeoutNs allowed time without activity, in nanoseconds; checked at least four times per timeout and at most once a second */
   constructor(timeoutNs: number, onCheck: (deadlineNs: number) => void) {
     this.timeoutNs = timeoutNs;
-    this.intervalMs = Math.max(10, Math.min(MAX_CHECK_INTERVAL_MS, timeoutNs / 4e6));
+    this.intervalMs = lookIntervalMs(timeoutNs);
+    this.pauses = new Pauses(msToNs(this.intervalMs));
     this.onCheck = onCheck;
   }
 
   /** Starts the timer; later calls do nothing. Call when there is something to wait for, because setting up a timer takes time. */
   start(): void {
     if (this.timer !== undefined) return;
-    this.checkedNs = nowNs();
-    this.timer = setInterval(() => this.onCheck(this.deadlineAt(nowNs())), this.intervalMs);
+    let checkedNs = nowNs();
+    this.timer = setInterval(() => {
+      const expectedNs = checkedNs + msToNs(this.intervalMs);
+      checkedNs = nowNs();
+      if (this.pauses.note(checkedNs, expectedNs)) this.onCheck(this.pauses.startOf(this.timeoutNs, checkedNs));
+    }, this.intervalMs);
     this.timer.unref?.();
   }
 
   stop(): void {
     if (this.timer !== undefined) clearInterval(this.timer);
-  }
-
-  /** Returns the time since which there must have been activity, when the check runs at `atNs`. */
-  private deadlineAt(atNs: number): number {
-    const elapsedNs = atNs - this.checkedNs;
-    const intervalNs = msToNs(this.intervalMs);
-    this.checkedNs = atNs;
-    // One interval of it counts, so that a process that hardly runs notices a silent server too.
-    if (elapsedNs > LATE_INTERVALS * intervalNs) this.pauses.push({ endNs: atNs, lengthNs: elapsedNs - intervalNs });
-    let deadlineNs = atNs - this.timeoutNs;
-    // From the newest: a pause after the deadline moves the deadline back, which may reach an older pause.
-    const older = this.pauses.findLastIndex((pause) => {
-      if (pause.endNs < deadlineNs) return true;
-      deadlineNs -= pause.lengthNs;
-      return false;
-    });
-    this.pauses.splice(0, older + 1);
-    return deadlineNs;
   }
 }

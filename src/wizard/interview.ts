@@ -3,9 +3,8 @@ import { defined } from "../plan/defined.ts";
 import type { NameOf } from "../plan/messages.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { describeTime } from "../registry/run-time.ts";
-import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
-import { describeRefusal, detectServer, findModels, findTargetWithModel, requireMeasurable } from "./detect.ts";
+import { requireMeasurable } from "./detect.ts";
 import {
   checkableFlags,
   findUnneededForGoal,
@@ -19,12 +18,13 @@ import {
   wrongAnswer,
 } from "./given-answers.ts";
 import { findFolderProblem, readText } from "./paths.ts";
-import type { Detected, Question, Surroundings } from "./question.ts";
+import { QueriedServer } from "./queried-server.ts";
+import type { Question, Surroundings } from "./question.ts";
 import { nextQuestion } from "./questions.ts";
 import { timeOf } from "./scenario-text.ts";
 import { wizardTargetOf } from "./targets.ts";
 import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./terminal-prompts.ts";
-import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "./tokenizer.ts";
+import { suggestTokenizer } from "./tokenizer.ts";
 
 /** How to treat questions without a flag: ask the user, take the default, or report a problem. */
 export type InterviewMode = "ask" | "defaults" | "refuse";
@@ -58,22 +58,19 @@ export class Interview {
   private readonly reopened = new Set<QuestionId>();
   /** The last answer to each question, of the user or of the server, offered again after a step back. */
   private readonly typed = new Map<QuestionId, string>();
-  private models: readonly ListedModel[] = [];
-  private isProbed = false;
-  private isOffline: boolean;
-  private detected: Detected | undefined;
+  private readonly server: QueriedServer;
   /** The tokenizer that could not be loaded. */
   private failedTokenizer: string | undefined;
   private readonly problems: Problem[];
-  private readonly say: (text: string) => void;
+  private readonly inform: (text: string) => void;
 
   constructor({ mode, given, problems, isOffline, say }: InterviewStart) {
-    this.say = say;
+    this.inform = mode === "ask" ? inform : say;
+    this.server = new QueriedServer(isOffline, this.inform);
     this.mode = mode;
     this.asGiven = given;
     this.given = withImplied(given);
     this.problems = [...problems];
-    this.isOffline = isOffline;
   }
 
   /**
@@ -93,7 +90,8 @@ export class Interview {
       ...findUnneededForGoal(this.asGiven, this.given),
     );
     for (let question = this.next(); question !== undefined; question = this.next()) {
-      if (question.id === "model" && !this.isProbed && !this.isOffline && !this.asksModelFirst()) {
+      const { server } = this;
+      if (question.id === "model" && !server.isProbed && !server.isOffline && !this.asksModelFirst()) {
         const way = await this.probe();
         if (way === "end") return undefined;
         if (way === "again") continue;
@@ -103,7 +101,7 @@ export class Interview {
       if (reply.kind === "end") return undefined;
       if (reply.kind === "back") this.goBack();
       else await this.take(question, reply.text);
-      if (reply.kind === "answer" && question.id === "model" && this.asksModelFirst() && !this.isOffline) {
+      if (reply.kind === "answer" && question.id === "model" && this.asksModelFirst() && !server.isOffline) {
         const way = await this.probe();
         if (way === "end") return undefined;
         // With the address from an option, the model may be the mistake.
@@ -119,18 +117,14 @@ export class Interview {
   /** Says before anything is written that the server refuses the requests, and how long the run will take. */
   private async sayBeforeWriting(): Promise<void> {
     if (this.problems.length > 0) return;
-    const refusal = this.isOffline ? undefined : await describeRefusal(this.answers);
+    const refusal = await this.server.describeRefusal(this.answers);
     const time = describeTime(timeOf({ save: "./x.ts", ...this.answers }, this.around));
-    await this.inform(refusal === undefined ? time : `${refusal}\n${time}`);
-  }
-
-  private async inform(text: string): Promise<void> {
-    if (this.mode === "ask") inform(text);
-    else this.say(text);
+    this.inform(refusal === undefined ? time : `${refusal}\n${time}`);
   }
 
   private get around(): Surroundings {
-    const { models, isOffline, detected, given } = this;
+    const { given } = this;
+    const { models, isOffline, detected } = this.server;
     const asksAddress = this.mode === "ask" && !isOffline && (given.target ?? given.url) === undefined;
     const lacksTokenizer = this.failedTokenizer !== undefined && this.answers.tokenizer === this.failedTokenizer;
     const files = { fileExists: existsSync, findFolderProblem, readText };
@@ -143,16 +137,7 @@ export class Interview {
       this.problems.push(...findUnneededForGoal(this.asGiven, this.answers));
     if (id !== "address") return;
     this.reopened.clear();
-    if (text !== "") this.answers = { ...this.answers, url: await this.detect(text) };
-  }
-
-  /** Finds out what answers at an address, reports it, and returns the address to use. @param wanted target to look for */
-  private async detect(url: string, wanted?: string): Promise<string> {
-    const detection = await detectServer(url, wanted);
-    if (detection === undefined) return url;
-    this.detected = detection.detected;
-    await this.inform(detection.text);
-    return detection.url;
+    if (text !== "") this.answers = { ...this.answers, url: await this.server.detect(text) };
   }
 
   /** Derives the target from the flags: an address or a model implies a server, and what answers at the address says which. */
@@ -163,12 +148,15 @@ export class Interview {
       (protocol !== undefined || wizardTargetOf({ target })?.asks.includes("protocol") !== true);
     if (isKnown || (url ?? model) === undefined) return;
     const isAsked =
-      url !== undefined && !this.isOffline && this.problems.length === 0 && !hasWrongFlag(this.given, this.around);
-    if (isAsked) this.given = { ...this.given, url: await this.detect(url, target) };
+      url !== undefined &&
+      !this.server.isOffline &&
+      this.problems.length === 0 &&
+      !hasWrongFlag(this.given, this.around);
+    if (isAsked) this.given = { ...this.given, url: await this.server.detect(url, target) };
     // Where none answers that is known, a terminal has the user choose.
     if (target !== undefined || (this.mode === "ask" && isAsked)) return;
-    const withModel = await findTargetWithModel(this.given, this.detected);
-    this.given = { ...this.given, target: withModel ?? impliedTarget(this.given, this.detected) };
+    const withModel = await this.server.findTarget(this.given);
+    this.given = { ...this.given, target: withModel ?? impliedTarget(this.given, this.server.detected) };
   }
 
   /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
@@ -191,7 +179,7 @@ export class Interview {
   private async known({ id }: Question): Promise<Reply | undefined> {
     const text = this.reopened.has(id) ? undefined : await this.detectAnswer(id);
     if (text === undefined) return undefined;
-    const hasOthers = id === "tokenizer" || (id === "target" && this.detected?.found.length !== 1);
+    const hasOthers = id === "tokenizer" || (id === "target" && this.server.detected?.found.length !== 1);
     if (hasOthers) {
       this.asked.push({ id, before: this.answers });
       this.typed.set(id, text);
@@ -204,9 +192,9 @@ export class Interview {
   private async detectAnswer(id: QuestionId): Promise<string | undefined> {
     const { answers, around, given } = this;
     if (id === "target")
-      return (await findTargetWithModel({ ...given, ...answers }, this.detected)) ?? knownAnswer(id, answers, around);
+      return (await this.server.findTarget({ ...given, ...answers })) ?? knownAnswer(id, answers, around);
     if (id !== "tokenizer") return knownAnswer(id, answers, around);
-    const name = this.isProbed ? await this.detectTokenizer() : undefined;
+    const name = this.server.isProbed ? await this.detectTokenizer() : undefined;
     // It is proposed, not the model's name.
     if (name === "none") this.typed.set(id, name);
     return name === "none" ? undefined : name;
@@ -215,10 +203,11 @@ export class Interview {
   /** Returns the answer from a flag or a default. Records its problems. */
   private async answer(question: Question, given: string | undefined): Promise<string> {
     // The models are unknown when a problem prevented the query.
-    const isUnknown = question.id === "model" && !this.isProbed && !this.isOffline;
+    const { server } = this;
+    const isUnknown = question.id === "model" && !server.isProbed && !server.isOffline;
     if (isUnknown && (given !== undefined || this.mode === "defaults")) return given ?? "";
     const preset = question.preset({ ...this.given, ...this.answers }, this.around);
-    if (given === undefined && question.id === "tokenizer" && this.mode === "defaults" && this.isProbed)
+    if (given === undefined && question.id === "tokenizer" && this.mode === "defaults" && server.isProbed)
       return this.detectTokenizer();
     const answer = given ?? (this.mode === "defaults" ? preset : undefined);
     if (answer !== undefined) {
@@ -227,8 +216,8 @@ export class Interview {
       if (this.mode === "ask" && this.problems.length > 0) throw new UserError(this.problems);
       return answer;
     }
-    const models = this.isProbed ? this.models : [];
-    this.problems.push(unanswered(question, { preset, models, takesDefaults: this.mode === "defaults" }));
+    const takesDefaults = this.mode === "defaults";
+    this.problems.push(unanswered(question, { preset, models: server.models, takesDefaults }));
     return preset ?? "";
   }
 
@@ -263,9 +252,7 @@ export class Interview {
     this.answers = last.before;
     const { target, url } = { ...this.given, ...this.answers };
     if (target !== undefined && url !== undefined) return;
-    this.isProbed = false;
-    this.models = [];
-    if (url === undefined) this.detected = undefined;
+    this.server.forget(url === undefined);
   }
 
   /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
@@ -275,14 +262,13 @@ export class Interview {
     const answered = { model: "any", ...this.given, ...this.answers };
     if (this.mode === "defaults" && lacksTargetAnswer(answered, this.around)) return "done";
     try {
-      this.models = await findModels({ ...this.given, ...this.answers });
-      this.isProbed = true;
+      await this.server.listModels({ ...this.given, ...this.answers });
     } catch (error) {
       if (!(error instanceof RunError || error instanceof UserError)) throw error;
       if (this.mode === "ask") return this.askAfterFailure(messageOf(wordError(error, nameInQuestions)));
       throw error instanceof RunError ? error.reword(error.text, [error.hint, ` ${NO_SERVER_HINT}`]) : error;
     }
-    requireMeasurable(this.models, this.answers);
+    requireMeasurable(this.server.models, this.answers);
     return "done";
   }
 
@@ -295,8 +281,8 @@ export class Interview {
       { value: "offline", label: "write the scenario without querying the server" },
     ]);
     if (reply.kind === "end") return "end";
-    this.isOffline = reply.kind === "answer" && reply.text === "offline";
-    if (this.isOffline) return "done";
+    this.server.isOffline = reply.kind === "answer" && reply.text === "offline";
+    if (this.server.isOffline) return "done";
     if (!hasFlag) this.backTo("url");
     return "again";
   }
@@ -314,12 +300,8 @@ export class Interview {
     this.problems.push(wrongAnswer(question.id, message, given, choices));
   }
 
-  /** Returns the tokenizer of the model, as far as the server says it and it can be loaded here. */
-  private async detectTokenizer(): Promise<string> {
-    const { model = "" } = this.answers;
-    const { name, text } = await findTokenizer(this.models.find((one) => one.name === model) ?? { name: model });
-    if (text !== undefined) await this.inform(text);
-    return name;
+  private detectTokenizer(): Promise<string> {
+    return this.server.findTokenizer(this.answers.model ?? "");
   }
 
   private async checkTokenizer(question: Question, answer: string): Promise<void> {
@@ -330,10 +312,8 @@ export class Interview {
     this.problems.push(problem("unreadable", "--tokenizer", message, hint, answer));
   }
 
-  /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
   private async findTokenizerProblem({ id }: Question, answer: string): Promise<string | undefined> {
-    if (id !== "tokenizer" || this.isOffline) return undefined;
-    return findTokenizerProblem(answer);
+    return id === "tokenizer" ? this.server.findTokenizerProblem(answer) : undefined;
   }
 
   /** Reports problems with flags before the first question, as far as they can be known. */

@@ -41,6 +41,11 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["http h:1 -u 4", /^-u: is not a flag of this command\. Did you mean -c or --users\?/],
   ["http h:1 -q 100", /^100: is an unexpected argument\. Did you mean -r 100\?/],
   ["http -q 100 h:1", /^100: is an unexpected argument\. Did you mean -r 100\?/],
+  ["triton h:1 --isl 128", /^--isl: is not a flag of this command\. It is an option of rampart llm\.$/],
+  ["triton --isl 128 h:1", /^--isl: is not a flag of this command\. It is an option of rampart llm\.$/],
+  ["llm h:1 --itll 20ms", /^--itll: is not a flag of this command\. Write --slo itl=20ms\.$/],
+  ["http h:1 -duration=5s", /^-duration: is not a flag of this command\. Did you mean --for\?$/],
+  ["http h:1 -rate 100", /^-rate: is not a flag of this command\. Did you mean --rate\?$/],
   ["llm h:1 --ttft 200ms", /^--ttft: is not a flag of this command\. Write --slo ttft=200ms\./],
   ["init --goal limt --yes", /^--goal: must be one of .* Did you mean limit\?/],
   [

@@ -42,7 +42,7 @@ describe("rampart run", () => {
         const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
         assert.equal(code, 0, err);
         const plan = JSON.parse(out) as Plan;
-        assert.deepEqual(checkPlan(plan), plan);
+        checkPlan(plan);
         assert.deepEqual(plan.inputs, { kind: "json", files: [join(cwd, "data.json")], readsTags: true });
         assert.deepEqual(plan.assertions.length, 1);
       });

@@ -43,7 +43,9 @@ async function runCase(row: ConformanceRow, aCase: Case): Promise<void> {
   const starting = Array.from({ length: serverCount }, start).filter((server) => server !== undefined);
   const servers = await Promise.all(starting);
   try {
-    const running = startPlan(checkPlan(planOf(row, aCase, servers)), {
+    const plan = planOf(row, aCase, servers);
+    checkPlan(plan);
+    const running = startPlan(plan, {
       openObserver: async () => ({}),
       check: async () => {},
     });

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import * as api from "../../src/index.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { loadScenario } from "../../src/scenario/load-module.ts";
 import { toLaterError, toLoadError } from "../../src/scenario/scenario-error.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { inFolder, runRampart } from "../cli/rampart-process.ts";
@@ -217,12 +216,6 @@ describe("a scenario whose code throws", () => {
     const { code, err } = await inFolder(files, (cwd) => runRampart(["run", "x.ts"], { cwd }));
     assert.equal(code, 64, err);
     assert.match(err, /^rampart: other\.ts:2:\d+: does not load: Cannot access 'b' before initialization\. /);
-  });
-
-  test("one that waits for nothing is refused when its time is over", async () => {
-    await inFolder({ "never.mjs": "await new Promise(() => {});\nexport default 1;\n" }, async (cwd) => {
-      await assert.rejects(loadScenario(`${cwd}/never.mjs`, {}, 200), /never\.mjs: is still loading after 0\.2 s/);
-    });
   });
 
   test("an error of Rampart's own is not taken for the scenario's", () => {

@@ -202,7 +202,7 @@ test("under a ramp, the number of due requests is the integral of the rate", () 
         sec < overSec
           ? from * sec + ((to - from) * sec * sec) / (2 * overSec)
           : ((from + to) / 2) * overSec + to * (sec - overSec);
-      const times = take(rampArrivals(constantArrivals(to), to, { fromPerSec: from, overMs }), 300);
+      const times = take(rampArrivals(constantArrivals, to, { fromPerSec: from, overMs }), 300);
       for (const [index, time] of times.entries()) {
         const asked = askedUntil(time / 1e9);
         assert.ok(Math.abs(asked - (index + 1)) < 1e-6 * (index + 1), `${asked} for request ${index + 1}`);
@@ -213,15 +213,28 @@ test("under a ramp, the number of due requests is the integral of the rate", () 
 });
 
 test("a ramp from 0 to 10 per second in 4 s: the first request is due after one request's worth of rate, then the rate is held", () => {
-  const times = take(rampArrivals(constantArrivals(10), 10, { fromPerSec: 0, overMs: 4000 }), 25);
+  const times = take(rampArrivals(constantArrivals, 10, { fromPerSec: 0, overMs: 4000 }), 25);
   assert.ok(Math.abs((times[0] as number) - Math.sqrt(0.8) * 1e9) < 1);
   assert.ok(Math.abs((times[19] as number) - 4e9) < 1);
   for (const gap of gapsOf(times).slice(20)) assert.ok(Math.abs(gap - 100e6) < 1);
 });
 
+test("a ramp from 10 to 0 per second in 4 s is the one from 0 to 10 backwards: 20 requests, and no more", () => {
+  const [rising, falling] = [
+    take(rampArrivals(constantArrivals, 10, { fromPerSec: 0, overMs: 4000 }), 20),
+    take(rampArrivals(constantArrivals, 0, { fromPerSec: 10, overMs: 4000 }), 22),
+  ];
+  for (let n = 1; n < 20; n++)
+    assert.ok(Math.abs((falling[n - 1] as number) - (4e9 - (rising[19 - n] as number))) < 1, `request ${n}`);
+  assert.deepEqual(falling.slice(19), [4e9, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
+});
+
 test("a ramp takes gaps of 0, also while its rate is 0", () => {
   assert.deepEqual(
-    take(rampArrivals(intervalArrivals([0, 2e9]), 1, { fromPerSec: 0, overMs: 1000 }), 3),
+    take(
+      rampArrivals(() => intervalArrivals([0, 2e9]), 1, { fromPerSec: 0, overMs: 1000 }),
+      3,
+    ),
     [0, 2.5e9, 2.5e9],
   );
 });

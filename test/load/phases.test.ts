@@ -42,6 +42,10 @@ describe("a load with phases", () => {
     assert.deepEqual(prepareLoad(phases({ load: hold(4) }, { load: hold(2, 64) })).search, {
       ...{ unit: "concurrency", levels: list(64), search: "linear" },
     });
+    const toZero = { ...rate(0), ramp: { fromPerSec: 5, overMs: 1000 } };
+    assert.deepEqual(prepareLoad(phases({ load: hold(400) }, { load: toZero })).search, {
+      ...{ unit: "request-rate", levels: list(0), search: "linear", maxConcurrency: 400 },
+    });
   });
 
   test("has a schedule when one of its phases has one, and latencies of it when that one is measured", () => {

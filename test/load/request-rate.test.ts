@@ -38,7 +38,7 @@ test("a request rate hands on its limit of requests outstanding, its gaps and it
   const drive = load.drive(10, []);
   assert.ok(drive.kind === "scheduled");
   assert.equal(drive.maxOutstanding, 5);
-  const expected = rampArrivals(gammaArrivals(10, 0.25, 3), 10, { fromPerSec: 0, overMs: 1000 });
+  const expected = rampArrivals((perSec) => gammaArrivals(perSec, 0.25, 3), 10, { fromPerSec: 0, overMs: 1000 });
   assert.deepEqual(Array.from({ length: 20 }, drive.arrivals), Array.from({ length: 20 }, expected));
 });
 
@@ -52,6 +52,8 @@ const VALID = {
 const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
   ["a rate below 1", true, {}],
   ["rate 0", false, { levels: { kind: "list", values: [0] } }],
+  ["a ramp to 0", true, { levels: { kind: "list", values: [0] }, ramp: { fromPerSec: 5, overMs: 1 } }],
+  ["a ramp from 0 to 0", false, { levels: { kind: "list", values: [0] }, ramp: { fromPerSec: 0, overMs: 1 } }],
   ["an unknown distribution", false, { distribution: "normal" }],
   ["half a seed", false, { seed: 0.5 }],
   ["a smoothness", true, { distribution: "gamma", smoothness: 0.5 }],

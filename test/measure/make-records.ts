@@ -11,6 +11,8 @@ export interface Row {
   readonly firstByteNs?: number;
   readonly decodeNs?: number;
   readonly flags?: number;
+  /** Default: 1. */
+  readonly responseCount?: number;
   /** Default: `endNs`. */
   readonly overNs?: number;
 }
@@ -25,7 +27,7 @@ export function fill(records: RecordColumns, row: Row): void {
   records.endNs[at] = row.endNs;
   records.overNs[at] = row.overNs ?? row.endNs;
   records.decodeNs[at] = row.decodeNs ?? 0;
-  records.responseCount[at] = 1;
+  records.responseCount[at] = row.responseCount ?? 1;
   records.flags[at] = row.flags ?? 0;
   records.commit();
 }

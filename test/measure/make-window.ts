@@ -125,6 +125,8 @@ export function makeWindow(parts: WindowParts = {}): Measurement {
     inFlightSumNs: parts.inFlightSumNs ?? sumOfValues(latency),
     sequenceCount: parts.sequenceCount ?? 0,
     responseCount: parts.responseCount ?? latenciesNs.length,
+    betweenCount: (parts.responseCount ?? latenciesNs.length) - latenciesNs.length,
+    betweenSumNs: sumOfValues(latency) - sumOfValues(firstResponse ?? latency),
     latency,
     ...(firstResponse === undefined ? {} : { firstResponse }),
     ...(scheduledLatency === undefined ? {} : { scheduledLatency }),

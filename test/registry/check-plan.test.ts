@@ -36,10 +36,7 @@ function withValue(path: string, value: unknown): unknown {
   return plan;
 }
 
-test("a sound plan is returned as it is", () => {
-  const plan = makePlan();
-  assert.equal(checkPlan(plan), plan);
-});
+test("a sound plan has no problems", () => assert.deepEqual(pathsOf(makePlan()), []));
 
 const sound: readonly (readonly [path: string, value: unknown])[] = [
   [
@@ -273,7 +270,9 @@ for (const [name, plan, path] of together)
 
 test("a plan survives being printed as JSON and read again", () => {
   const plan = makePlan({ measurement: { latencyLimitMs: 5, percentile: 99 } });
-  assert.deepEqual(checkPlan(JSON.parse(JSON.stringify(plan)) as Plan), plan);
+  const read = JSON.parse(JSON.stringify(plan)) as Plan;
+  assert.deepEqual(read, plan);
+  checkPlan(read);
 });
 
 test("every service kind is a target", () => {

@@ -94,6 +94,7 @@ test("a file that can not be written is an error that names it", async () => {
 const record = (ns: bigint, value = 1): RequestRecord => ({
   index: 0,
   sendEpochNs: ns,
+  latencyNs: 5,
   sequenceId: 0,
   inputs: [{ name: "IN", datatype: "INT32", shape: [1, 2], bytes: new Uint8Array(Int32Array.of(value, 2).buffer) }],
   responses: [

@@ -289,30 +289,36 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
   }
 });
 
-test("streams without their end mark are counted as failed where others have it", LIMIT, async () => {
-  let index = 0;
-  const server = createServer((request, response) => {
-    const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
-    const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
-    response.setHeader("Content-Type", "text/event-stream");
-    request.resume().on("end", () => response.end(text + mark));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  try {
-    const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-    const { levels } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
-    const tokens = tokensOf(levels[0]);
-    assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-    const told = tokenWarnings(tokens).join("\n");
-    assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
-    assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
-    assert.equal(toTokensJson(tokens).withoutEndMark, 2);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+test(
+  "streams without their end mark are failed requests where others have it, and the first one has failed tokens",
+  LIMIT,
+  async () => {
+    let index = 0;
+    const server = createServer((request, response) => {
+      const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
+      const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
+      response.setHeader("Content-Type", "text/event-stream");
+      request.resume().on("end", () => response.end(text + mark));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+      const { levels, failures } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
+      const tokens = tokensOf(levels[0]);
+      assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
+      assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount], [5, 1]);
+      assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
+      const told = tokenWarnings(tokens).join("\n");
+      assert.match(told, /^1 of 5 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
+      assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
+      assert.equal(toTokensJson(tokens).withoutEndMark, 1);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);
 
 test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
   const whole = '{"choices":[{"message":{"content":"the cat"}}]}';

@@ -9,6 +9,7 @@ import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts"
 import type { Load } from "../../src/scenario/loads/load.ts";
 import type { LimitedServerOptions } from "../../src/scenario/loads/mlperf.ts";
 import { server, singleStream } from "../../src/scenario/loads/mlperf.ts";
+import { rateRamp } from "../../src/scenario/loads/rates.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
@@ -76,6 +77,12 @@ const REFUSED: readonly {
     name: "the knee in a list of loads",
     parts: { load: [hold(1, { for: "1 s" }), steps([1, 2], { for: "1 s", until: "knee" })] },
     path: "load.1.until",
+    message: /the next level of a phase is prepared before this one is measured/,
+  },
+  {
+    name: "the knee of rates in a list of loads",
+    parts: { load: [rateRamp(1, 4, { for: "1 s", until: "knee" })] },
+    path: "load.0.until",
     message: /the next level of a phase is prepared before this one is measured/,
   },
   {

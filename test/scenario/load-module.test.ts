@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { loadScenario } from "../../src/scenario/load-module.ts";
 import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
 import { runInFolder } from "../cli/run-in-folder.ts";
 
@@ -213,6 +214,17 @@ describe("rampart run refuses", () => {
     const { code, err } = await refuse(files);
     assert.equal(code, 64, err);
     assert.match(err, /^rampart: other\.ts:2(:\d+)?: does not load: /);
+  });
+
+  test("a file that waits for nothing, when its time is over, and says before that it still loads", async () => {
+    await inFolder({ "never.mjs": "await new Promise(() => {});\nexport default 1;\n" }, async (cwd) => {
+      const said: string[] = [];
+      const limits = { noticeMs: 100, mostMs: 200 };
+      const loading = loadScenario(join(cwd, "never.mjs"), {}, (text) => said.push(text), limits);
+      await assert.rejects(loading, /never\.mjs: is still loading after 0\.2 s/);
+      assert.equal(said.length, 1);
+      assert.match(said[0] ?? "", /never\.mjs: is still loading after 0\.1 s: it waits for .*, for 0\.2 s at most\n$/);
+    });
   });
 
   test("a missing file, a folder, and a device", async () => {

@@ -91,6 +91,36 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
     { kind: "duration", durationMs: 60_000 },
   ],
   [
+    "a ramp of rates to 0",
+    rateRamp(100, 0, { over: "1m" }),
+    {
+      ...{ kind: "request-rate", levels: list(0), ...LINEAR, distribution: "constant", seed: 0 },
+      ramp: { fromPerSec: 100, overMs: 60_000 },
+    },
+    { kind: "duration", durationMs: 60_000 },
+  ],
+  [
+    "a ramp of users up to the knee",
+    ramp(1, 50, { step: 7, until: "knee" }),
+    { kind: "concurrency", levels: { kind: "range", start: 1, end: 50, step: 7 }, search: "knee" },
+    STABLE,
+  ],
+  [
+    "rates up to the knee",
+    rateSteps([5, 9], { until: "knee", for: "1 s" }),
+    { kind: "request-rate", levels: list(5, 9), search: "knee", distribution: "constant", seed: 0 },
+    { kind: "duration", durationMs: 1000 },
+  ],
+  [
+    "a ramp of rates up to the knee",
+    rateRamp(0, 50, { step: 10, until: "knee" }),
+    {
+      ...{ kind: "request-rate", levels: { kind: "range", start: 10, isFromZero: true, end: 50, step: 10 } },
+      ...{ search: "knee", distribution: "constant", seed: 0 },
+    },
+    STABLE,
+  ],
+  [
     "rates one by one, from the first step above 0",
     rateRamp(0, 100),
     {
@@ -208,7 +238,13 @@ const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, m
   ["a ramp of rates that falls in steps", rateRamp(4, 1), "load", /cannot fall from 4 to 1/],
   ["several rates", untyped(rate([1, 2] as never)), "load.perSec", /rateSteps\(\[…\]\)/],
   ["several concurrencies", untyped(hold([1, 2] as never)), "load.concurrency", /steps\(\[…\]\)/],
-  ["a ramp of rates to 0", rateRamp(1, 0, { over: "1 s" }), "load.to", /above 0/],
+  ["a ramp of rates from 0 to 0", rateRamp(0, 0, { over: "1 s" }), "load.to", /above 0/],
+  [
+    "a ramp over a time up to the knee",
+    ramp(1, 4, untyped({ over: "1 s", until: "knee" })),
+    "load.over",
+    /together with/,
+  ],
   [
     "a ramp of rates with a length",
     rateRamp(1, 4, untyped({ over: "1 s", for: "1 s" })),

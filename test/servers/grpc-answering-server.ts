@@ -1,13 +1,13 @@
-import { createSecureServer, createServer, type Http2Session } from "node:http2";
+import { createSecureServer, createServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 
 /** A small gRPC server in this process whose messages the test decides, byte by byte. */
 
 /**
- * What a method answers: messages, without their prefixes, or a status of gRPC. Of a stream each message of the request is answered, and of
- * a unary call its only one.
+ * What a method answers: messages, without their prefixes, at once or one by one, or a status of gRPC. Of a stream each message of the request
+ * is answered, and of a unary call its only one.
  */
-export type GrpcAnswer = (message: Uint8Array) => readonly Uint8Array[] | number;
+export type GrpcAnswer = (message: Uint8Array) => readonly Uint8Array[] | AsyncIterable<Uint8Array> | number;
 
 export interface GrpcAnsweringServer {
   /** `127.0.0.1:PORT`. */
@@ -41,6 +41,7 @@ export async function startGrpcAnsweringServer(
     const name = String(headers[":path"]).split("/").at(-1) ?? "";
     called.push(name);
     let status = 0;
+    const open: Promise<void>[] = [];
     let buffer = Buffer.alloc(0);
     stream.on("error", () => {});
     stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -52,10 +53,11 @@ export async function startGrpcAnsweringServer(
         const answer = methods[name]?.(new Uint8Array(buffer.subarray(PREFIX_BYTES, end))) ?? UNIMPLEMENTED;
         buffer = buffer.subarray(end);
         if (typeof answer === "number") status = answer;
+        else if (Symbol.asyncIterator in answer) open.push(pour(answer, stream));
         else for (const message of answer) stream.write(frame(message));
       }
     });
-    stream.on("end", () => stream.end());
+    stream.on("end", () => void Promise.all(open).then(() => stream.end()));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = (): void => {
@@ -63,6 +65,10 @@ export async function startGrpcAnsweringServer(
     server.close();
   };
   return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, called, close };
+}
+
+async function pour(messages: AsyncIterable<Uint8Array>, stream: ServerHttp2Stream): Promise<void> {
+  for await (const message of messages) if (!stream.destroyed) stream.write(frame(message));
 }
 
 function frame(message: Uint8Array): Buffer {

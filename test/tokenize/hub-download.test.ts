@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as listen } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -175,6 +175,25 @@ test("an unreachable hub is reported, with the places that were searched", async
   assert.ok(error instanceof RunError && error.code === "unreachable", String(error));
   assert.match(error.message, new RegExp(`org/model.*127\\.0\\.0\\.1:${port}: Connection refused`));
 });
+
+// They waited for 30 s.
+const SILENT = { timeout: 25_000 };
+for (const [name, scheme, message] of [
+  ["never connects", "https", /Connection timed out/],
+  ["never answers", "http", /No response in time/],
+] as const)
+  test(`a hub that ${name} is left after a few seconds`, SILENT, async () => {
+    const server = listen().listen(0, "127.0.0.1");
+    try {
+      await new Promise((resolve) => server.once("listening", resolve));
+      const env = environment(scheme, `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const error = await loadTokenizer("org/model", { env }).catch((caught: unknown) => caught);
+      assert.ok(error instanceof RunError && error.code === "unreachable", String(error));
+      assert.match(error.message, message);
+    } finally {
+      server.close();
+    }
+  });
 
 test("an endpoint that is not a URL is rejected", async () => {
   const error = await loadTokenizer("org/model", { env: environment("bad", "hub") }).catch((caught: unknown) => caught);

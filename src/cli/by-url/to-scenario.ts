@@ -87,13 +87,7 @@ function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: Url
 
 function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
   const most = extent !== undefined && "for" in extent ? extent.for : forAtMost;
-  const where = slos.map(toLimit);
-  const hasErrors = slos.some(({ assertion }) => assertion.metric.key === "errorRate");
-  const value = call("findMax", {
-    range: searchedUsers(users),
-    where: hasErrors ? where : [...where, call("errorRate").with("below", "1 %")],
-    ...toTimes({ for: most }),
-  });
+  const value = call("findMax", { range: searchedUsers(users), where: slos.map(toLimit), ...toTimes({ for: most }) });
   const comment =
     "Doubles the number of users until a limit breaks, then bisects; each is measured until it is certain.";
   return { name: "load", value, comment };

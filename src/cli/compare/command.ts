@@ -1,6 +1,6 @@
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import type { OutputFilesPlan } from "../../plan/plan.ts";
-import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
 import { hasIntervals } from "../../report/compare/file-notes.ts";
@@ -13,13 +13,8 @@ import {
 } from "../../report/compare/limits.ts";
 import { buildComparisonModel } from "../../report/compare/model.ts";
 import { judgeComparison } from "../../report/compare/verdict.ts";
-import { formatPicturePage } from "../../report/html/report-page.ts";
-import { formatJunit } from "../../report/junit.ts";
-import { formatMarkdownReport } from "../../report/markdown.ts";
-import type { ReportModel } from "../../report/model/report-model.ts";
-import { writeOutput } from "../../report/output-file.ts";
-import { createSvgPainter, readChartLibrary } from "../../report/plots/chart-library.ts";
-import { renderText } from "../../report/text/render-text.ts";
+import { writeModelFiles } from "../../report/model-files.ts";
+import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
@@ -29,6 +24,7 @@ import { type HelpPage, printsHelp } from "../help/page.ts";
 import { parseLimit, parsePrecision } from "../options/parse-limit.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
+import { inScenario, withNames } from "../setting-names.ts";
 import { commandFlags, readFiles } from "../shared-flags.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
 import { type GivenSides, splitSides } from "./sides.ts";
@@ -81,7 +77,8 @@ interface Request {
 export const COMMAND = commandOf(FLAGS, runCompareCommand, { name: "REPORT", takes: "file" });
 
 /** Runs `rampart compare`. Returns the exit code. */
-export async function runCompareCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+export async function runCompareCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+  const io = withNames(rawIo, inScenario);
   return explainErrors(command, io, () => {
     const given = splitSides(args, takesValue);
     const flags = parseFlags(FLAGS, given.rest, 0);
@@ -137,8 +134,8 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   const model = buildComparisonModel(sides, isStrict);
-  textIo.out(renderText(model, { isVerbose: isAll, moreFlag: "-v", terminalColumns: textIo.outColumns }));
-  await writeFiles(sides, model, request);
+  textIo.out(renderText(model, { isVerbose: isAll, ...styleOf(textIo) }));
+  await writeModelFiles(files, model, toComparisonJson(sides, isStrict));
   return conclude(sides, request, io);
 }
 
@@ -159,29 +156,6 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
     const known = [...names].filter((one) => findMetric(one) !== undefined);
     return [problem("mismatch", "--fail-if", `${side} has no ${label}`, `It has ${known.join(", ")}.`, text)];
   });
-}
-
-async function writeFiles(
-  sides: readonly ComparedSides[],
-  model: ReportModel,
-  { files, isStrict }: Request,
-): Promise<void> {
-  const { json, markdown, html, junit } = files;
-  const write = (flag: string, path: string | undefined, format: () => string): void => {
-    if (path === undefined) return;
-    try {
-      writeOutput(path, format());
-    } catch (error) {
-      const message = `${path} cannot be written: ${messageOf(error)}`;
-      throw new RunError("output", message, `Give another path with ${flag}.`);
-    }
-  };
-  write("--json", json, () => `${JSON.stringify(toComparisonJson(sides, isStrict), null, 2)}\n`);
-  write("--markdown", markdown, () => formatMarkdownReport(model));
-  write("--junit", junit, () => formatJunit(model));
-  if (html === undefined) return;
-  const paint = createSvgPainter(await readChartLibrary(), "transparent");
-  write("--html", html, () => formatPicturePage(model, paint));
 }
 
 /** Returns the exit code, and says what a limit without a result means. */

@@ -1,5 +1,12 @@
 import { detectFormat } from "../../inputs/prompts/detect-format.ts";
-import { DEFAULT_PROMPTS, type InputFormat, type PromptSource, parseInputFile } from "../../inputs/prompts/settings.ts";
+import {
+  DEFAULT_PROMPTS,
+  type InputFormat,
+  isGenerated,
+  type PromptSource,
+  parseInputFile,
+  traitsOf,
+} from "../../inputs/prompts/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
 /** The input file as the user named it, or an empty text, and its format. */
@@ -15,7 +22,7 @@ export function sourceOf({ file, format }: InputFile): PromptSource {
 
 /** Reports whether prompts, and sessions with them, are generated. */
 export function hasMadeUpPrompts(input: InputFile): boolean {
-  return sourceOf(input).kind === "synthetic";
+  return isGenerated(sourceOf(input));
 }
 
 /**
@@ -23,12 +30,12 @@ export function hasMadeUpPrompts(input: InputFile): boolean {
  * says otherwise.
  */
 export function isPayloadFile(input: InputFile): boolean {
-  return ["payload", "trace"].includes(sourceOf(input).kind);
+  return traitsOf(sourceOf(input)).hasTimes === true;
 }
 
 /** Reports whether the file can contain sessions. */
 export function canHaveSessions(input: InputFile): boolean {
-  return ["payload", "conversations"].includes(sourceOf(input).kind);
+  return traitsOf(sourceOf(input)).canHaveSessions === true;
 }
 
 /** Returns the format of a file; that of `auto` is detected from the file. @throws UserError for an unknown format */

@@ -38,6 +38,7 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   {
     name: "data",
     meant: ["--body", "--data-raw", "--data-binary", "--json-body"],
+    meantAs: { "-D": "-d @FILE" },
     isCommon: true,
     short: "d",
     value: "TEXT|@FILE|@-",

@@ -48,7 +48,7 @@ export async function readPodScenario(
 ): Promise<PodScenario | undefined> {
   let loaded: LoadedScenario;
   try {
-    loaded = await loadScenario(file, await io.loadApi());
+    loaded = await loadScenario(file, await io.loadApi(), io.err);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     problems.push(...error.problems);

@@ -114,6 +114,7 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     value: "N|auto",
     setting: "client.workers",
     defaultText: "1, the main thread",
+    meant: ["--threads", "--max-workers", "--workers-max"],
     help: "Number of threads that send, each its share of the load, where one core is not enough. The report, and files of single requests, are those of one. auto begins with one, and adds one after each level for which the client was the limit: a level never changes its threads. Not with shared memory or targets inside this process.",
     differs: NOT_SHOWN,
     resolve: (text) => {

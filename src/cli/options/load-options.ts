@@ -11,6 +11,25 @@ const FOR_BY_URL = { help: "Measure each number of users for this long. With --s
 const MEASURED_MODEL = { help: "Model to measure." } as const;
 const REQUESTS_BY_URL = { help: "Measure this number of requests with each number of users instead." } as const;
 
+const SAVED = "in the scenario that --save writes";
+
+/** What only scenarios can say, by what other tools call it. */
+const IN_SAVED = {
+  "--rate": `load: rate(5) ${SAVED}`,
+  "--request-rate": `load: rate(5) ${SAVED}`,
+  "--warmup-request-count": `warmupRequests: 10 ${SAVED}`,
+  "--warmup": `warmupFor: "10 s" ${SAVED}`,
+  "--batch-size": `batchSize: 8 ${SAVED}`,
+  "-b": `batchSize: 8 ${SAVED}`,
+  "--endpoint-type": `endpoint: "chat" ${SAVED}`,
+  "--extra-inputs": `extra: { temperature: 0 } ${SAVED}`,
+  "--input-file": `inputs: input.prompts({ file: "x.jsonl" }) ${SAVED}`,
+  "--input-data": `inputs: input.json("x.json") ${SAVED}`,
+  "--isl-stddev": `isl: { mean: 550, stddev: 50 } ${SAVED}`,
+  "--osl-stddev": `osl: { mean: 128, stddev: 10 } ${SAVED}`,
+  "--num-dataset-entries": `count: 100 ${SAVED}`,
+} as const;
+
 /** `--users` of the commands that find out by themselves what answers. */
 const USERS_BY_URL = {
   kind: "text",
@@ -28,6 +47,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "chat", "doctor", "init"],
     isCommon: true,
+    meant: ["--host", "--target", "--base-url"],
     help: "Address of the server, instead of the argument.",
     differs: {
       ...NOT_SHOWN,
@@ -71,6 +91,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: [...BY_URL, "chat", "init"],
     defaultText: "the server's only model",
+    meant: ["--model-names", "--model-name"],
     help: "Model to ask.",
     differs: { llm: MEASURED_MODEL, triton: MEASURED_MODEL, init: MEASURED_MODEL },
   },
@@ -81,6 +102,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     value: "NAME",
     doors: ["llm", "chat", "init", "mock"],
     defaultText: "the server's own counts",
+    meant: ["--processor"],
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, an encoding of tiktoken, or none.",
     differs: {
       llm: {
@@ -105,7 +127,10 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["llm", "init"],
     min: 1,
     default: DEFAULT_ISL,
-    meant: ["--input-tokens", "--prompt-tokens"],
+    meant: [
+      ...["--input-tokens", "--prompt-tokens", "--input-length", "--isl-mean"],
+      ...["--random-input-len", "--synthetic-input-tokens-mean"],
+    ],
     help: "Length of prompts, in tokens.",
     differs: { init: { help: "Length of prompts of language models, in tokens." } },
   },
@@ -117,7 +142,10 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["llm", "chat", "init", "mock"],
     min: 1,
     default: 64,
-    meant: ["--max-tokens", "--output-tokens"],
+    meant: [
+      ...["--max-tokens", "--output-tokens", "--output-length", "--osl-mean"],
+      ...["--random-output-len", "--output-tokens-mean"],
+    ],
     help: "Most tokens of the response.",
     differs: {
       llm: { default: DEFAULT_OSL },
@@ -146,7 +174,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: ["run", "http", ...BY_URL, "doctor", "init"],
     isCommon: true,
     min: 1,
-    meant: ["--concurrency", "--connections", "--vus", "-u"],
+    meant: ["--concurrency", "--connections", "--vus", "-u", "--max-concurrency", "--concurrency-range"],
     help: "Requests in flight that will be asked for.",
     differs: {
       run: { help: "Requests in flight, instead of the scenario's load, for as long. With --rate: at most." },
@@ -171,7 +199,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     min: 0.001,
     example: 100,
-    meant: ["--request-rate", "--rps", "--qps", "-q"],
+    meant: ["--request-rate", "--rps", "--qps", "-q", "--request-rate-range"],
     help: "Requests per second that will be asked for.",
     differs: {
       run: { help: "Send N requests per second, instead of the scenario's load, for as long." },
@@ -189,7 +217,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
-    meant: ["--duration", "--time"],
+    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--benchmark-duration"],
     help: "Measure for this long.",
     differs: {
       llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 60s" },
@@ -211,7 +239,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: COMMANDS,
     isCommon: true,
     min: 1,
-    meant: ["--iterations", "--request-count"],
+    meant: ["--iterations", "--request-count", "--max-requests", "--num-prompts", "-i"],
     help: "Measure this number of requests instead.",
     differs: {
       run: { help: "Measure this number of requests at each level." },
@@ -255,6 +283,13 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
   {
     name: "header",
     short: "H",
+    meantAs: {
+      "-T": '-H "Content-Type: application/json"',
+      "-A": '-H "Accept: text/html"',
+      "-a": '-H "Authorization: Basic …"',
+      "--user": '-H "Authorization: Basic …"',
+      "--user-agent": '-H "User-Agent: …"',
+    },
     isCommon: true,
     kind: "text",
     value: '"NAME: VALUE"',
@@ -268,6 +303,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     kind: "switch",
     isCommon: true,
     doors: ["http", ...BY_URL, "chat"],
+    meant: ["--insecure-skip-tls-verify"],
     help: "Accept any certificate.",
     differs: NOT_SHOWN,
   },
@@ -278,6 +314,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     value: "FILE.ts",
     doors: [...BY_URL, "init"],
     meant: ["--out", "--output"],
+    meantAs: IN_SAVED,
     help: "Write the scenario that repeats the run. An existing file is kept.",
     differs: {
       init: {

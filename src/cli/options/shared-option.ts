@@ -57,6 +57,8 @@ export interface SharedOption {
   readonly resolve?: (text: string) => PlanValue;
   /** Names that others give it, with dashes: the error for such a name suggests its own. */
   readonly meant?: readonly string[];
+  /** What to write for other names that stand for a use of it, by these names. */
+  readonly meantAs?: Readonly<Record<string, string>>;
   /** Whether each time it is given adds a text to a list in the plan. Without a setting, the command itself knows. */
   readonly isRepeatable?: true;
   /** Whether it says what to measure: help shows it before the command's other options. */

@@ -1,3 +1,4 @@
+import { listNames } from "../../plan/show-value.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { CLIENT_OPTIONS } from "./client-options.ts";
 import { LOAD_OPTIONS } from "./load-options.ts";
@@ -33,7 +34,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "chat", "report", "compare", "doctor"],
-    meant: ["--out", "--output", "-o", "--summary-export"],
+    meant: ["--out", "--output", "-o", "--summary-export", "--output-path", "--output-file", "--save-result"],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       chat: {
@@ -108,6 +109,7 @@ const OPTIONS: readonly SharedOption[] = [
     min: 0,
     max: 999_999_999_999_999,
     default: 0,
+    meant: ["--random-seed"],
     help: "Seed of all random draws: the same number repeats arrivals and data, also of all runs of a scenario with repeat.",
   },
   {
@@ -116,6 +118,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "text",
     value: "NAME",
     doors: ["llm", "chat", "genai-perf"],
+    meant: ["--api-key"],
     help: "Environment variable with the API key, sent as a bearer token (to the type messages as x-api-key) and never printed or exported.",
   },
   ...CLIENT_OPTIONS,
@@ -131,6 +134,7 @@ const OPTIONS: readonly SharedOption[] = [
     setting: "outputs.isLive",
     puts: false,
     doors: COMMANDS,
+    meant: ["--headless", "--no-tui", "--no-progress"],
     help: "Do not show the state of the run.",
   },
   {
@@ -202,6 +206,18 @@ export function sharedOptions(door: Door): SharedOption[] {
     const value = option.value ?? PLACEHOLDERS[option.kind];
     return { ...rest, ...(value === undefined ? {} : { value }), ...differs?.[door] };
   });
+}
+
+/** Returns what to say of an option that only other commands have; undefined for a name that none has. @param typed with its dashes */
+export function optionElsewhere(typed: string): { readonly takesValue: boolean; readonly hint: string } | undefined {
+  const option = OPTIONS.find(({ name, meant = [] }) => [`--${name}`, ...meant].includes(typed));
+  if (option === undefined) return undefined;
+  const { name, doors = MEASURING, kind } = option;
+  const measuring = COMMANDS.filter((command) => doors.includes(command));
+  const commands = `rampart ${listNames(measuring.length > 0 ? measuring : doors)}`;
+  const isName = typed === `--${name}`;
+  const hint = isName ? `It is an option of ${commands}.` : `Did you mean --${name} of ${commands}?`;
+  return { takesValue: kind !== "switch", hint };
 }
 
 /** Returns the option that sets a setting of the Plan, as its user types it: a switch by its letter, if it has one. Undefined without one. */

@@ -109,7 +109,8 @@ export async function runPerfAnalyzer(args: readonly string[], command: string, 
 }
 
 async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
-  io.out(`${JSON.stringify(withoutSecrets(checkPlan(plan)), null, 2)}\n`);
+  checkPlan(plan);
+  io.out(`${JSON.stringify(withoutSecrets(plan), null, 2)}\n`);
   return EXIT.measured;
 }
 

@@ -1,3 +1,4 @@
+import { clientsOf } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { whyNotWritable } from "../../report/output-place.ts";
 import { asksZeros, pathsOf } from "./input-data.ts";
@@ -113,6 +114,7 @@ function givenLoads(settings: Settings): (readonly [name: string, flag: string])
 function targetRules(settings: Settings): Rule[] {
   const { given, target, client, isAsync, isSync, inputData } = settings;
   const isGrpc = target.protocol === "grpc";
+  const clients = clientsOf(isGrpc ? "grpc" : "http");
   return [
     [
       Object.keys(target.parameters).length > 0 && !isGrpc,
@@ -142,8 +144,12 @@ function targetRules(settings: Settings): Rule[] {
       "The -z flag cannot be set when --data-directory is provided.",
       "Give --input-data zero or paths.",
     ],
-    [client.kind === "undici" && isGrpc, "--client", "Cannot use --client undici with gRPC.", "Give own or grpc-js."],
-    [client.kind === "grpc-js" && !isGrpc, "--client", "Cannot use --client grpc-js with HTTP.", "Give own or undici."],
+    [
+      !clients.includes(client.kind),
+      "--client",
+      `Cannot use --client ${client.kind} with ${isGrpc ? "gRPC" : "HTTP"}.`,
+      `Give ${clients.join(" or ")}.`,
+    ],
   ];
 }
 

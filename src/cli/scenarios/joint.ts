@@ -2,6 +2,7 @@ import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
 import { addProblems, messageOf, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { countOf, nsToSec } from "../../plan/units.ts";
 import { joinTimes, type TimeSpan } from "../../registry/run-time.ts";
+import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioJson, ScenarioReportJson } from "../../report/schema/scenarios.ts";
 import { modelOf } from "../../report/stored-report.ts";
 import { toScenariosJson } from "../../report/sweep/scenarios-model.ts";
@@ -17,7 +18,6 @@ import { inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts
 import { readFiles } from "../shared-flags.ts";
 import type { RunRequest } from "./parts.ts";
 import { NAME, nameOfFile, outputOptions } from "./several.ts";
-import { FORMATS, writeReports } from "./sweep.ts";
 
 /** Several scenarios in one run, with one verdict, and reports on all of them. */
 
@@ -68,7 +68,7 @@ export async function runSeveral(request: SeveralRequest, io: CommandIo): Promis
   const json = toScenariosJson(scenarios, { startedAt, durationSec: nsToSec(nowNs() - startNs) });
   // As rampart report makes it of the file again.
   const model = modelOf(JSON.parse(JSON.stringify(json)) as typeof json);
-  if (model !== undefined) await writeReports(files, model, json);
+  if (model !== undefined) await writeModelFiles(files, model, json);
   return code;
 }
 
@@ -80,7 +80,7 @@ function jointOptions(flags: FlagValues): readonly SharedOption[] {
 /** Reads the files that are of all scenarios. @param problems gets what is wrong with these, and with those of each @param inputs files that are read */
 function readJointFiles({ files, flags, problems }: SeveralRequest, inputs: readonly string[]): OutputFilesPlan {
   const joint = jointOptions(flags);
-  const single = joint.filter((option) => !((fileKeyOf(option) ?? "") in FORMATS));
+  const single = joint.filter((option) => !((fileKeyOf(option) ?? "") in MODEL_FILES));
   for (const { name } of single)
     problems.push(
       problem("overwrite", `--${name}`, "is one file for several scenarios", `Write ${NAME} in it.`, flags.text(name)),
@@ -155,7 +155,7 @@ async function runAll(
   const done: ScenarioJson[] = [];
   for (const [index, { file, name }] of planned.entries()) {
     if (done.some(({ exitCode }) => exitCode === EXIT.interrupted)) {
-      done.push({ name, file, reason: "the one before it was interrupted" });
+      done.push({ name, file, reason: "an earlier scenario was interrupted" });
       continue;
     }
     io.out(`${index === 0 ? "" : "\n"}${index + 1}/${planned.length}  ${file}\n\n`);

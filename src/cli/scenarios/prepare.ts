@@ -24,7 +24,13 @@ export const SET_FLAG: Flag = {
   isCommon: true,
   value: "NAME=VALUE",
   help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+  meant: ["--env", "-e"],
   meantAs: {
+    "-f": "rampart run SCENARIO.ts",
+    "--spawn-rate": 'rampUp: "10 s" in hold(…) of the scenario',
+    "--stage": 'load: ramp(1, 64, { over: "2 min" }) in the scenario',
+    "--tag": 'tags: { NAME: "VALUE" } in the scenario',
+    "--until": 'until: "knee" in steps(…) or ramp(…) of the scenario',
     "--repeat": "repeat: 5 in the scenario",
     "--runs": "repeat: 5 in the scenario",
     "--warmup": 'warmupFor: "10 s" in the scenario',
@@ -58,7 +64,7 @@ export async function openScenario<T>(
   io: CommandIo,
   use: (loaded: LoadedScenario) => Promise<T>,
 ): Promise<T> {
-  const loaded = await loadScenario(file, await io.loadApi()).catch((error: unknown) => {
+  const loaded = await loadScenario(file, await io.loadApi(), io.err).catch((error: unknown) => {
     throw error instanceof UserError ? new UserError([...problems, ...error.problems]) : error;
   });
   return withoutExitOf(file, () => use(loaded)).catch((error: unknown) => {

@@ -1,12 +1,11 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { describeSpan } from "../../registry/run-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
-import { writeReport } from "../../report/output-file.ts";
+import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioReportJson } from "../../report/schema/scenarios.ts";
-import { STORED_FORMATS } from "../../report/stored-report.ts";
 import {
   buildSweepModel,
   type PointValues,
@@ -43,12 +42,6 @@ export interface SweepDoor {
 
 /** Options that say nothing about what is measured. */
 const NOT_SWEPT = ["set", "sweep", "fail-if", "save", "help", "help-all"];
-
-/** The reports on several runs together, by their key in a plan. */
-export const FORMATS: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
-  json: (_model, json) => `${JSON.stringify(json, null, 2)}\n`,
-  ...STORED_FORMATS,
-};
 
 /** Measures all points of a sweep, and reports them together. Returns the exit codes of the points. @throws UserError with all problems */
 export async function measureSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<readonly number[]> {
@@ -187,7 +180,7 @@ export function checkPointFiles(flags: FlagValues, door: Door, plans: readonly (
   const read = plans.flatMap((plan) => (plan === undefined ? [] : inputFilesOf(plan)));
   readFiles(flags, sharedOptions(door), read, problems);
   const single = sharedOptions(door)
-    .filter((option) => !((fileKeyOf(option) ?? "json") in FORMATS))
+    .filter((option) => !((fileKeyOf(option) ?? "json") in MODEL_FILES))
     .map(({ name }) => name);
   return [
     ...problems,
@@ -214,15 +207,7 @@ export async function showReports({ model, json, flags, door, onReport }: JointR
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
   onReport?.(json);
-  await writeReports(files, model, json);
-}
-
-/** Writes the reports on several runs. @throws RunError for a file that cannot be written */
-export async function writeReports(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
-  for (const [key, path] of Object.entries(files) as [string, string][]) {
-    const format = FORMATS[key];
-    if (format !== undefined) writeReport(path, await format(model, json), `outputs.files.${key}` as never);
-  }
+  await writeModelFiles(files, model, json);
 }
 
 function place(flags: FlagValues, [name, value]: PointValues[number], { parameters }: SweepDoor): FlagValues {

@@ -5,7 +5,7 @@ import { readConversations } from "./conversations.ts";
 import { readPayloadFile } from "./payload-file.ts";
 import { readPrompts, readRankings } from "./prompt-file.ts";
 import { PromptMaker } from "./prompt-maker.ts";
-import type { PromptSettings, PromptSource } from "./settings.ts";
+import { isGenerated, type PromptSettings, type PromptSource } from "./settings.ts";
 import { makeRankings, makeSynthetic } from "./synthetic.ts";
 import { readTraceCsv } from "./trace-csv.ts";
 
@@ -27,7 +27,7 @@ export async function* createEntries(
   if (hasAny) return;
   const { source } = settings;
   throw new UserError([
-    source.kind === "synthetic"
+    isGenerated(source)
       ? problem("missing", { setting: "inputs.count" }, "leaves no request to send", "Give at least 1.")
       : problem("missing", source.path, "has no requests", "Give a file with at least one request."),
   ]);

@@ -1,5 +1,5 @@
 import type { LayoutSettings, PayloadFormat } from "../../service/openai/payload.ts";
-import type { PromptSettings } from "./settings.ts";
+import { isGenerated, type PromptSettings } from "./settings.ts";
 
 /** What the requests in a file are made of before the run, which then takes its inputs from that file. */
 export interface RequestsPlan {
@@ -33,5 +33,5 @@ declare module "../../plan/plan.ts" {
 
 /** Reports whether prompts are generated without files, so that there can be more of them. */
 export function areGenerated({ prompts: { source } }: RequestsPlan): boolean {
-  return source.kind === "synthetic" && source.names.length === 0;
+  return isGenerated(source) && source.names.length === 0;
 }

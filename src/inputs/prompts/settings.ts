@@ -60,6 +60,25 @@ export type PromptSource =
   /** A CSV trace of Azure's LLM inference service or of BurstGPT. */
   | { readonly kind: "trace"; readonly path: string; readonly dialect?: "azure" | "burstgpt" };
 
+/** Whether the requests of each source have timestamps, and whether they can form sessions. Default: no. */
+const TRAITS: Readonly<Record<PromptSource["kind"], { readonly hasTimes?: true; readonly canHaveSessions?: true }>> = {
+  synthetic: {},
+  file: {},
+  payload: { hasTimes: true, canHaveSessions: true },
+  conversations: { canHaveSessions: true },
+  trace: { hasTimes: true },
+};
+
+/** Returns what is known of the requests of a source. */
+export function traitsOf({ kind }: PromptSource): (typeof TRAITS)[PromptSource["kind"]] {
+  return TRAITS[kind];
+}
+
+/** Reports whether prompts are generated, and not read from files. */
+export function isGenerated(source: PromptSource): source is Extract<PromptSource, { readonly kind: "synthetic" }> {
+  return source.kind === "synthetic";
+}
+
 /** Format of a prompt file; `auto`: from its path. */
 export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
 

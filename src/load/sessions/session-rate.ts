@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { aboveZeroSchema, type PlanOf } from "../../plan/schema.ts";
 import { formatCount } from "../../plan/units.ts";
 import { drawLoad } from "../draw-load.ts";
 import type { LoadMode } from "../load-mode.ts";
@@ -19,7 +19,7 @@ const schema = () =>
   v.object({
     kind: v.literal("session-rate"),
     /** Sessions that begin per second. */
-    perSec: v.pipe(v.number(), v.gtValue(0, "must be above 0")),
+    perSec: aboveZeroSchema(),
     ...arrivalsEntries(),
     ...repeatingEntries(),
   });

@@ -27,18 +27,27 @@ export interface Derived {
   readonly value?: number;
   readonly missing?: string;
   readonly error?: string;
+  /** The error where it is a name that is not there. */
+  readonly unknown?: Unknown;
+}
+
+/** A name that is not there, and the one that was meant, if it is known. */
+interface Unknown {
+  readonly message: string;
+  readonly near: string | undefined;
+  readonly error: Error;
 }
 
 /** Computes a metric. Never throws. */
 export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
   let missing: string | undefined;
-  let unknown: Error | undefined;
+  let unknown: Unknown | undefined;
   const values = valuesOf(level, {
     onMissing: (reason) => {
       missing ??= reason;
     },
-    onUnknown: (error) => {
-      unknown ??= error;
+    onUnknown: (found) => {
+      unknown ??= found;
     },
   });
   try {
@@ -47,44 +56,42 @@ export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
         ? parseResponseQuery(value, "derive").find(values)
         : functionOf<(level: object) => unknown>(value)(values);
     if (typeof found === "number" && Number.isFinite(found)) return { value: found };
-    if (unknown !== undefined) return { error: describeUnknown(value, unknown) };
+    if (unknown !== undefined) return { error: describeUnknown(value, unknown), unknown };
     if (missing !== undefined) return { missing };
     if (typeof found === "number" && !Number.isNaN(found)) return { missing: `it is ${found} here` };
     // An expression is checked before the run, so that only the values of a level can be why it gives none, such as a division by zero.
     if (typeof value === "string") return { missing: `it gives ${describeValue(found)} here, not a finite number` };
     return { error: `returns ${describeValue(found)}, not a finite number` };
   } catch (error) {
-    if (unknown !== undefined) return { error: describeUnknown(value, unknown) };
+    if (unknown !== undefined) return { error: describeUnknown(value, unknown), unknown };
     return missing === undefined ? { error: `throws: ${describeUserError(error)}` } : { missing };
   }
 }
 
 /** An expression has no line of its own. */
-function describeUnknown(value: DerivedValue, unknown: Error): string {
-  return typeof value === "string" ? unknown.message : describeUserError(unknown);
+function describeUnknown(value: DerivedValue, { error }: Unknown): string {
+  return typeof value === "string" ? error.message : describeUserError(error);
 }
 
 interface ReadEvents {
   /** Receives why a metric has no value. */
   onMissing(reason: string): void;
   /** Receives that there is no such metric or statistic, which is then thrown. */
-  onUnknown(error: Error): void;
+  onUnknown(unknown: Unknown): void;
 }
 
 /** Creates what functions and expressions read: the metrics of a level by their keys. */
 function valuesOf({ names, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
-  const refuse = (message: string): never => {
-    const error = new Error(message);
-    onUnknown(error);
+  const refuse = (message: string, near?: string): never => {
+    const error = new Error(near === undefined ? message : `${message}: did you mean ${near}?`);
+    onUnknown({ message, near, error });
     throw error;
   };
   const get = (key: string, name?: string): unknown => {
     const place = name === undefined ? key : `${key}.${name}`;
     const found = read(key, name);
-    if (found === undefined) {
-      const near = name === undefined ? nearestName(key, names) : undefined;
-      return refuse(`there is no metric ${place}${near === undefined ? "" : `: did you mean ${near}?`}`);
-    }
+    if (found === undefined)
+      return refuse(`there is no metric ${place}`, name === undefined ? nearestName(key, names) : undefined);
     if ("value" in found) return found.value;
     if ("statistic" in found)
       return byName(
@@ -126,21 +133,29 @@ function describeValue(value: unknown): string {
   return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
 }
 
+const FUNCTION_HINT = "Write metrics by their keys, such as level.throughput or level.latency.p99.";
 const HINT = "Write metrics by their keys and numbers in backticks, such as outputTokensPerSec / gpuPower.average.";
 
-/** Returns what is wrong with an expression: its syntax, a name that no metric has, or that it gives no number; undefined when it is right. */
+/**
+ * Returns what is wrong with a value: a name that no metric has, and of an expression its syntax, or that it gives no number; undefined when it is
+ * right. A function may not expect the numbers of an example, so that nothing else that it does is wrong.
+ */
 export function explainDerived(
-  expression: string,
+  value: DerivedValue,
   level: ReadLevel,
 ): { readonly message: Text; readonly hint: Text } | undefined {
+  const isExpression = typeof value === "string";
   try {
-    parseResponseQuery(expression, "derive", HINT);
+    if (isExpression) parseResponseQuery(value, "derive", HINT);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const [found] = error.problems;
     return { message: found?.message ?? messageOf(error), hint: found?.hint ?? HINT };
   }
-  const { error, missing } = computeDerived(expression, level);
-  const message = error ?? missing;
-  return message === undefined ? undefined : { message, hint: HINT };
+  const { error, missing, unknown } = computeDerived(value, level);
+  const usual = isExpression ? HINT : FUNCTION_HINT;
+  if (unknown !== undefined)
+    return { message: unknown.message, hint: unknown.near === undefined ? usual : `Did you mean ${unknown.near}?` };
+  const message = isExpression ? (error ?? missing) : undefined;
+  return message === undefined ? undefined : { message, hint: usual };
 }

@@ -160,7 +160,7 @@ function isDerivable(key: string, name: string | undefined): boolean {
   return entry !== undefined && entry.isCustom !== true && entry.isOfReports !== true && key !== "goodput";
 }
 
-/** Returns a level at which every metric has a value, and no two the same one, to check expressions. @param names of the extracted values */
+/** Returns a level at which every metric has a value, and no two the same one, to check what reads it. @param names of the extracted values */
 export function exampleLevel(names: readonly string[]): ReadLevel {
   return {
     names: DERIVABLE,

@@ -1,5 +1,5 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { nsToSec } from "../../plan/units.ts";
+import { countOf, formatCount, nsToSec } from "../../plan/units.ts";
 import { findLimits, type GoodRequests, goodCountOf, isOfRequests } from "../good-requests.ts";
 import type { Measurement } from "../measurement.ts";
 import type { Sketch } from "../sketch.ts";
@@ -98,7 +98,8 @@ const RESPONSES = {
   outputTokensPerSec: {
     label: "output tokens/s",
     needs: "tokens",
-    ...tokenRate(({ metrics }) => [metrics.outputTokens]),
+    ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.outputTokens])),
+    explain: ({ window: { tokens } }) => tokens && explainUncounted(tokens),
   },
   /** Of all requests and responses: a sum over some of them is not a rate. */
   totalTokensPerSec: {
@@ -161,6 +162,17 @@ function goodOf({ good = [], tokens }: Measurement, limits?: MetricPlan["limits"
   return findLimits([...good, ...ofTokens], limits);
 }
 
+/** Limits on what is computed from a response's number of tokens. */
+const PER_TOKEN: readonly string[] = ["interTokenLatency", "outputTokensPerSecPerUser"];
+
+/** Explains why nothing is known that needs the number of tokens of every response; undefined when it is known. */
+function explainUncounted({ metrics, count }: TokenMeasurement): string | undefined {
+  const counted = metrics.outputTokens?.count ?? 0;
+  return counted === count
+    ? undefined
+    : `the tokens of ${formatCount(count - counted)} of ${countOf(count, "response")} are not known`;
+}
+
 /** Explains why it is not known which requests meet limits; undefined when it is. */
 function explainUnknown({ tokens, isScheduled }: Measurement, limits: NonNullable<MetricPlan["limits"]>) {
   const names = Object.keys(limits);
@@ -168,6 +180,8 @@ function explainUnknown({ tokens, isScheduled }: Measurement, limits: NonNullabl
     return names.includes("scheduledLatency") && !isScheduled ? "the load has no schedule" : undefined;
   if (tokens === undefined) return "no tokens were measured";
   const isUnstreamed = tokens.unstreamedCount >= tokens.count;
+  if (!isUnstreamed && names.some((name) => PER_TOKEN.includes(name)) && explainUncounted(tokens) !== undefined)
+    return explainUncounted(tokens);
   const isUnknown =
     (isUnstreamed && names.some((name) => name !== "latency")) ||
     (names.includes("outputTokensPerSecPerUser") && lacksRates(tokens));

@@ -40,8 +40,9 @@ const ALL_GROUPS = -1;
 export class WindowTally {
   readonly bins = new BinTally();
   readonly latency = new DurationTally(this.bins.newChannel("times"));
-  /** Undefined when it is the latency. */
+  /** Of requests with a response, which are not all: it has bins of its own. Undefined when it is the latency. */
   readonly firstResponse: DurationTally | undefined;
+  readonly firstBins = new BinTally();
   /** Undefined when it is the latency. */
   readonly scheduledLatency: DurationTally | undefined;
   /** Undefined without a schedule. */
@@ -52,6 +53,8 @@ export class WindowTally {
   delayedCount = 0;
   sequenceCount = 0;
   responseCount = 0;
+  betweenCount = 0;
+  betweenSumNs = 0;
   sendSumNs = 0;
   receiveSumNs = 0;
   /** Time that lanes had a request outstanding, including failed ones. */
@@ -70,12 +73,12 @@ export class WindowTally {
   constructor(options: TallyOptions) {
     this.options = options;
     const { extracted = [], isDecoupled, isScheduled } = options;
-    const newTally = (isNeeded: boolean): DurationTally | undefined =>
-      isNeeded ? new DurationTally(this.bins.newChannel("times")) : undefined;
+    const newTally = (isNeeded: boolean, bins = this.bins): DurationTally | undefined =>
+      isNeeded ? new DurationTally(bins.newChannel("times")) : undefined;
     this.extracted = extracted.length === 0 ? undefined : new ExtractedTally(extracted);
     const goodputs = (options.goodputs ?? []).filter(isOfRequests);
     this.good = goodputs.length === 0 ? undefined : new GoodTally(goodputs);
-    this.firstResponse = newTally(isDecoupled);
+    this.firstResponse = newTally(isDecoupled, this.firstBins);
     this.scheduledLatency = newTally(isScheduled);
     this.sendDelay = newTally(isScheduled);
   }
@@ -107,13 +110,18 @@ export class WindowTally {
       }
       if ((flag & RECORD_DELAYED) !== 0) this.delayedCount++;
       if ((flag & RECORD_SEQUENCE_END) !== 0) this.sequenceCount++;
-      this.responseCount += responseCount[row] as number;
+      const responses = responseCount[row] as number;
+      this.responseCount += responses;
+      if (responses > 1) {
+        this.betweenCount += responses - 1;
+        this.betweenSumNs += (endNs[row] as number) - (firstByteNs[row] as number);
+      }
       this.sendSumNs += (sendEndNs[row] as number) - sentNs;
       this.receiveSumNs +=
         (decodeNs[row] as number) + (countsReading ? (endNs[row] as number) - (firstByteNs[row] as number) : 0);
       this.ends[used] = endNs[row] as number;
       this.latencies[used] = latencyNs;
-      this.firsts[used] = (firstByteNs[row] as number) - sentNs;
+      this.firsts[used] = responses > 0 ? (firstByteNs[row] as number) - sentNs : Number.NaN;
       this.scheduled[used] = (endNs[row] as number) - (intendedSendNs[row] as number);
       this.delays[used] = Math.max(0, sentNs - (intendedSendNs[row] as number));
       used++;
@@ -121,9 +129,19 @@ export class WindowTally {
     if (this.good !== undefined) this.addGood(this.good, used);
     const bins = this.bins.addAll(this.ends, used);
     this.latency.addAll(this.latencies, used, bins);
-    this.firstResponse?.addAll(this.firsts, used, bins);
     this.scheduledLatency?.addAll(this.scheduled, used, bins);
     this.sendDelay?.addAll(this.delays, used, bins);
+    if (this.firstResponse !== undefined) this.addFirsts(this.firstResponse, used);
+  }
+
+  private addFirsts(tally: DurationTally, used: number): void {
+    let kept = 0;
+    for (let at = 0; at < used; at++) {
+      if (Number.isNaN(this.firsts[at])) continue;
+      this.firsts[kept] = this.firsts[at] as number;
+      this.ends[kept++] = this.ends[at] as number;
+    }
+    tally.addAll(this.firsts, kept, this.firstBins.addAll(this.ends, kept));
   }
 
   private addGood(good: GoodTally, used: number): void {
@@ -165,20 +183,22 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
   const durationNs = frame.endNs - frame.startNs;
   const requestCount = tally.latency.count;
   const { completions, samplesOf } = tally.bins.cut(frame.startNs, frame.endNs);
-  const toSketch = (one: DurationTally): Sketch => one.toSketch(one.channel && samplesOf(one.channel));
+  const firsts = tally.firstBins.cut(frame.startNs, frame.endNs);
+  const toSketch = (one: DurationTally, ofBins = samplesOf): Sketch => one.toSketch(one.channel && ofBins(one.channel));
   const { firstResponse, scheduledLatency, sendDelay } = tally;
   const { startNs, endNs, sendingNs = durationNs, sentCount, openBefore, openAfter, afterEndNs = 0 } = frame;
   const { isScheduled, isDecoupled, isStreamed = false } = tally.options;
   const { failedCount, cancelledCount, resentCount, delayedCount, sequenceCount, responseCount } = tally;
+  const { betweenCount, betweenSumNs } = tally;
   return defined({
     ...{ startNs, endNs, windowCount: 1, durationNs, sendingNs, isScheduled, isDecoupled, isStreamed },
     ...{ requestCount, failedCount, cancelledCount, resentCount, delayedCount, sentCount },
     openBeforeCount: openBefore.count,
     openAfterCount: openAfter.count,
     inFlightSumNs: tally.outstandingSumNs - openBefore.ageSumNs + openAfter.ageSumNs - afterEndNs,
-    ...{ sequenceCount, responseCount },
+    ...{ sequenceCount, responseCount, betweenCount, betweenSumNs },
     latency: toSketch(tally.latency),
-    firstResponse: firstResponse && toSketch(firstResponse),
+    firstResponse: firstResponse && toSketch(firstResponse, firsts.samplesOf),
     scheduledLatency: scheduledLatency && toSketch(scheduledLatency),
     sendDelay: sendDelay && toSketch(sendDelay),
     completions,

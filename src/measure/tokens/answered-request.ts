@@ -33,7 +33,8 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
   const { contentNs } = times;
   // Without a tokenizer, only the server's counts exist.
   const inputTokens = Number.isNaN(request.inputTokens) ? (usage?.promptTokens ?? Number.NaN) : request.inputTokens;
-  const outputTokens = Number.isNaN(times.outputTokens) ? outputOf(usage) : times.outputTokens;
+  const serverTextTokens = textTokensOf(request);
+  const outputTokens = Number.isNaN(times.outputTokens) ? serverTextTokens : times.outputTokens;
   const latencyNs = contentNs.at(-1) ?? Number.NaN;
   const hasIntervals = contentNs.length > 1 && outputTokens > 1;
   const interTokenLatencyNs = hasIntervals
@@ -44,6 +45,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     times,
     inputTokens,
     outputTokens,
+    serverTextTokens,
     requestedTokens,
     interTokenLatencyNs,
     usage,
@@ -53,9 +55,11 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
   };
 }
 
-/** Returns the server's count of output without reasoning, like the client's count. */
-function outputOf(usage: ServerUsage | undefined): number {
-  return (usage?.completionTokens ?? Number.NaN) - (usage?.reasoningTokens ?? 0);
+/** Returns the server's count of the output's text, like the client's count. NaN where it counts more and does not say how much. */
+function textTokensOf({ usage, times, callsTools }: Pick<AnsweredRequest, "usage" | "times" | "callsTools">): number {
+  // Some servers report 0 whatever the response has.
+  const reasoningTokens = usage?.reasoningTokens || times.reasoningTokens;
+  return callsTools === true ? Number.NaN : (usage?.completionTokens ?? Number.NaN) - reasoningTokens;
 }
 
 /** A request whose response is not text. */
@@ -71,6 +75,7 @@ export const NO_TEXT: MetricInput = {
   },
   inputTokens: Number.NaN,
   outputTokens: Number.NaN,
+  serverTextTokens: Number.NaN,
   requestedTokens: Number.NaN,
   interTokenLatencyNs: Number.NaN,
   usage: undefined,

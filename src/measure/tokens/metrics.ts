@@ -18,6 +18,8 @@ export interface MetricInput {
   readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** The server's count of them. */
+  readonly serverTextTokens: number;
   /** Number of tokens that the request asks for. */
   readonly requestedTokens: number;
   readonly interTokenLatencyNs: number;
@@ -147,8 +149,9 @@ export const METRICS = {
     label: "reasoning tokens",
     record: { name: "reasoning_token_count", unit: "tokens" },
     more: { label: "Reasoning Tokens, Client's Count" },
+    // Without a tokenizer the client does not know of reasoning that is not sent.
     value: ({ times, usage }) =>
-      Number.isNaN(times.reasoningTokens) ? (usage?.reasoningTokens ?? Number.NaN) : times.reasoningTokens,
+      Number.isNaN(times.outputTokens) ? usage?.reasoningTokens || times.reasoningTokens : times.reasoningTokens,
   },
   serverReasoningTokens: {
     label: "reasoning tokens (server)",
@@ -290,11 +293,11 @@ export const LIMITED_NAMES = [...LIMITED].flatMap(([name, metric]) =>
 /**
  * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.
  */
-function bunchedRatio({ times, usage }: MetricInput): number {
-  const { contentNs, eventCount, outputTokens } = times;
+function bunchedRatio({ times, outputTokens, serverTextTokens }: MetricInput): number {
+  const { contentNs, eventCount } = times;
   if (eventCount < 2) return Number.NaN;
   // The smaller count: a tokenizer other than the server's may find more tokens, and the server also counts tokens without text.
-  const counts = [outputTokens, usage?.completionTokens ?? Number.NaN].filter((count) => !Number.isNaN(count));
+  const counts = [outputTokens, serverTextTokens].filter((count) => !Number.isNaN(count));
   const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;
   return (tokens - contentNs.length + atOnce) / (tokens - 1);

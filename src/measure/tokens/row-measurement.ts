@@ -45,7 +45,16 @@ export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, fra
 /** What is not counted where only rows are known. */
 const NOT_KNOWN = {
   ...{ windowCount: 1, isDecoupled: false, resentCount: 0, delayedCount: 0, openBeforeCount: 0, openAfterCount: 0 },
-  ...{ sequenceCount: 0, responseCount: 0, sendMeanNs: 0, receiveMeanNs: 0, laneNs: 0, overheadPct: 0 },
+  ...{
+    sequenceCount: 0,
+    responseCount: 0,
+    betweenCount: 0,
+    betweenSumNs: 0,
+    sendMeanNs: 0,
+    receiveMeanNs: 0,
+    laneNs: 0,
+    overheadPct: 0,
+  },
   health: { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 },
 } as const;
 

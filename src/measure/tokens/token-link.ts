@@ -174,10 +174,39 @@ export async function openTokenThread(port: CallPort, end: () => Promise<unknown
 }
 
 /** Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started. */
-export async function startTokenThread(plan: TokensPlan): Promise<TokenThread> {
-  const data: TokenThreadData = { plan, secrets: registeredSecrets() };
+export async function startTokenThread({ tokenizer, revision }: TokenThreadData["plan"]): Promise<TokenThread> {
+  const data: TokenThreadData = { plan: { tokenizer, revision }, secrets: registeredSecrets() };
   const worker = startWorker({ role: "measure-tokens", data });
   return openTokenThread(worker, () => worker.terminate()).catch((error: unknown) => {
     throw error instanceof WorkerError ? failed(`could not be started: ${error.message}`) : error;
   });
+}
+
+/** Threads that were started to see whether a tokenizer can be loaded. The first run that needs one takes it. */
+export class SpareThreads {
+  /** By tokenizer and revision. */
+  private readonly threads = new Map<string, TokenThread>();
+
+  /** Starts one. Rejects like {@link startTokenThread}. */
+  async start(plan: TokenThreadData["plan"]): Promise<void> {
+    this.threads.set(keyOf(plan), await startTokenThread(plan));
+  }
+
+  /** Returns the one that was started, once. Otherwise starts one. */
+  async take(plan: TokenThreadData["plan"]): Promise<TokenThread> {
+    const thread = this.threads.get(keyOf(plan));
+    this.threads.delete(keyOf(plan));
+    return thread ?? startTokenThread(plan);
+  }
+
+  /** Ends those that nobody has taken. */
+  async close(): Promise<void> {
+    const left = [...this.threads.values()];
+    this.threads.clear();
+    await Promise.all(left.map((thread) => thread.close()));
+  }
+}
+
+function keyOf({ tokenizer, revision }: TokenThreadData["plan"]): string {
+  return JSON.stringify([tokenizer, revision]);
 }

@@ -184,7 +184,7 @@ function toSent({ tokens, tokenRows }: MeteredTokens): SentTokens {
 
 /** Data to start a scenario's thread. */
 export interface TokenThreadData {
-  readonly plan: TokensPlan;
+  readonly plan: Pick<TokensPlan, "tokenizer" | "revision">;
   /** Secrets to mask in failures, which quote the server. */
   readonly secrets: readonly string[];
 }

@@ -3,9 +3,10 @@ import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
+import { joinLevels } from "../../registry/level-names.ts";
 import { formatValue as formatQuantity, withSign } from "../model/values.ts";
-import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
-import type { ChangeLimitVerdict } from "./limits.ts";
+import type { Comparison, LevelComparison, MetricComparison, PlacedMetric } from "./comparison.ts";
+import type { ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
 /** The words and numbers of a comparison, which are the same in all its reports. */
 
@@ -99,6 +100,14 @@ export function shownMetrics(
   return metrics.filter((one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one)));
 }
 
+/** Returns the metrics of all levels to show. @param limits whose metrics are shown in any case */
+export function placedMetrics({ comparison, limits, isAll }: ComparedSides): PlacedMetric[] {
+  const named = namedMetrics(limits);
+  return comparison.levels.flatMap((level) =>
+    shownMetrics(level, named, isAll).map((metric) => ({ level: level.label, metric })),
+  );
+}
+
 const VERDICT_ORDER: readonly ChangeVerdict[] = ["worse", "better", "changed", "no-difference", "inconclusive"];
 
 /** Counts verdicts: `2 worse, 1 better, 9 no difference shown`. */
@@ -127,13 +136,20 @@ function isFeasible(needed: number | undefined): needed is number {
   return needed !== undefined && needed <= MOST_RUNS;
 }
 
-/** Describes what verdicts without a result need, metric by metric; nothing when all have one. @param place ` at concurrency 4`. Default: none */
-export function describeNeeds(metrics: readonly MetricComparison[], place = ""): string[] {
-  const open = metrics.filter(({ verdict }) => verdict === "inconclusive");
-  const counted = open.filter(({ change, runsNeeded }) => change.basis === "runs" || runsNeeded !== undefined);
-  if (counted.length === 0) return [];
-  const texts = counted.map(({ metric, runsNeeded }) => `${metric.label} ${describeRuns(runsNeeded)}`);
-  return [`To see whether it changed at all, runs needed on each side${place}: ${texts.join(", ")}`];
+/** Describes what verdicts without a result need: `p99 latency about 19 at concurrency 1 and 2`. Undefined when all have one. */
+export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string; levels: string[] } | undefined {
+  const open = metrics.filter(
+    ({ metric: { verdict, change, runsNeeded } }) =>
+      verdict === "inconclusive" && (change.basis === "runs" || runsNeeded !== undefined),
+  );
+  const needs = Map.groupBy(
+    open,
+    ({ metric: { metric, runsNeeded } }) => `${metric.label} ${describeRuns(runsNeeded)}`,
+  );
+  const texts = [...needs].map(([text, same]) => `${text} at ${joinLevels(same.map(({ level }) => level))}`);
+  if (texts.length === 0) return undefined;
+  const text = `To see whether it changed at all, runs needed on each side: ${texts.join("; ")}`;
+  return { text, levels: [...new Set(open.map(({ level }) => level))] };
 }
 
 /** Whether metrics can have verdicts: both sides have several runs, or intervals within their runs are accepted and there are some. */
@@ -152,9 +168,16 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
   return `${which}: nothing is known about how runs differ; the intervals rest on the requests within a run, and lack the variation between runs. Runs needed: 2 on each side at least, 5 or more to show small differences`;
 }
 
-/** Describes what a limit is judged by, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`. */
-export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
-  const { limit, level, state, change, value, reason, runsNeeded, decidedBy } = verdict;
+/**
+ * Describes what a limit is judged by at some levels, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`.
+ * @param same those of which {@link whatDecides} says the same; at least one
+ */
+export function measuredOfLimit(...same: readonly [ChangeLimitVerdict, ...ChangeLimitVerdict[]]): string {
+  const values = [...new Set(same.map(valueOfLimit))].join(", ");
+  return `${values} at ${joinLevels(same.map(({ level }) => level))}${whatDecides(same[0])}`;
+}
+
+function valueOfLimit({ limit, change, value }: ChangeLimitVerdict): string {
   const interval = change && formatInterval(change);
   const isRatio = limit.metric.quantity === "ratio";
   const ends = value && certaintyOf({ value: value.mean, low: value.low, high: value.high, isRatio });
@@ -169,16 +192,17 @@ export function measuredOfLimit(verdict: ChangeLimitVerdict): string {
         ? "no value"
         : formatChange(change);
   const bounds = range === undefined || range === "" ? "" : ` (${range})`;
-  const isTooClose =
-    state === "unresolved" && !isFeasible(runsNeeded) && decidedBy === undefined && change?.basis === "runs";
-  const needs = isTooClose
-    ? `; it is so close to the limit that ${MOST_RUNS} runs on each side would not decide`
-    : describeWhatDecides(verdict);
-  return `${measured}${bounds} at ${level}${reason === undefined ? "" : `: ${reason}`}${needs}`;
+  return `${measured}${bounds}`;
 }
 
-/** Describes what would decide a limit: `; use p90, or about 19 runs on each side for this limit`; empty when that is not known. */
-function describeWhatDecides({ runsNeeded, decidedBy }: ChangeLimitVerdict): string {
+/**
+ * Says why a limit is not decided, and what would decide it: `; use p90, or about 19 runs on each side for this limit`. Empty when it is, and when
+ * that is not known.
+ */
+export function whatDecides({ state, change, reason, runsNeeded, decidedBy }: ChangeLimitVerdict): string {
+  if (reason !== undefined) return `: ${reason}`;
+  if (state === "unresolved" && !isFeasible(runsNeeded) && decidedBy === undefined && change?.basis === "runs")
+    return `; it is so close to the limit that ${MOST_RUNS} runs on each side would not decide`;
   const runs = isFeasible(runsNeeded) ? `${describeRuns(runsNeeded)} runs on each side` : undefined;
   if (decidedBy === undefined) return runs === undefined ? "" : `; ${runs} would decide this limit`;
   const lower = `; use ${decidedBy.name.replace(/^latency\./, "")}`;

@@ -31,6 +31,12 @@ export interface MetricComparison {
   readonly runsNeeded?: number;
 }
 
+/** A metric with its level. */
+export interface PlacedMetric {
+  readonly level: string;
+  readonly metric: MetricComparison;
+}
+
 /** A level that both sides have. */
 export interface LevelComparison {
   readonly label: string;

@@ -27,7 +27,9 @@ import {
   measuredOfLimit,
   namedMetrics,
   nameVerdict,
+  placedMetrics,
   shownMetrics,
+  whatDecides,
 } from "./comparison-text.ts";
 import { describeNotCompared, listSome } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
@@ -57,8 +59,8 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     subject: "",
     verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
     setup: [],
-    checks: sides.flatMap((side) =>
-      side.limits.map((limit) => toCheck(limit, isSeveral ? `${side.comparison.next.name}: ` : "")),
+    checks: sides.flatMap(({ comparison: { next }, limits }) =>
+      joinOpen(limits).map((same) => toCheck(same, isSeveral ? `${next.name}: ` : "")),
     ),
     notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
@@ -83,12 +85,18 @@ function textOf({ limit, state }: ChangeLimitVerdict): string {
   return state === "kept" ? limit.text.replace(/[<>]/, "not $&") : limit.text;
 }
 
-function toCheck(verdict: ChangeLimitVerdict, side: string): Check {
-  return {
-    state: STATES[verdict.state],
-    text: `${side}${textOf(verdict)}`,
-    measured: measuredOfLimit(verdict),
-  };
+type SameVerdicts = [ChangeLimitVerdict, ...ChangeLimitVerdict[]];
+
+/** Joins the levels at which a limit is not decided for the same reason. */
+function joinOpen(limits: readonly ChangeLimitVerdict[]): SameVerdicts[] {
+  const keyOf = (verdict: ChangeLimitVerdict): unknown =>
+    STATES[verdict.state] === "unresolved" ? `${verdict.limit.text} ${whatDecides(verdict)}` : verdict;
+  return [...Map.groupBy(limits, keyOf).values()] as SameVerdicts[];
+}
+
+function toCheck(same: SameVerdicts, side: string): Check {
+  const [verdict] = same;
+  return { state: STATES[verdict.state], text: `${side}${textOf(verdict)}`, measured: measuredOfLimit(...same) };
 }
 
 /** An unresolved limit passes unless the command is strict, as for the exit code. */
@@ -96,7 +104,7 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
   return limits.map((verdict) => {
-    const { state, measured } = toCheck(verdict, "");
+    const { state, measured } = toCheck([verdict], "");
     const name = `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`;
     const own = { name, timeSec: 0, kind: verdict.state };
     if (verdict.state !== "unresolved") return { ...own, state, message: measured };
@@ -203,16 +211,13 @@ export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
 }
 
 /** Returns what limits the trust in a comparison, then what it leaves out. */
-function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
+function notesOf(side: ComparedSides): Note[] {
+  const { comparison, limits } = side;
   const few = describeTooFewRuns(comparison);
-  const { differences, warnings, levels, acceptsWithinRuns } = comparison;
-  const named = namedMetrics(limits);
+  const { differences, warnings, acceptsWithinRuns } = comparison;
   // What is limited says itself what its limit needs, which is another number.
   const limited = new Set(limits.map(({ limit }) => limit.metric.name));
-  const needs = levels.flatMap((level) => {
-    const rest = shownMetrics(level, named, isAll).filter(({ metric }) => !limited.has(metric.name));
-    return describeNeeds(rest, ` at ${level.label}`).map((text) => note("runs-needed", "detail", text, [level.label]));
-  });
+  const needs = describeNeeds(placedMetrics(side).filter(({ metric: { metric } }) => !limited.has(metric.name)));
   return [
     ...(few === undefined ? [] : [note("too-few-runs", "caution", few)]),
     ...(differences.length === 0 ? [] : [note("plans-differ", "caution", describeDifferences(comparison))]),
@@ -220,7 +225,7 @@ function notesOf({ comparison, limits, isAll }: ComparedSides): Note[] {
       note(code, code === "no-intervals" && (few === undefined || !acceptsWithinRuns) ? "detail" : "caution", text),
     ),
     ...describeOneSided(comparison),
-    ...needs,
+    ...(needs === undefined ? [] : [note("runs-needed", "detail", needs.text, needs.levels)]),
     ...describeNotCompared(comparison).map((text) => note("not-compared", "detail", text)),
     ...(few === undefined ? [note("confidence", "detail", CONFIDENCE_NOTE)] : []),
   ];
@@ -234,11 +239,7 @@ function note(code: string, severity: Note["severity"], text: string, levels: st
 
 /** Equal notes of several candidates are one, and those that matter are first. */
 function mergeNotes(notes: readonly Note[]): Note[] {
-  const groups = [...Map.groupBy(notes, ({ code, text }) => `${code} ${text}`).values()];
-  const merged = groups.map((group): Note => {
-    const [first] = group as [Note, ...Note[]];
-    return { ...first, levels: [...new Set(group.flatMap(({ levels }) => levels))] };
-  });
+  const merged = [...new Map(notes.map((one) => [`${one.code} ${one.text}`, one])).values()];
   return [
     ...merged.filter(({ severity }) => severity !== "detail"),
     ...merged.filter(({ severity }) => severity === "detail"),

@@ -2,7 +2,7 @@ import { noneOf } from "../../measure/compare/verdict.ts";
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { timeUnitOf } from "../model/values.ts";
 import { type Plot, type PlotPoint, roundForPlot, type XySeries } from "../plot.ts";
-import type { MeasuredLevel } from "../read/runs/measured-run.ts";
+import type { MeasuredLevel, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 
 /** The charts of a comparison. */
@@ -18,16 +18,17 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
     if (x === undefined || y === undefined) continue;
     const [from, to] = [pointsOf(base, x, y), pointsOf(next, x, y)];
     if (from.length === 0 || to.length === 0) continue;
-    const most = Math.max(...[...from, ...to].flatMap((points) => points.map(([, ns]) => ns)));
+    const most = Math.max(...[...from, ...to].flatMap((run) => run.map(({ y: { value } }) => value)));
     const time = timeUnitOf([most]);
-    const lines = (side: string, meaning: XySeries["meaning"], runs: readonly PlotPoint[][]): XySeries[] =>
+    const lines = (side: string, meaning: XySeries["meaning"], runs: readonly RunPoint[][]): XySeries[] =>
       runs.map((points, run) => ({
         name: side,
         style: "line",
         meaning,
         isPartOfLast: run > 0,
         isDashed: meaning === "base",
-        points: points.map(([perSec, ns]) => [roundForPlot(perSec), roundForPlot(ns / time.ns)]),
+        points: points.map(({ x, y }): PlotPoint => [roundForPlot(x.value), roundForPlot(y.value / time.ns)]),
+        uncertain: points.map(({ x, y }) => x.isUncertain === true || y.isUncertain === true),
       }));
     // From 0 where a curve shows the knee. Points of one level would all be in a corner.
     const isFromZero = levels.length > 1;
@@ -44,10 +45,15 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
   return [];
 }
 
-function pointsOf({ runs }: RunSet, x: NamedMetric, y: NamedMetric): PlotPoint[][] {
-  const pointOf = ({ values }: MeasuredLevel): PlotPoint[] => {
-    const [across, up] = [values.get(x.name)?.value, values.get(y.name)?.value];
-    return across === undefined || up === undefined ? [] : [[across, up]];
+interface RunPoint {
+  readonly x: MeasuredValue;
+  readonly y: MeasuredValue;
+}
+
+function pointsOf({ runs }: RunSet, { name: across }: NamedMetric, { name: up }: NamedMetric): RunPoint[][] {
+  const pointOf = ({ values }: MeasuredLevel): RunPoint[] => {
+    const [x, y] = [values.get(across), values.get(up)];
+    return x === undefined || y === undefined ? [] : [{ x, y }];
   };
   return runs.map(({ levels }) => levels.flatMap(pointOf)).filter((points) => points.length > 0);
 }

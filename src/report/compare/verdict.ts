@@ -4,15 +4,14 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import { countJudged } from "../model/values.ts";
 import { type ReasonJson, worstFirst } from "../schema/report-schema.ts";
-import type { MetricComparison } from "./comparison.ts";
+import type { PlacedMetric } from "./comparison.ts";
 import {
   describeNeeds,
   formatChange,
   hasVerdicts,
   measuredOfLimit,
-  namedMetrics,
   nameVerdict,
-  shownMetrics,
+  placedMetrics,
   summarizeVerdicts,
 } from "./comparison-text.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
@@ -29,22 +28,18 @@ interface ComparisonVerdict {
 }
 
 /** A metric that a strict comparison without limits judges. */
-export interface StrictMetric {
-  readonly level: string;
-  readonly metric: MetricComparison;
+export interface StrictMetric extends PlacedMetric {
   readonly state: VerdictState;
 }
 
 /** Returns the metrics of the first screen, which a strict comparison judges where no limit is given: none may be worse, or undecided. */
 export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetric[] {
   if (limits.length > 0) return [];
-  return comparison.levels.flatMap((level) =>
-    shownMetrics(level, new Set(), false).map((metric) => {
-      const isOpen = metric.verdict === "inconclusive" || !hasVerdicts(comparison);
-      const state = metric.verdict === "worse" ? "fail" : isOpen ? "unresolved" : "pass";
-      return { level: level.label, metric, state };
-    }),
-  );
+  return placedMetrics({ comparison, limits, isAll: false }).map((placed) => {
+    const { verdict } = placed.metric;
+    const isOpen = verdict === "inconclusive" || !hasVerdicts(comparison);
+    return { ...placed, state: verdict === "worse" ? "fail" : isOpen ? "unresolved" : "pass" };
+  });
 }
 
 /**
@@ -88,10 +83,10 @@ function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<
   if (metrics.some(({ state }) => state === "fail"))
     return { name: "failed", headline, exitCode: EXIT.assertionFailed };
   if (metrics.some(({ state }) => state === "unresolved")) {
-    const [needs] = describeNeeds(metrics.map(({ metric }) => metric));
+    const needs = describeNeeds(metrics);
     return {
       name: "unresolved",
-      headline: needs === undefined ? headline : `${headline}. ${needs}`,
+      headline: needs === undefined ? headline : `${headline}. ${needs.text}`,
       exitCode: EXIT.unstable,
     };
   }
@@ -111,25 +106,14 @@ function describeLimits(limits: readonly ChangeLimitVerdict[]): string {
 /** Metrics that got worse and are named in the headline: those with a limit, then the first ones. */
 const MOST_NAMED = 2;
 
-/** A metric at its level. */
-interface Placed {
-  readonly level: string;
-  readonly metric: MetricComparison;
-}
-
 function describeChanges(sides: readonly ComparedSides[]): string {
   const judged = sides.filter(({ comparison }) => hasVerdicts(comparison));
   const isCompared = sides.some(({ comparison }) => comparison.levels.some(({ metrics }) => metrics.length > 0));
   if (judged.length === 0 && isCompared) return "values and changes without verdicts, because a side has one run";
-  const metrics = judged.flatMap(({ comparison, limits, isAll }) => {
-    const named = namedMetrics(limits);
-    return comparison.levels.flatMap((level) =>
-      shownMetrics(level, named, isAll).map((metric): Placed => ({ level: level.label, metric })),
-    );
-  });
+  const metrics = judged.flatMap(placedMetrics);
   const worse = metrics.filter(({ metric }) => metric.verdict === "worse");
   const isOneLevel = new Set(metrics.map(({ level }) => level)).size === 1;
-  const isLimited = ({ metric }: Placed): boolean =>
+  const isLimited = ({ metric }: PlacedMetric): boolean =>
     sides.some(({ limits }) => limits.some(({ limit }) => limit.metric.name === metric.metric.name));
   const names = [...worse.filter(isLimited), ...worse.filter((one) => !isLimited(one))]
     .slice(0, MOST_NAMED)

@@ -2,6 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import type { TelemetryMetric } from "../../telemetry/series.ts";
+import { type PageText, writePlots } from "../html/write-plots.ts";
 import {
   joinPlots,
   PLOT_PAGE_FILE,
@@ -14,7 +15,6 @@ import {
 import { asSet, leaveOut, type PlottedRun } from "../plots/plotted-run.ts";
 import { standardPlots } from "../plots/standard-plots.ts";
 import { distributionPlots, timePlots } from "../plots/time-plots.ts";
-import { type PageText, writePlots } from "../plots/write-plots.ts";
 import type { Report, TextSink } from "../report.ts";
 import { metricLabel } from "./layout.ts";
 import { type Measured, measuredOf } from "./measured.ts";

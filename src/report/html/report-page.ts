@@ -6,90 +6,30 @@ import { explainMark, hasContent } from "../model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
 import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
-import { readChartLibrary, type SvgPainter } from "../plots/chart-library.ts";
+import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
-import {
-  formatDocument,
-  formatFigure,
-  formatHeader,
-  formatPlace,
-  formatScripts,
-  pageScript,
-} from "../plots/page-frame.ts";
-import { REPORT_STYLE } from "../plots/page-style.ts";
-import { legendOf } from "../plots/series-look.ts";
+import { hasHollow, legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
+import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts } from "./page-frame.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
 /** `--report`: creates the page of a run. */
 export const createHtmlReport = createModelFile(formatPage, "outputs.files.html", false);
 
-/** Formats a page whose script draws the charts. */
+/** Formats a page, without secrets. */
 export async function formatPage(model: ReportModel): Promise<string> {
-  return formatReportPage(model, { library: await readChartLibrary() });
+  return formatReportPage(model, await readChartLibrary());
 }
-
-/** Formats a page without scripts. @param paint draws charts without a background */
-export function formatPicturePage(model: ReportModel, paint: SvgPainter): string {
-  return formatReportPage(model, { library: "", draw: (plot, isSummary) => formatPicture(plot, isSummary, paint) });
-}
-
-/** How a page gets its charts. */
-interface PageParts {
-  /** ECharts' code; empty for a page without scripts. */
-  readonly library: string;
-  /** Draws a chart into a page without scripts. Default: the page's script draws it. */
-  readonly draw?: (plot: Plot, isSummary: boolean) => string;
-}
-
-/** What the script of a report does besides drawing its charts. */
-const REPORT_SCRIPT = {
-  // Sharp on paper, and drawn at once.
-  init: `, { renderer: "svg" }`,
-  before: `
-  const power = (value) => String(Number((10 ** value).toPrecision(3)));
-  for (const { yAxis } of options)
-    for (const axis of [yAxis ?? []].flat())
-      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
-`,
-  after: `
-  for (const button of document.querySelectorAll("[data-series]"))
-    button.addEventListener("click", () => {
-      const chart = echarts.getInstanceByDom(button.closest("figure").querySelector("[data-plot]"));
-      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-      chart.dispatchAction({ type: "legendToggleSelect", name: button.dataset.series });
-    });
-  // Paper is white, has its own width, and nothing on it opens.
-  let before;
-  addEventListener("beforeprint", () => {
-    before = { theme, folds: [...document.querySelectorAll("details:not(.plan):not([open])")] };
-    for (const fold of before.folds) fold.open = true;
-    document.documentElement.dataset.print = "";
-    show("light");
-    for (const chart of charts) {
-      chart.setOption({ toolbox: { show: false } });
-      chart.resize();
-      chart.getZr().flush();
-    }
-  });
-  addEventListener("afterprint", () => {
-    for (const fold of before.folds) fold.open = false;
-    delete document.documentElement.dataset.print;
-    show(before.theme);
-    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
-  });
-`,
-} as const;
 
 const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
 
-/** Formats the page, without secrets. */
-export function formatReportPage(model: ReportModel, { library, draw }: PageParts): string {
+/** Formats a page, without secrets. @param library ECharts' code */
+export function formatReportPage(model: ReportModel, library: string): string {
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
   const place = (plot: Plot, isSummary: boolean): string =>
-    draw?.(plot, isSummary) ?? formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
+    formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
   const [first, ...rest] = model.sections.filter(hasContent);
   const shown = [
     ...(first === undefined ? [] : [formatSection(first, place)]),
@@ -97,18 +37,17 @@ export function formatReportPage(model: ReportModel, { library, draw }: PagePart
     ...rest.map((section) => formatSection(section, place)),
   ];
   const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
-  const body = `${formatHeader(model.name, subtitle, library !== "")}
+  const body = `${formatHeader(model.name, subtitle)}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
 ${formatChecks(model.checks)}
-${library === "" ? "" : NO_SCRIPT}
+${NO_SCRIPT}
 <main>
 ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
-  const options = plots.map((plot) => toChartOption(plot, { isAlone: false, isLegendOutside: true }));
-  const scripts = library === "" ? "" : formatScripts(options, library, pageScript(REPORT_SCRIPT));
-  return formatDocument(`${model.name}: ${verdict.name}`, REPORT_STYLE, body, scripts);
+  const options = plots.map((plot) => toChartOption(plot, "page"));
+  return formatDocument(`${model.name}: ${verdict.name}`, body, formatScripts(options, library));
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -224,32 +163,12 @@ function heightOf(plot: Plot, isSummary: boolean): number | undefined {
   return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
 }
 
-/** Widths of pictures: on a screen or paper, and on a phone; and of one that is alone in the summary, on a wide screen. */
-const PICTURES = [
-  ["wide", 580],
-  ["narrow", 340],
-] as const;
-const FULL_PICTURE = ["full", 1120] as const;
-const PICTURE_PX = 320;
-
-/** Draws a chart as a picture, once for each width. Its colors of axes and texts are those of the page. */
-function formatPicture(plot: Plot, isSummary: boolean, paint: SvgPainter): string {
-  const option = toChartOption(plot, { isAlone: false, isPicture: true });
-  const widths = isSummary ? [FULL_PICTURE, ...PICTURES] : PICTURES;
-  const pictures = widths.map(([name, widthPx]) => {
-    const svg = paint(option, widthPx, plot.heightPx ?? PICTURE_PX)
-      .replace(/^<\?xml.*\?>\n/, "")
-      .trim();
-    return `<div class="picture ${name}" role="img" aria-label="${escapeHtml(plot.title)}">${svg}</div>`;
-  });
-  return pictures.join("");
-}
-
 function formatLegend(plot: Plot): string {
   const entries = legendOf(plot).map(({ name, color, isDashed }) => {
     const line = `<i style="border-color:${color}${isDashed ? ";border-style:dashed" : ""}"></i>`;
     return `<button type="button" aria-pressed="true" data-series="${escapeHtml(name)}">${line}${escapeHtml(name)}</button>`;
   });
+  if (hasHollow(plot)) entries.push(`<span><i class="hollow"></i>hollow: uncertain</span>`);
   return entries.length === 0 ? "" : `<div class="legend">${entries.join("")}</div>`;
 }
 

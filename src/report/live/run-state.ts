@@ -5,7 +5,7 @@ import type { Measurement } from "../../measure/measurement.ts";
 import { RECORD_FAILED, type RecordColumns } from "../../measure/records.ts";
 import { STABILITY_WINDOWS, StabilityJudge } from "../../measure/stability.ts";
 import { Timeline } from "../../measure/timeline.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { isUntilStable, type Plan } from "../../plan/plan.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
@@ -286,7 +286,7 @@ class SeenWindows {
   private count = 0;
 
   constructor({ measurement: { mode } }: Plan) {
-    if (!("stabilityPct" in mode)) return;
+    if (!isUntilStable(mode)) return;
     this.atMost = mode.maxTrials;
     this.toleranceRatio = mode.stabilityPct / 100;
     this.judge = new StabilityJudge({ toleranceRatio: this.toleranceRatio, latencyLimitNs: undefined });

@@ -78,10 +78,11 @@ function findInTokens(tokens: TokenMeasurement): Finding[] {
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
 }
 
-/** Responses that neither the server nor the client counts. */
+/** Responses whose output is not counted: a sum over the others is not a rate. */
 function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
-  if (count === 0 || (metrics.outputTokens?.count ?? 0) > 0) return [];
-  const code = "no-token-counts";
+  const counted = metrics.outputTokens?.count ?? 0;
+  if (counted === count) return [];
+  const code = (metrics.serverOutputTokens?.count ?? 0) > counted ? "text-not-counted" : "no-token-counts";
   return [{ code, severity: "caution", metric: "outputTokensPerSec", texts: [{ say: code }] }];
 }
 

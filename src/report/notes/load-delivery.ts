@@ -10,7 +10,7 @@ import {
   type RateShortfall,
   type ScheduledRate,
 } from "../../measure/rate-shortfall.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { isUntilStable, type Plan } from "../../plan/plan.ts";
 import { formatCount } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
@@ -38,9 +38,8 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: Deliver
   const mode = loadModeOf(load);
   const isScheduled = LEVEL_UNITS[unit].isScheduled;
   const delivered = isScheduled ? sentPerSec(window) : meanInFlight(window);
-  const { kind } = measurement.mode;
   // Later windows do not begin with the level, so how much of a ramp is in them is not known.
-  const isPartOfRamp = mode.ramp?.(load) !== undefined && (kind === "time-windows" || kind === "count-windows");
+  const isPartOfRamp = mode.ramp?.(load) !== undefined && isUntilStable(measurement.mode);
   if (isPartOfRamp || window.durationNs <= 0) return { unit, asked: undefined, delivered, isDelivered: undefined };
   const asked =
     mode.askedMean === undefined

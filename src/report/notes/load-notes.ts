@@ -6,7 +6,7 @@ import type { Quantity } from "../../measure/metrics/metric.ts";
 import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
 import { STABILITY_WINDOWS } from "../../measure/stability.ts";
 import type { Text } from "../../plan/messages.ts";
-import type { Plan } from "../../plan/plan.ts";
+import { isUntilStable, type Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, msToNs, nsToSec, plural } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -178,8 +178,9 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   const ramp = loadModeOf(load).ramp?.(load);
   const rampNs = ramp === undefined || ramp.isWhole === true ? 0 : msToNs(ramp.overMs);
   // The load continues from window to window, and the result has only the most recent windows.
-  const isWindowed = measurement.mode.kind === "time-windows" || measurement.mode.kind === "count-windows";
-  const elapsedNs = isWindowed ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS) : window.durationNs;
+  const elapsedNs = isUntilStable(measurement.mode)
+    ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS)
+    : window.durationNs;
   // Without a window, there is no time to compare.
   if (!(elapsedNs < rampNs)) return undefined;
   return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;

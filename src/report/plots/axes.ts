@@ -11,15 +11,9 @@ export function gridAt(topPx: number): object {
   return { ...bounds, outerBoundsMode: "same", outerBoundsContain: "all", outerBounds: bounds };
 }
 
-/** Lower entries of a legend that scrolls would cut off the tops of their letters. */
-const ENTRY_PX = 14;
-
-/**
- * Returns a one-line legend whose entries can be toggled. It scrolls if it is too long.
- * @param isOnPage leaves room for the toolbar above it
- */
+/** Returns a legend in one line, which scrolls if it is too long. @param isOnPage has none to see: the page has it, and switches series on and off */
 export function legendAt(topPx: number, names: readonly string[], isOnPage: boolean): object {
-  const place = isOnPage ? { left: 8, right: 8, align: "left" } : { left: "center", width: "80%" };
-  const look = { itemGap: isOnPage ? 14 : 24, itemWidth: 16, itemHeight: isOnPage ? ENTRY_PX : 9 };
-  return { type: "scroll", top: isOnPage ? 22 : topPx - 20, ...place, ...look, data: [...names] };
+  if (isOnPage) return { show: false, data: [...names] };
+  const look = { itemGap: 24, itemWidth: 16, itemHeight: 9 };
+  return { type: "scroll", top: topPx - 20, left: "center", width: "80%", ...look, data: [...names] };
 }

@@ -1,7 +1,7 @@
 import type { EChartsOption } from "echarts";
 import type { BarPlot } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
-import { colorsOf } from "./series-look.ts";
+import { colorsOf, hollow } from "./series-look.ts";
 
 /** Bars, on top of each other or side by side. */
 
@@ -43,13 +43,15 @@ export function drawBars(plot: BarPlot, topPx: number, isOnPage: boolean): EChar
       ...axisName(plot.xLabel),
     },
     yAxis: { type: "value", ...axisName(plot.yLabel) },
-    series: plot.series.map(({ name, values }, i) => ({
+    series: plot.series.map(({ name, values, uncertain = [] }, i) => ({
       type: "bar" as const,
       name,
       barMaxWidth: WIDEST_BAR_PX,
       ...(plot.isStacked ? { stack: "all" } : {}),
       itemStyle: { color: colors[i] as string },
-      data: values.map((value) => value ?? "-"),
+      data: values.map((value = null, at) =>
+        value === null ? "-" : uncertain[at] === true ? { value, ...hollow(colors[i] as string) } : value,
+      ),
     })),
   };
 }

@@ -34,12 +34,8 @@ interface ServerLibrary {
 /** Renders an option as an SVG file. */
 export type SvgPainter = (option: EChartsOption, widthPx: number, heightPx: number) => string;
 
-/**
- * Creates a painter with the light theme.
- * @param library the result of {@link readChartLibrary}
- * @param backgroundColor Default: that of the theme
- */
-export function createSvgPainter(library: string, backgroundColor = groundOf("light")): SvgPainter {
+/** Creates a painter with the light theme. @param library the result of {@link readChartLibrary} */
+export function createSvgPainter(library: string): SvgPainter {
   const exported: Partial<ServerLibrary> = {};
   // Load a new copy for each painter: ids in a file are numbered by a counter, so they would depend on earlier drawings.
   new Function("exports", "module", library)(exported, { exports: exported });
@@ -47,7 +43,7 @@ export function createSvgPainter(library: string, backgroundColor = groundOf("li
   return (option, width, height) => {
     const chart = init(null, THEMES.light, { renderer: "svg", ssr: true, width, height });
     try {
-      chart.setOption({ ...option, backgroundColor });
+      chart.setOption({ ...option, backgroundColor: groundOf("light") });
       // Attributes for scripts, which a picture does not have: half of its bytes.
       const svg = chart.renderToSVGString().replaceAll(/ ecmeta_\w+="[^"]*"/g, "");
       return `<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`;

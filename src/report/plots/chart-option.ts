@@ -5,40 +5,22 @@ import { drawBars } from "./bar-option.ts";
 import { drawBoxes } from "./box-option.ts";
 import { drawChanges } from "./changes-option.ts";
 import { drawHeatMap } from "./heat-map-option.ts";
-import { PALETTE } from "./themes.ts";
+import { type LegendEntry, spanParts } from "./series-look.ts";
 import { drawTimeLine } from "./time-line-option.ts";
 import { drawXy } from "./xy-option.ts";
 
 /** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
 
-interface OptionSettings {
-  /** Whether the plot stands alone with its title, or is on a page with tooltips and a toolbar. */
-  readonly isAlone: boolean;
-  /** Whether the page has the plot's legend, so that the picture needs none. Default: false. */
-  readonly isLegendOutside?: boolean;
-  /** Whether it is a picture without a toolbar. Default: false. */
-  readonly isPicture?: boolean;
-}
+/** Top of the axes: below the toolbar of a page, and below the title and legend of a picture. */
+const TOPS_PX = { page: 34, alone: 64 } as const;
 
-/** Top of the axes in a picture; below the toolbar of a page; with a legend in between; and below a title. */
-const TOPS_PX = { picture: 12, onPage: 34, withLegend: 52, alone: 64 } as const;
-
-/** Converts a plot to an ECharts option. */
-export function toChartOption(
-  plot: Plot,
-  { isAlone, isLegendOutside = false, isPicture = false }: OptionSettings,
-): EChartsOption {
-  if (isPicture) return { animation: false, ...hideLegend(makeStill(drawPlot(plot, TOPS_PX.picture, true))) };
-  if (isLegendOutside) return { animation: false, ...TOOLS, ...hideLegend(drawPlot(plot, TOPS_PX.onPage, true)) };
-  const drawn = drawPlot(plot, isAlone ? TOPS_PX.alone : TOPS_PX.withLegend, !isAlone);
-  return isAlone
-    ? { animation: false, ...titleOf(plot), ...makeStill(drawn) }
-    : { animation: false, ...TOOLS, ...drawn };
-}
-
-/** Hides the legend, which still switches series on and off. */
-function hideLegend(option: EChartsOption): EChartsOption {
-  return option.legend === undefined ? option : { ...option, legend: { ...option.legend, show: false } };
+/** Converts a plot to an ECharts option. @param place on a page, which has its title and legend; or alone */
+export function toChartOption(plot: Plot, place: "page" | "alone"): EChartsOption {
+  const drawn = drawPlot(plot, TOPS_PX[place], place === "page");
+  return {
+    animation: false,
+    ...(place === "page" ? { ...TOOLS, ...drawn } : { ...titleOf(plot), ...makeStill(drawn) }),
+  };
 }
 
 /** Removes interactivity. */
@@ -92,7 +74,7 @@ const THINNEST_SPAN_PX = 0.6;
 /** Draws bars in two colors: until the first token, and from there to the end. */
 function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const width = Math.max(THINNEST_SPAN_PX, Math.min(THICKEST_SPAN_PX, (0.8 * SPANS_HEIGHT_PX) / spans.length));
-  const bars = (name: string, color: string, toCoords: (span: SpanPlot["spans"][number]) => number[] | undefined) => ({
+  const bars = ({ name, color }: LegendEntry, toCoords: (span: SpanPlot["spans"][number]) => number[] | undefined) => ({
     type: "lines" as const,
     name,
     coordinateSystem: "cartesian2d" as const,
@@ -112,18 +94,21 @@ function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage:
       ];
     }),
   });
-  const isStreamed = spans.some(({ firstTokenSec }) => firstTokenSec !== undefined);
-  const waiting = bars("to first token", PALETTE[1], ({ sendSec, firstTokenSec }) =>
-    firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec],
-  );
-  const rest = bars(isStreamed ? "to the end" : "request", PALETTE[0], ({ sendSec, firstTokenSec, endSec }) => [
-    firstTokenSec ?? sendSec,
-    endSec,
-  ]);
+  const [rest, waiting] = spanParts(spans);
+  const series = [
+    ...(waiting === undefined
+      ? []
+      : [
+          bars(waiting, ({ sendSec, firstTokenSec }) =>
+            firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec],
+          ),
+        ]),
+    bars(rest, ({ sendSec, firstTokenSec, endSec }) => [firstTokenSec ?? sendSec, endSec]),
+  ];
   return {
     legend: legendAt(
       topPx,
-      (isStreamed ? [waiting, rest] : [rest]).map(({ name }) => name),
+      series.map(({ name }) => name),
       isOnPage,
     ),
     // Explicit margins, because the library computes none for axes that run downwards.
@@ -146,7 +131,7 @@ function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage:
       minInterval: 1,
       ...axisName(yLabel),
     },
-    series: isStreamed ? [waiting, rest] : [rest],
+    series,
   };
 }
 

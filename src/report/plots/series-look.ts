@@ -1,5 +1,5 @@
-import type { Plot, TimeLinePlot, XySeries } from "../plot.ts";
-import { MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
+import type { Plot, SpanPlot, TimeLinePlot, XySeries } from "../plot.ts";
+import { HOLLOW, MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
@@ -15,6 +15,18 @@ export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "
     else last = shade === undefined ? (free[index++ % free.length] as string) : shadeOf(shade);
     return last;
   });
+}
+
+/** Returns the look of an uncertain point or bar. */
+export function hollow(color: string): object {
+  return { itemStyle: { color: HOLLOW, borderColor: color, borderWidth: 2, opacity: 1 } };
+}
+
+/** Reports whether a plot has uncertain points or bars. */
+export function hasHollow(plot: Plot): boolean {
+  return (
+    (plot.kind === "xy" || plot.kind === "bars") && plot.series.some(({ uncertain = [] }) => uncertain.includes(true))
+  );
 }
 
 /** Returns the colors of the series of a time line by name: the same in all of its charts. */
@@ -46,7 +58,7 @@ function shadeOf(ratio: number): string {
 }
 
 /** An entry of a legend. */
-interface LegendEntry {
+export interface LegendEntry {
   readonly name: string;
   readonly color: string;
   readonly isDashed: boolean;
@@ -61,11 +73,19 @@ export function legendOf(plot: Plot): LegendEntry[] {
     case "time-line":
       return entriesOf(uniqueSeries(plot));
     case "spans":
+      return spanParts(plot.spans).toReversed();
     case "box":
     case "changes":
     case "heat-map":
       return [];
   }
+}
+
+/** Returns the parts of the bars of requests: the rest, and the time to the first token where responses were streamed. */
+export function spanParts(spans: SpanPlot["spans"]): [LegendEntry, ...LegendEntry[]] {
+  const isStreamed = spans.some(({ firstTokenSec }) => firstTokenSec !== undefined);
+  const rest = { name: isStreamed ? "to the end" : "request", color: PALETTE[0], isDashed: false };
+  return isStreamed ? [rest, { name: "to first token", color: PALETTE[1], isDashed: false }] : [rest];
 }
 
 function entriesOf(

@@ -31,6 +31,9 @@ export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
 /** From the first to the last of ordered series: lines, which need more contrast than cells. */
 export const SHADES = ["#5a74c8", "#2f8fa3", "#479b5f", "#b0891a"] as const;
 
+/** The inside of points and bars that are not certain. Pages replace it with the color of their panels. */
+export const HOLLOW = "#fefefe";
+
 /** From low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;
 

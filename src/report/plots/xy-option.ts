@@ -2,7 +2,7 @@ import type { EChartsOption, LineSeriesOption, LinesSeriesOption, ScatterSeriesO
 import type { Interval } from "../../measure/intervals/certainty.ts";
 import type { Extent, PlotPoint, XyPlot, XySeries } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
-import { colorsOf } from "./series-look.ts";
+import { colorsOf, hollow } from "./series-look.ts";
 
 /** Points, lines and filled steps. */
 
@@ -87,7 +87,7 @@ export function drawSeries(plot: DrawnIn, series: XySeries, color: string): Draw
     name: series.name,
     dimensions,
     encode: { x: 0, y: 1, tooltip: dimensions.map((_, i) => i) },
-    data: dataOf(series),
+    data: dataOf(series, color),
     ...(series.labels === undefined ? {} : LABELS),
   };
   if (series.style === "points")
@@ -118,10 +118,15 @@ const LABELS = {
   labelLayout: { hideOverlap: true },
 } as const;
 
-function dataOf({ points, labels, breaks = [] }: XySeries): ((number | "-")[] | { name: string; value: number[] })[] {
-  if (labels === undefined)
-    return points.flatMap((point, i) => [...breakBefore(points[i - 1], point, breaks), [...point]]);
-  return points.map((point, i) => ({ name: labels[i] ?? "", value: [...point] }));
+type Item = (number | "-")[] | { name?: string; value: number[] };
+
+function dataOf({ points, labels, breaks = [], uncertain = [] }: XySeries, color: string): Item[] {
+  return points.flatMap((point, i): Item[] => {
+    const isHollow = uncertain[i] === true;
+    const name = labels === undefined ? {} : { name: labels[i] ?? "" };
+    const item = { ...name, value: [...point], ...(isHollow ? hollow(color) : {}) };
+    return [...breakBefore(points[i - 1], point, breaks), labels === undefined && !isHollow ? [...point] : item];
+  });
 }
 
 /** Returns the point without a value that parts a line between two points. */

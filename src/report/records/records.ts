@@ -2,6 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { RequestTokens } from "../../measure/tokens/request-tokens.ts";
 import type { TokenLink } from "../../measure/tokens/token-link.ts";
+import { defined, fieldOf } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
@@ -43,7 +44,7 @@ interface MeasuredTarget {
 /** The embedded target has the model of the server that it becomes. */
 function toMeasured(target: TargetPlan): MeasuredTarget {
   const served = targetKindOf(target).toServer?.(target, 0) ?? target;
-  return { isStreaming: target.isStreaming, ...("model" in served ? { model: served.model } : {}) };
+  return { isStreaming: target.isStreaming, ...defined({ model: fieldOf(served, "model") }) };
 }
 
 class Records implements Report {
@@ -100,18 +101,20 @@ class Records implements Report {
   }
 
   onRecord(record: RequestRecord): void {
-    const { index, sendEpochNs, inputs, responses, server, tags, hasTokens } = record;
-    const offsets = responses.map(({ offsetNs }) => offsetNs);
-    const first = offsets[0] ?? 0;
-    const last = offsets.at(-1) ?? 0;
+    const { index, sendEpochNs, inputs, latencyNs, responses, server, tags, hasTokens } = record;
+    const offsets = responses.filter(({ isEmpty }) => isEmpty !== true).map(({ offsetNs }) => offsetNs);
+    const [first] = offsets;
     const gaps = offsets.slice(1).map((offset, i) => nsToMs(offset - (offsets[i] ?? 0)));
-    const [ackEpochNs, endEpochNs] = [sendEpochNs + BigInt(first), sendEpochNs + BigInt(last)];
+    const endEpochNs = sendEpochNs + BigInt(Math.round(latencyNs));
+    const ackEpochNs = first === undefined ? endEpochNs : sendEpochNs + BigInt(first);
     const metadata = this.formatMetadata(record, { ackEpochNs, endEpochNs, server, isCancelled: false });
     const metrics = {
-      ...measure("request_latency", nsToMs(last), "ms"),
-      ...(this.targetOf(tags).isStreaming ? measure("time_to_first_response", nsToMs(first), "ms") : {}),
+      ...measure("request_latency", nsToMs(latencyNs), "ms"),
+      ...(first !== undefined && this.targetOf(tags).isStreaming
+        ? measure("time_to_first_response", nsToMs(first), "ms")
+        : {}),
       ...(gaps.length === 0 ? {} : measure("inter_chunk_latency", gaps, "ms")),
-      ...measure("http_req_chunks_received", offsets.length, "count"),
+      ...measure("http_req_chunks_received", responses.length, "count"),
       ...measure("request_content_size", requestBytes(inputs), "bytes"),
       ...measure(
         "response_content_size",
@@ -171,7 +174,13 @@ class Records implements Report {
   }
 
   private formatMetadata(
-    { sendEpochNs, sequenceId, tags, isResent, extracted }: Omit<RequestRecord, "index" | "inputs" | "responses">,
+    {
+      sendEpochNs,
+      sequenceId,
+      tags,
+      isResent,
+      extracted,
+    }: Omit<RequestRecord, "index" | "inputs" | "latencyNs" | "responses">,
     {
       isCancelled,
       ...ends

@@ -1,4 +1,5 @@
 import { canLanesWait, isScheduled, roundSizeOf } from "../../load/drive.ts";
+import { hasPhases } from "../../load/phases.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
 import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
@@ -18,7 +19,7 @@ import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } fr
 import type { ConductorParts } from "../run-parts.ts";
 import type { ClosedSender, LoadSender } from "../send/messages.ts";
 import { ContinuousPhases } from "./continuous-phases.ts";
-import { EarlyAbort } from "./early-abort.ts";
+import { EarlyAbort, mayAbort } from "./early-abort.ts";
 import { addLevel } from "./found-levels.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelHost, LevelSequence } from "./level-sequence.ts";
@@ -104,15 +105,15 @@ export class Conductor implements LevelHost {
       const first = Step.first(load, plan);
       // The window cannot begin without its connections.
       if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
-      await this.sender.rehearse();
+      await this.parts.rehearse?.();
       this.startNs = nowNs();
       this.sender.beginRun({
         startNs: this.startNs,
-        hasTimeline: this.isContinuous,
+        hasTimeline: hasPhases(load),
         ...(hasTokens ? { tokens: tokenOptionsOf(plan, observer) } : {}),
       });
       if (plan.behaviour?.skipsRunCounters !== true) before = await session.counters();
-      await this.watchAssertions();
+      this.watchAssertions();
       await this.runLevels(first);
       // Keep up the load until then, because other ranks still measure.
       if (!signal.isStopped) await peers.waitForEnd(signal);
@@ -125,9 +126,9 @@ export class Conductor implements LevelHost {
   }
 
   /** Watches the assertions that may end the run. */
-  private async watchAssertions(): Promise<void> {
+  private watchAssertions(): void {
     const { parts, sender } = this;
-    if (parts.plan.assertions.every(({ abortAfterMs }) => abortAfterMs === undefined)) return;
+    if (!mayAbort(parts.plan)) return;
     this.abort = new EarlyAbort({ ...parts, sender, fail: (error) => this.fail(error) });
   }
 
@@ -137,9 +138,9 @@ export class Conductor implements LevelHost {
 
   /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
   private async runLevels(first: Step | undefined): Promise<void> {
-    const { signal, observer, poller, growth } = this.parts;
+    const { signal, observer, poller, growth, load } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
-    if (this.isContinuous) {
+    if (hasPhases(load)) {
       this.phased = new ContinuousPhases(this);
       sequence = this.phased;
     }
@@ -166,11 +167,6 @@ export class Conductor implements LevelHost {
       if (error !== undefined)
         this.fail(new RunError("exception", `derive.${one.name}: ${error}`, "Correct it in the scenario."));
     }
-  }
-
-  /** Whether the load has phases, which follow each other without a pause. */
-  private get isContinuous(): boolean {
-    return this.parts.load.phases[0]?.label !== undefined;
   }
 
   /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */

@@ -8,6 +8,7 @@ import type { RecordColumns } from "../../measure/records.ts";
 import { selectTags } from "../../measure/split-by-tag.ts";
 import { type JudgedLevel, judge } from "../../measure/verdicts.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
 import { tokensPlanOf } from "../../registry/mix.ts";
@@ -42,6 +43,11 @@ interface Watched {
   looks: number;
   /** Whether the tokens of an earlier moment are awaited. */
   isAwaiting: boolean;
+}
+
+/** Whether an assertion may end the run. */
+export function mayAbort({ assertions }: Pick<Plan, "assertions">): boolean {
+  return assertions.some(({ abortAfterMs }) => abortAfterMs !== undefined);
 }
 
 /**

@@ -125,7 +125,7 @@ export class LevelFrame {
     const hasQuota = sender.progress().quota < Number.POSITIVE_INFINITY;
     if (this.unsent === undefined) await this.endSchedule(hasQuota ? undefined : this.clock.nowNs());
     const { count: unsentCount = 0, delayed: delayedByLimit } = this.unsent ?? {};
-    const gaps = await this.windows.findGaps(window);
+    const gaps = this.windows.findGaps(window);
     return {
       unit: this.context.unit,
       level: this.level,

@@ -3,7 +3,7 @@ import type { ServerDelta } from "../../measure/server-delta.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import type { MemberSession } from "../open/session.ts";
 import type { LevelContext } from "./level-context.ts";
-import { awaitDelta } from "./settled-delta.ts";
+import { awaitDelta, successesToAwait } from "./settled-delta.ts";
 
 /** What the servers of a mix count in the windows of a level. A server that cannot be queried has no counters; the others are measured without it. */
 export class MemberServers {
@@ -48,11 +48,10 @@ export class MemberServers {
     completed: number,
     isFromNothing: boolean,
   ): Promise<Measurement["server"]> {
-    const { sender, clock, plan, signal } = this.context;
+    const { clock, signal } = this.context;
     const before = this.countersBefore[index];
     if (before === undefined || signal.error !== undefined) return undefined;
-    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.progress().outstanding === 0;
-    const expected = isExact ? completed : Math.min(1, completed);
+    const expected = successesToAwait(this.context, completed, isFromNothing);
     const settled = await awaitDelta(session, before, expected, clock).catch(() => undefined);
     if (settled === undefined) return undefined;
     this.countersBefore = this.countersBefore.with(index, settled.after);

@@ -3,6 +3,7 @@ import { msToNs } from "../../plan/units.ts";
 import { sleepMs, systemClock } from "../../runtime/clock.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import type { Session } from "../open/session.ts";
+import type { LevelContext } from "./level-context.ts";
 
 /** Maximum wait for a server's counters, which may lag behind its responses. */
 const COUNTER_LAG_MS = 500;
@@ -14,6 +15,19 @@ export interface SettledDelta {
   readonly delta: ServerDelta | undefined;
   /** The counters at the end. */
   readonly after: ServerCounters[];
+}
+
+/**
+ * Returns how many successes the counters must include for a window: all of them with nothing in flight before and after it. Under load, any increase is enough.
+ * @param completed requests that completed in the window @param isFromNothing whether none was in flight at its start
+ */
+export function successesToAwait(
+  { plan, sender }: Pick<LevelContext, "plan" | "sender">,
+  completed: number,
+  isFromNothing: boolean,
+): number {
+  const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.progress().outstanding === 0;
+  return isExact ? completed : Math.min(1, completed);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type CompletionGap, findGaps } from "../../measure/completion-gaps.ts";
+import { type CompletionGap, findGaps, type IdleTimes } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -8,7 +8,7 @@ import type { ServerCounters } from "../../service/server-counters.ts";
 import type { BegunWindow, CountOptions, CutWindow, LastWindow } from "../count/window-counter.ts";
 import type { LevelContext } from "./level-context.ts";
 import { MemberServers } from "./member-servers.ts";
-import { awaitDelta } from "./settled-delta.ts";
+import { awaitDelta, successesToAwait } from "./settled-delta.ts";
 
 /** A window that has ended, with what servers and GPUs report. */
 export type EndedWindow = Pick<CutWindow, "window" | "timelines" | "queries">;
@@ -20,6 +20,8 @@ export class WindowCutter {
   /** Start of the current window. */
   startNs = 0;
   private countersBefore: ServerCounters[] | undefined;
+  /** Those of the level until its last cut. */
+  private idle: IdleTimes | undefined;
   /** Resolves when the first counters are read, for a window that does not wait for them. */
   private countersRead: Promise<void> | undefined;
 
@@ -107,7 +109,8 @@ export class WindowCutter {
     const cutting = sender.cut(endNs, last);
     const gauges = poller?.take();
     this.startNs = endNs;
-    const { window, nextNumber, completedByMember, timelines, queries } = await cutting;
+    const { window, nextNumber, completedByMember, timelines, idle, queries } = await cutting;
+    this.idle = idle;
     observer.onRecordsCut?.({ startEpochNs: toEpochNs(window.startNs), endEpochNs: toEpochNs(window.endNs) });
     observer.onWindowStart?.(nextNumber);
     await this.countersRead;
@@ -126,23 +129,20 @@ export class WindowCutter {
   }
 
   /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
-  async findGaps({ startNs, endNs, latency }: Measurement): Promise<CompletionGap[]> {
-    const { sender, runStartNs } = this.context;
-    const idle = await sender.idleTimes(endNs);
-    return (idle === undefined ? [] : findGaps(idle, latency))
+  findGaps({ startNs, endNs, latency }: Measurement): CompletionGap[] {
+    const { runStartNs } = this.context;
+    return (this.idle === undefined ? [] : findGaps(this.idle, latency))
       .filter((gap) => gap.endNs > startNs && gap.startNs < endNs)
       .map((gap) => ({ ...gap, startNs: gap.startNs - runStartNs, endNs: gap.endNs - runStartNs }));
   }
 
   /** Returns the increase of the server's counters in the window; waits briefly for counters that lag. */
   private async serverDelta(completed: number, isFromNothing: boolean): Promise<Measurement["server"]> {
-    const { session, sender, clock, plan, signal } = this.context;
+    const { session, clock, signal } = this.context;
     const before = this.countersBefore;
     // After an error the server may not answer; the measurement counts without its times.
     if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
-    // With nothing outstanding before and after, the counters must include every request; under load, any increase is enough.
-    const isExact = isFromNothing && plan.measurement.mode.kind === "requests" && sender.progress().outstanding === 0;
-    const expected = isExact ? completed : Math.min(1, completed);
+    const expected = successesToAwait(this.context, completed, isFromNothing);
     const settled = await awaitDelta(session, before, expected, clock).catch((error: unknown) => {
       // The measurement counts without the server's times.
       this.context.fail(error);

@@ -56,6 +56,8 @@ export interface CutWindow {
   readonly nextNumber: number;
   /** The level's time line, which ends with the window: one for each sender; none without one. */
   readonly timelines: readonly FinishedTimeline[];
+  /** The times of the level until its end in which nothing ended. Undefined: the sender owns nothing of the load. */
+  readonly idle: IdleTimes | undefined;
   /** The queries of MLPerf so far. Absent: none are counted. */
   readonly queries?: MlperfSample | undefined;
   /** Completed requests by member of a mix. Absent: the requests have no groups. */
@@ -166,15 +168,15 @@ export class WindowCounter {
     // The time before the first window has no number.
     const numbers = windowNumber === 0 ? {} : { numbers: { first: windowNumber, last: windowNumber } };
     const window = { ...toMeasurement(tally, frame), ...numbers };
-    const level = { nextNumber: meter.windowNumber, timelines: this.takeTimelines(), queries: meter.mlperf?.sample() };
+    const level = {
+      nextNumber: meter.windowNumber,
+      timelines: this.takeTimelines(),
+      idle: this.gaps?.until(endNs, this.openSentAtCutNs),
+      queries: meter.mlperf?.sample(),
+    };
     if (parts === undefined) return { ...level, window };
     const groups = toGroupWindows(parts, frame, window);
     return { ...level, window: { ...window, groups }, completedByMember: countByMember(parts) };
-  }
-
-  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended; undefined without a level. */
-  idleTimes(endNs: number): IdleTimes | undefined {
-    return this.gaps?.until(endNs, this.openSentAtCutNs);
   }
 
   /** Ends the level's time line where its last window ended, with the same requests. */

@@ -1,4 +1,3 @@
-import { type IdleTimes, joinIdleTimes } from "../../measure/completion-gaps.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -122,10 +121,6 @@ export class FleetSender implements LoadSender {
     await this.gather(ask);
   }
 
-  rehearse(): Promise<void> {
-    return this.all((sender) => sender.rehearse());
-  }
-
   beginRun(run: RunStart): void {
     this.lost.beginRun(run.startNs);
     const { plan } = this.joined ?? {};
@@ -230,11 +225,6 @@ export class FleetSender implements LoadSender {
     this.lost.beginWindow(joined.window.endNs);
     this.withTokens((tokens) => tokens.cut(joined.window));
     return joined;
-  }
-
-  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
-    const parts = known(await this.gather((sender) => sender.idleTimes(endNs)));
-    return parts.length === 0 ? undefined : joinIdleTimes(parts);
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {

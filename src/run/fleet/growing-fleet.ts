@@ -93,10 +93,10 @@ export class GrowingFleet implements SenderGrowth {
   async growAfter(window: Measurement): Promise<void> {
     const { isLimit = isBusy, mostCount } = this.parts;
     if (!isLimit(window) || this.count >= mostCount) return;
-    const threads = await this.parts.open(this.count + 1);
     const { sender } = this;
     await sender.stop();
     await sender.drain();
+    const threads = await this.parts.open(this.count + 1);
     const state = this.withEarlier(stateOfEnded(await sender.until({ kind: "now" })));
     const { totals } = this.closed(await sender.close());
     this.earlier = { state, totals, windowCount: this.windowCount };
@@ -105,7 +105,6 @@ export class GrowingFleet implements SenderGrowth {
     this.workers = { count: threads.count, reason: saturationReason(window) ?? "" };
     this.joined?.renew(threads.count);
     this.current = this.create();
-    await this.sender.rehearse();
   }
 
   async close(): Promise<void> {

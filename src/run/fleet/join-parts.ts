@@ -1,3 +1,4 @@
+import { joinIdleTimes } from "../../measure/completion-gaps.ts";
 import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
@@ -106,10 +107,12 @@ export function joinBegun(parts: readonly BegunWindow[]): BegunWindow {
 export function joinCuts(parts: readonly CutWindow[]): CutWindow {
   const byMember = known(parts.map(({ completedByMember }) => completedByMember));
   const queries = known(parts.map((part) => part.queries));
+  const idle = known(parts.map((part) => part.idle));
   return {
     window: joinParallel(parts.map(({ window }) => window)),
     nextNumber: parts[0]?.nextNumber ?? 0,
     timelines: parts.flatMap(({ timelines }) => timelines),
+    idle: idle.length === 0 ? undefined : joinIdleTimes(idle),
     queries: queries.length === 0 ? undefined : joinQueries(queries),
     ...(byMember.length === 0
       ? {}

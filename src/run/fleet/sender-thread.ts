@@ -147,6 +147,7 @@ class SenderThread {
       onTrace = listener.traced;
       this.served = new ServedSender(sender, send, share.count);
       if (limits !== undefined) this.unwatch = watchMemory(limits, listener.broken);
+      await this.sending.rehearse();
       this.send({ kind: "opened", limits, progress: sender.progress(), counts: sender.counts() });
     } catch (error) {
       this.send({ kind: "not-opened", error: ERROR_FORM.send(error) });

@@ -6,7 +6,7 @@ import { limitMessage } from "../../plan/show-value.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord, ResponseRecord } from "../../result/request-record.ts";
 import { toEpochNs } from "../../runtime/clock.ts";
-import type { InferResponse, Service } from "../../service/service.ts";
+import type { CutCheck, InferResponse, Service } from "../../service/service.ts";
 import type { Tensor } from "../../service/tensor.ts";
 import type { Call, ReceivedResponse } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
@@ -92,6 +92,8 @@ export class RequestJudge implements Judging {
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
   private readonly check: ResponseCheck;
+  /** Undefined where tokens are not measured. */
+  private readonly explainCut: CutCheck | undefined;
 
   constructor(parts: JudgeParts) {
     const { session, feed, verbosity, observer, responses, contentCheck, finished = { count: 0 } } = parts;
@@ -108,6 +110,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
+    this.explainCut = responses && service.codec.createCutCheck?.();
     this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =
@@ -163,6 +166,8 @@ export class RequestJudge implements Judging {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
+    const cut = this.explainCut?.(call.responses);
+    if (cut !== undefined) return unreadable(cut);
     const step = slots.steps[call.slot] as number;
     const extracted = this.readResponse(call, step);
     if (extracted !== undefined && "kind" in extracted) return extracted;
@@ -183,7 +188,8 @@ export class RequestJudge implements Judging {
       const isCompared = !isEmpty && isJudged;
       const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
       if (failure !== undefined) return failure;
-      records.push({ offsetNs: offsetsNs[read] as number, outputs: isEmpty ? this.outputs.empty : outputs });
+      const offsetNs = offsetsNs[read] as number;
+      records.push(isEmpty ? { offsetNs, outputs: this.outputs.empty, isEmpty } : { offsetNs, outputs });
     }
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
@@ -198,6 +204,7 @@ export class RequestJudge implements Judging {
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
       inputs: this.feed.contentOf(step),
+      latencyNs: call.endNs - call.sendStartNs,
       responses: records,
       ...(server === undefined ? {} : { server }),
       ...(call.isResent ? { isResent: true } : {}),

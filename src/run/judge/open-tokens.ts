@@ -1,5 +1,5 @@
 import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
-import { startTokenThread, type TokenThread } from "../../measure/tokens/token-link.ts";
+import type { SpareThreads, TokenThread } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GroupedTokens } from "../groups/grouped-tokens.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
@@ -13,12 +13,12 @@ export interface OpenTokens {
 
 /**
  * Starts a thread for each target whose tokens are measured, because each has a tokenizer of its own.
- * @param plans those of the members of a mix, or the run's only one
+ * @param plans those of the members of a mix, or the run's only one @param spare threads that were started before
  * @throws RunError or UserError when a tokenizer cannot be loaded
  */
-export async function openTokens(plans: readonly Plan[]): Promise<OpenTokens> {
+export async function openTokens(plans: readonly Plan[], spare: SpareThreads): Promise<OpenTokens> {
   const settled = await Promise.allSettled(
-    plans.map(async ({ measurement: { tokens } }) => tokens && (await startTokenThread(tokens))),
+    plans.map(async ({ measurement: { tokens } }) => tokens && (await spare.take(tokens))),
   );
   const threads = settled.map((one) => (one.status === "fulfilled" ? one.value : undefined));
   const failed = settled.find((one) => one.status === "rejected");

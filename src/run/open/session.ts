@@ -6,6 +6,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import type { LevelSearch } from "../../load/load-mode.ts";
 import type { Share } from "../../load/share.ts";
 import { startEmbedded } from "../../mock/embedded.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
@@ -27,7 +28,7 @@ import { ControlClient, MOST_CONTROL_BYTES } from "../../transport/control-clien
 import { stampedPayload } from "../../transport/request.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "../interrupt.ts";
 import { createAsk } from "./ask.ts";
-import { connect, toLinks } from "./links.ts";
+import { connect, type Links, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
 import { type SharedTensors, shareTensors } from "./shared-tensors.ts";
 
@@ -178,50 +179,65 @@ export async function openTarget(
     return send(query, what);
   };
   const { trace } = plan.telemetry;
-  let codec: InferCodec | undefined;
-  let shared: SharedTensors | undefined;
+  let session: TargetSession | undefined;
   return {
     served: started === undefined ? plan : { ...plan, target },
     setTrace: trace === null ? undefined : async () => setServerTrace(trace, front, ask, observer),
     isQueried: () => isQueried,
     setUp: async () => {
-      const startWarnings = (await links.ready) ?? [];
-      const early = loadInputsEarly(plan, held);
-      if (early !== undefined) await early;
-      const found = await front.setUp(ask);
-      const shaped = applyShapes(found.model, found.shapes ?? {});
-      let service: Service = { ...found, model: shaped.model };
-      const dataset = await (early ?? loadInputs(plan, service.model, held));
-      if (links.serverCount > 1) service = shareAmong(service, plan);
-      if (service.batchSize > 1) checkBatches(dataset, service);
-      if (service.sharedMemory !== undefined) {
-        shared = await shareTensors({ plan, search, service, memory: service.sharedMemory, dataset, ask });
-        service = { ...service, codec: shared.codecOf(0) };
-      }
-      const warnings = [
-        ...startWarnings,
-        ...found.warnings,
-        ...shaped.warnings,
-        ...dataset.warnings,
-        ...(shared?.warnings ?? []),
-      ];
-      warnings.push(...unusedSequenceSettings(plan, service, dataset));
-      const counters = new CounterReader(service, ask, observer, plan.behaviour?.needsCounters === true);
-      const named = links.serverNames === undefined ? {} : { serverNames: links.serverNames };
-      const { createSinkClient } = links;
-      const sink = createSinkClient === undefined ? {} : { createSinkClient };
-      codec = service.codec;
-      return { service, dataset, warnings, shared, ...named, ...sink, counters: () => counters.read() };
+      session = await setUpSession(plan, { front, links, ask, search, held, observer });
+      return session;
     },
-    createClient: (options) =>
-      links.createClient(plan.outputs.verbosity === 2 ? traceRequests(options, () => codec, observer) : options),
+    createClient: (options) => {
+      const codecOf = (): InferCodec | undefined => session?.service.codec;
+      return links.createClient(plan.outputs.verbosity === 2 ? traceRequests(options, codecOf, observer) : options);
+    },
     close: async () => {
-      const problems = (await shared?.close()) ?? [];
+      const problems = (await session?.shared?.close()) ?? [];
       control.close();
       await links.close?.();
       await started?.stop();
       return problems;
     },
+  };
+}
+
+interface SetUpParts extends Pick<TargetOptions, "search" | "held" | "observer"> {
+  readonly front: ServiceFront;
+  readonly links: Links;
+  readonly ask: Ask;
+}
+
+/** Queries the model, loads the data, and puts tensors into shared memory where the plan says so. */
+async function setUpSession(
+  plan: Plan,
+  { front, links, ask, search, held, observer }: SetUpParts,
+): Promise<TargetSession> {
+  const startWarnings = (await links.ready) ?? [];
+  const early = loadInputsEarly(plan, held);
+  if (early !== undefined) await early;
+  const found = await front.setUp(ask);
+  const shaped = applyShapes(found.model, found.shapes ?? {});
+  let service: Service = { ...found, model: shaped.model };
+  const dataset = await (early ?? loadInputs(plan, service.model, held));
+  if (links.serverCount > 1) service = shareAmong(service, plan);
+  if (service.batchSize > 1) checkBatches(dataset, service);
+  const { sharedMemory: memory } = service;
+  const shared = memory && (await shareTensors({ plan, search, service, memory, dataset, ask }));
+  if (shared !== undefined) service = { ...service, codec: shared.codecOf(0) };
+  const warnings = [
+    ...startWarnings,
+    ...found.warnings,
+    ...shaped.warnings,
+    ...dataset.warnings,
+    ...(shared?.warnings ?? []),
+    ...unusedSequenceSettings(plan, service, dataset),
+  ];
+  const counters = new CounterReader(service, ask, observer, plan.behaviour?.needsCounters === true);
+  const { serverNames, createSinkClient } = links;
+  return {
+    ...{ service, dataset, warnings, shared, counters: () => counters.read() },
+    ...defined({ serverNames, createSinkClient }),
   };
 }
 

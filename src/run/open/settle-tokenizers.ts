@@ -1,10 +1,10 @@
+import type { SpareThreads } from "../../measure/tokens/token-link.ts";
 import type { MixMemberPlan } from "../../plan/groups/mix.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan, TargetPlan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
 import type { TokensPlan } from "../../plan/tokens.ts";
 import { membersOf } from "../../registry/mix.ts";
-import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 
 /** A part of a plan that can have a tokenizer. */
 interface WithTokenizer {
@@ -16,19 +16,21 @@ interface WithTokenizer {
 /**
  * Replaces each tokenizer that the user did not name and that cannot be loaded: the fields of `ifNotLoaded` take its place. Tokenizers that the user
  * named are not loaded here.
- * @param say gets a sentence for each such tokenizer
+ * @param say gets a sentence for each such tokenizer @param spare where those that can be loaded are loaded, so that the run need not do it again
  */
-export function settleTokenizers(plan: Plan, say: (text: Text) => void): Promise<Plan> {
-  return new Settling(say).settle(plan);
+export function settleTokenizers(plan: Plan, say: (text: Text) => void, spare: SpareThreads): Promise<Plan> {
+  return new Settling(say, spare).settle(plan);
 }
 
 class Settling {
   private readonly say: (text: Text) => void;
+  private readonly spare: SpareThreads;
   /** Whether a tokenizer can be loaded, by its name and revision. */
   private readonly tried = new Map<string, Promise<boolean>>();
 
-  constructor(say: (text: Text) => void) {
+  constructor(say: (text: Text) => void, spare: SpareThreads) {
     this.say = say;
+    this.spare = spare;
   }
 
   async settle(plan: Plan): Promise<Plan> {
@@ -70,7 +72,7 @@ class Settling {
 
   private async canLoad(tokenizer: string, revision: string): Promise<boolean> {
     try {
-      await loadTokenizer(tokenizer, { revision });
+      await this.spare.start({ tokenizer, revision });
       return true;
     } catch (error) {
       if (!(error instanceof UserError || error instanceof RunError)) throw error;

@@ -10,7 +10,6 @@ import {
 } from "../../load/drive.ts";
 import type { PreparedLoad } from "../../load/load-mode.ts";
 import { countOf, type Share, WHOLE } from "../../load/share.ts";
-import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import { Timeline } from "../../measure/timeline.ts";
 import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
@@ -137,8 +136,6 @@ export interface LocalSenderParts extends TallyParts, DriveParts {
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
-  /** See {@link LoadSender.rehearse}. Default: nothing. */
-  rehearse?(): Promise<void>;
 }
 
 /** Sends from the conductor's own thread. */
@@ -159,10 +156,6 @@ export class LocalSender implements LoadSender {
     this.driver = parts.driver;
     this.loads = new LoadStarter(parts.driver);
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
-  }
-
-  async rehearse(): Promise<void> {
-    await this.parts.rehearse?.();
   }
 
   beginRun({ startNs, tokens, hasTimeline }: RunStart): void {
@@ -326,11 +319,7 @@ export class LocalSender implements LoadSender {
   async cut(endNs: number, last?: LastWindow): Promise<CutWindow> {
     const cut = this.counter.cut(endNs, last);
     this.parts.tokens?.cut(cut.window);
-    return cut;
-  }
-
-  async idleTimes(endNs: number): Promise<IdleTimes | undefined> {
-    return this.owned.isNothing ? undefined : this.counter.idleTimes(endNs);
+    return this.owned.isNothing ? { ...cut, idle: undefined } : cut;
   }
 
   async takeTokens(span: TakenSpan): Promise<LevelTokens | undefined> {

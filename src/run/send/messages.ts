@@ -1,4 +1,3 @@
-import type { IdleTimes } from "../../measure/completion-gaps.ts";
 import type { RecordColumns } from "../../measure/records.ts";
 import type { FinishedTimeline } from "../../measure/timeline.ts";
 import type { BeginOptions, LevelTokens } from "../../measure/tokens/run-tokens.ts";
@@ -127,11 +126,6 @@ export type TakenSpan =
  * them, see {@link Share}.
  */
 export interface LoadSender {
-  /**
-   * Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. The run starts when
-   * all senders have done so, so it is not a part of `beginRun`.
-   */
-  rehearse(): Promise<void>;
   beginRun(run: RunStart): void;
   /**
    * Opens the connections of a level, so that its first requests do not wait for them.
@@ -171,8 +165,6 @@ export interface LoadSender {
   beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow>;
   /** Ends the window and begins the next one. */
   cut(endNs: number, last?: LastWindow): Promise<CutWindow>;
-  /** Returns the times of the level, until its last cut at `endNs`, in which nothing ended; undefined when the sender owns nothing of the load. */
-  idleTimes(endNs: number): Promise<IdleTimes | undefined>;
   /** Undefined when no tokens are measured. */
   takeTokens(span: TakenSpan): Promise<LevelTokens | undefined>;
   /** What the tokens of the run add up to since the first call, for a display. Undefined when no tokens are measured. */

@@ -1,12 +1,17 @@
-import { formatDurationNs, nsToMs } from "../../plan/units.ts";
+import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
 import type { LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
+import { lookIntervalMs, Pauses } from "../../transport/stall-watch.ts";
 
 /** The timers of slots: how long one waits after a failed connection, and how long its request may take. */
 
 const FIRST_DELAY_MS = 20;
 const MAX_DELAY_MS = 1000;
+/** A timer that is later than this means that the thread stood still. */
+const MOST_LATE_NS = msToNs(50);
+/** Time between two looks at requests that got more time because the thread stood still. */
+const SOON_NS = msToNs(10);
 
 /** Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. */
 export class Backoff {
@@ -52,13 +57,15 @@ export class Backoff {
 
 /**
  * Fails requests without a complete response within the request timeout, even if bytes arrive. Checks all calls from a timer that is set
- * for the oldest one, so that requests in time cost nothing.
+ * for the oldest one, so that requests in time cost nothing. Time in which this process did not run does not count.
  */
 export class RequestTimeout {
   private readonly client: Pick<LoadClient, "calls" | "cancel">;
   private readonly timeoutNs: number;
   private readonly failure: Failure;
   private readonly clock: Clock;
+  private readonly lookNs: number;
+  private readonly pauses: Pauses;
   private cancelTimer: Cancel | undefined;
   private isWatching = false;
 
@@ -67,6 +74,8 @@ export class RequestTimeout {
     this.client = client;
     this.timeoutNs = timeoutNs;
     this.clock = clock;
+    this.lookNs = msToNs(lookIntervalMs(timeoutNs));
+    this.pauses = new Pauses(Math.min(MOST_LATE_NS, this.lookNs));
     this.failure = { kind: "timeout", message: `no complete response within ${formatDurationNs(timeoutNs)}` };
   }
 
@@ -85,22 +94,28 @@ export class RequestTimeout {
   /** Fails overdue requests. Returns the earliest time at which another may be overdue. */
   check(): number {
     const currentNs = this.clock.nowNs();
+    const deadlineNs = this.pauses.startOf(this.timeoutNs, currentNs);
     let oldestNs = currentNs;
     // A cancelled request may be followed by a new one on the same slot, which is younger than all others.
     for (const { slot, isActive, sendStartNs } of this.client.calls) {
       if (!isActive) continue;
-      if (currentNs - sendStartNs >= this.timeoutNs) this.client.cancel(slot, this.failure);
+      if (sendStartNs <= deadlineNs) this.client.cancel(slot, this.failure);
       else if (sendStartNs < oldestNs) oldestNs = sendStartNs;
     }
-    return oldestNs + this.timeoutNs;
+    const dueNs = oldestNs + this.timeoutNs;
+    return dueNs > currentNs ? dueNs : currentNs + SOON_NS;
   }
 
   private waitUntil(dueNs: number): void {
-    const restMs = Math.ceil(nsToMs(dueNs - this.clock.nowNs()));
-    // Read what has arrived first, so that a busy client does not blame the server.
-    const checkNextTurn = (): void => {
-      this.cancelTimer = this.clock.nextTurn(() => this.isWatching && this.waitUntil(this.check()));
+    const startNs = this.clock.nowNs();
+    const restMs = Math.max(1, Math.ceil(nsToMs(Math.min(dueNs - startNs, this.lookNs))));
+    const look = (): void => {
+      const nowNs = this.clock.nowNs();
+      const isRead = this.pauses.note(nowNs, startNs + msToNs(restMs));
+      if (!isRead || nowNs < dueNs) this.waitUntil(isRead ? dueNs : Math.max(dueNs, nowNs + this.lookNs));
+      // Read what has arrived first, so that a busy client does not blame the server.
+      else this.cancelTimer = this.clock.nextTurn(() => this.isWatching && this.waitUntil(this.check()));
     };
-    this.cancelTimer = this.clock.after(Math.max(1, restMs), checkNextTurn, true);
+    this.cancelTimer = this.clock.after(restMs, look, true);
   }
 }

@@ -8,19 +8,25 @@ import { definitionSchema } from "./definition-schema.ts";
  * has the place where this file uses it.
  */
 
+/** A function of a field as a plan names it, with what it was called for: `tags (tags) #1, input 0`. */
+const FUNCTION = /^([\w$.]+)(?: \([\w$ ]+\))? #\d+(?=, |$)/;
+
 /**
- * Adds line and column to a problem with a field of a scenario, and names the field as code does: `assert[0].where`. Others stay.
+ * Adds line and column to a problem with a field of a scenario, or with what its function did, and names the field as code does: `assert[0].where`.
+ * Others stay.
  * @param path absolute path of the file @param file as the user typed it @param given the fields of the scenario
  */
 export function placeInCode(found: Problem, path: string, file: string, given: object): Problem {
-  return movePath(found, (field) => {
+  return movePath(found, (whole) => {
+    const [named = whole, field = whole] = FUNCTION.exec(whole) ?? [];
     const keys = field.split(".");
     const [name = ""] = keys;
-    if (field === basename(file)) return field;
-    if (!Object.hasOwn(given, name) && !Object.hasOwn(definitionSchema().entries, name)) return field;
+    if (field === basename(file)) return whole;
+    if (!Object.hasOwn(given, name) && !Object.hasOwn(definitionSchema().entries, name)) return whole;
     const text = readText(path);
     const offset = findPart(maskTexts(text), keys);
-    return `${file}${offset === undefined ? "" : `:${lineAndColumn(text, offset)}`}, ${formatKeys(keys)}`;
+    const at = offset === undefined ? "" : `:${lineAndColumn(text, offset)}`;
+    return `${file}${at}, ${formatKeys(keys)}${whole.slice(named.length)}`;
   });
 }
 

@@ -33,7 +33,8 @@ export type LevelValues<M extends MetricName = MetricName, E extends string = st
 export interface DerivedMetric<M extends MetricName = MetricName, E extends string = string> {
   /**
    * Computes the value: a function of the metrics of a level, or a JMESPath expression over the same such as `"throughput / gpuPower.average"`.
-   * Called when a level ends, and again for parts of its requests. If it throws or returns no number, the run ends with an error.
+   * Called once before the run with an example, to check the names that it reads; when a level ends; and again for parts of its requests. If it
+   * throws or returns no number there, the run ends with an error.
    */
   readonly value: string | ((level: LevelValues<M, E>) => number);
   /** Unit of the value, such as `"tokens/J"`. Default: none. */

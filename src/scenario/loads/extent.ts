@@ -64,24 +64,40 @@ export function ratesSchema(): Schema<readonly number[]> {
   return v.pipe(listSchema(positiveSchema(), "rates"), v.minLength(1, "must have a rate"));
 }
 
+/** Where a load of several levels ends. */
+export interface UntilOptions {
+  /**
+   * `"knee"`: end when throughput stops growing: at the second level above the lowest one that reaches 90 % of the highest throughput. Give
+   * rates a `for`: above the knee their latency never becomes stable. Default: all levels.
+   */
+  readonly until?: "knee";
+}
+
+/** Returns the schemas of these options. */
+export function untilEntries() {
+  return { until: v.optional(v.literal("knee", 'must be "knee"')) };
+}
+
 /** Options of `ramp`: level by level, or over a time. */
 export type RampOptions =
   | ({
       /** Difference between two levels. Default: 1. */
       readonly step?: number;
       readonly over?: never;
-    } & Extent)
+    } & UntilOptions &
+      Extent)
   | {
       /** Change the load evenly over this time, in one measurement with a time line. Default: level by level. */
       readonly over: Duration;
       readonly step?: never;
+      readonly until?: never;
       readonly for?: never;
       readonly requests?: never;
     };
 
 /** Returns the schemas of these options. @param step the schema of a step */
 export function levelRampEntries(step: Schema<number>) {
-  return { ...extentEntries(), step: v.optional(step), over: v.optional(spanSchema()) };
+  return { ...extentEntries(), ...untilEntries(), step: v.optional(step), over: v.optional(spanSchema()) };
 }
 
 type GivenRamp = v.InferOutput<v.ObjectSchema<ReturnType<typeof levelRampEntries>, undefined>>;
@@ -91,10 +107,11 @@ export function checkLevelRamp(
   name: string,
   { values: [start = 1, end = 1], options }: { readonly values: readonly number[]; readonly options: GivenRamp },
 ): Problem[] {
-  const { over, step, for: duration, requests } = options;
+  const { over, step, until, for: duration, requests } = options;
   const problems = checkExtent(options);
-  if (over !== undefined && (step !== undefined || duration !== undefined || requests !== undefined)) {
-    const message = "is the length of the whole measurement and cannot be given together with step, for or requests";
+  if (over !== undefined && [step, until, duration, requests].some((given) => given !== undefined)) {
+    const message =
+      "is the length of the whole measurement and cannot be given together with step, until, for or requests";
     problems.push(problem("conflict", "load.over", message, "Leave them out."));
   }
   if (over !== undefined || end >= start) return problems;

@@ -25,6 +25,8 @@ import {
   type RampOptions,
   rampExtent,
   toExtentPlan,
+  type UntilOptions,
+  untilEntries,
 } from "./extent.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
@@ -110,11 +112,7 @@ export const holdBuilder = loadBuilder({
 });
 
 /** Options of {@link steps}. */
-export type StepsOptions = {
-  /** `"knee"`: end when throughput stops growing: at the second level above the lowest one that reaches 90 % of the highest throughput. Default: all levels. */
-  readonly until?: "knee";
-} & ThinkOptions &
-  Extent;
+export type StepsOptions = UntilOptions & ThinkOptions & Extent;
 
 /**
  * Each of these concurrencies in turn.
@@ -130,12 +128,7 @@ export const stepsBuilder = loadBuilder({
   form: { name: "steps", args: ["levels"], takes: "list" },
   example: "steps([1, 2, 4])",
   values: levelsSchema,
-  options: () =>
-    strictOptions({
-      ...extentEntries(),
-      ...thinkEntries(),
-      until: v.optional(v.literal("knee", 'must be "knee"')),
-    }),
+  options: () => strictOptions({ ...extentEntries(), ...thinkEntries(), ...untilEntries() }),
   check: ({ options }) => [...checkExtent(options), ...checkThinking(options)],
   toPlan: ({ values, options }) => toConcurrency({ kind: "list", values }, options),
   extent: toExtentPlan,

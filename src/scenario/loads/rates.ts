@@ -21,6 +21,8 @@ import {
   rampExtent,
   ratesSchema,
   toExtentPlan,
+  type UntilOptions,
+  untilEntries,
 } from "./extent.ts";
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
@@ -75,13 +77,13 @@ export function toArrivalsPlan({ distribution = "constant", seed = 0, smoothness
 /** Converts a load to that of a plan. @param levels requests per second */
 function toRatePlan(
   levels: LevelsPlan,
-  { maxOutstanding, ...gaps }: Arrivals,
+  { maxOutstanding, until, ...gaps }: Arrivals & { readonly until?: "knee" | undefined },
   ramp: RateRampPlan | undefined,
 ): RequestRateLoadPlan {
   return {
     kind: "request-rate",
     levels,
-    search: "linear",
+    search: until ?? "linear",
     ...toArrivalsPlan(gaps),
     ...defined({ maxOutstanding, ramp }),
   };
@@ -117,7 +119,7 @@ export const rateBuilder = loadBuilder({
 });
 
 /** Options of {@link rateSteps}. */
-export type RateStepsOptions = ArrivalOptions & Extent;
+export type RateStepsOptions = UntilOptions & ArrivalOptions & Extent;
 
 /**
  * Each of these rates in turn, in requests per second.
@@ -133,7 +135,7 @@ export const rateStepsBuilder = loadBuilder({
   form: { name: "rateSteps", args: ["perSec"], takes: "list" },
   example: "rateSteps([50, 100])",
   values: ratesSchema,
-  options: () => strictOptions({ ...extentEntries(), ...arrivalEntries() }),
+  options: () => strictOptions({ ...extentEntries(), ...arrivalEntries(), ...untilEntries() }),
   check: ({ options }) => [...checkExtent(options), ...checkArrivals(options)],
   toPlan: ({ values, options }) => toRatePlan(listOf(values), options, undefined),
   extent: toExtentPlan,
@@ -143,8 +145,8 @@ export const rateStepsBuilder = loadBuilder({
 export type RateRampOptions = RampOptions & ArrivalOptions;
 
 /**
- * Requests per second from `start` to `end`: rate by rate, or evenly over a time (`over`). A start of 0 is for `over`; rate by rate, the
- * first one is then the step.
+ * Requests per second from `start` to `end`: rate by rate, or evenly over a time (`over`). A start or end of 0 is for `over`; rate by
+ * rate, the first one is then the step.
  * @example
  * rateRamp(0, 500, { over: "2 min" })
  */
@@ -156,9 +158,13 @@ export function rateRamp(start: number, end: number, options: RateRampOptions = 
 export const rateRampBuilder = loadBuilder({
   form: { name: "rateRamp", args: FROM_TO },
   example: "rateRamp(10, 500)",
-  values: () => v.tuple([naturalSchema(), positiveSchema()]) as Schema<readonly number[]>,
+  values: () => v.tuple([naturalSchema(), naturalSchema()]) as Schema<readonly number[]>,
   options: () => strictOptions({ ...arrivalEntries(), ...levelRampEntries(positiveSchema()) }),
-  check: (load) => [...checkLevelRamp("rateRamp", load), ...checkArrivals(load.options)],
+  check: (load) => [
+    ...checkLevelRamp("rateRamp", load),
+    ...checkArrivals(load.options),
+    ...checkAboveZero(load.values),
+  ],
   toPlan: ({ values: [start = 0, end = 1], options }) => {
     const { over, step = 1 } = options;
     if (over !== undefined) return toRatePlan(listOf([end]), options, { fromPerSec: start, overMs: toMs(over) });
@@ -167,6 +173,11 @@ export const rateRampBuilder = loadBuilder({
   },
   extent: rampExtent,
 });
+
+function checkAboveZero(ends: readonly number[]): Problem[] {
+  if (ends.some((perSec) => perSec > 0)) return [];
+  return [problem("invalid-value", "load.to", "must be above 0 when the start is 0", "Write rateRamp(0, 100).", "0")];
+}
 
 function listOf(values: readonly number[]): LevelsPlan {
   return { kind: "list", values };

@@ -1,12 +1,15 @@
 import { writeJson } from "../../plan/show-value.ts";
+import { isSameBytes } from "../../runtime/same-bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../response-faults.ts";
-import type { PayloadCodec } from "../service.ts";
+import type { CutCheck, PayloadCodec } from "../service.ts";
 import { createPayloadChecks } from "./response-check.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
+import { readResponse } from "./response-text.ts";
+import { explainCutStream } from "./stream-end.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -32,8 +35,34 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
     responseChecks: () => createPayloadChecks(kind),
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,
+    createCutCheck: () => createCutCheck(kind),
     describe: ({ payload }) => decoder.decode(payload),
     sampleResponse: () => sampleText(kind, isStreaming),
+  };
+}
+
+const DONE_LINE = encoder.encode("data: [DONE]");
+/** An end mark is in one of the last events. */
+const LAST_EVENTS = 2;
+
+/** Creates what finds streams without the end mark that others had. @param kind undefined: there is no mark */
+function createCutCheck(kind: ResponseKind | undefined): CutCheck {
+  let isSeen = false;
+  return (events) => {
+    const last = events.at(-1)?.body;
+    if (kind === undefined || last === undefined) return undefined;
+    const endOf = (some: typeof events) =>
+      readResponse(
+        kind,
+        some.map(({ body }) => decoder.decode(body)),
+      ).end;
+    const isDone = last.length >= DONE_LINE.length && isSameBytes(DONE_LINE, 0, last, 0, DONE_LINE.length);
+    if (isDone || endOf(events.slice(-LAST_EVENTS))?.isMarked === true) {
+      isSeen = true;
+      return undefined;
+    }
+    const end = isSeen ? endOf(events) : undefined;
+    return end?.isMarked === false ? explainCutStream(end) : undefined;
   };
 }
 

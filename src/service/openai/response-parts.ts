@@ -82,10 +82,18 @@ export function readFieldPart(field: ResponseField, data: unknown): ResponsePart
   return { text, reasoning: "", usage: readUsage(first["usage"]), error: readError(first) };
 }
 
-/** Chat completions and completions, streamed or whole; some servers use one's shape for the other. */
+/** Chat completions and completions, streamed or whole; some servers use one's shape for the other. All choices are output. */
 function readChat(data: Json): ResponsePart {
   const choices = data["choices"];
-  const choice = Array.isArray(choices) ? choices[0] : undefined;
+  if (!Array.isArray(choices) || choices.length < 2) return readChoice(Array.isArray(choices) ? choices[0] : undefined);
+  return choices.map(readChoice).reduce((one, other) => ({
+    text: one.text + other.text,
+    reasoning: one.reasoning + other.reasoning,
+    finishReason: one.finishReason ?? other.finishReason,
+  }));
+}
+
+function readChoice(choice: unknown): ResponsePart {
   if (!isObject(choice)) return EMPTY;
   const { delta, message } = choice;
   const body = isObject(delta) ? delta : isObject(message) ? message : {};

@@ -39,6 +39,7 @@ const COLUMNS: Readonly<Record<Case["kind"], readonly (readonly [field: Field, h
     ["cpuUsPerRequest", "CPU µs/request", 1],
     ["cpuUsPerChunk", "CPU µs/chunk", 2],
     ["stubCpuRatio", "server's cores", 2],
+    ["wallMs", "whole command ms", 0],
     ["peakMb", "peak MB", 0],
   ],
   truth: [

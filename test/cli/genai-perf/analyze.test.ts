@@ -76,7 +76,7 @@ describe("genai-perf analyze", () => {
       assert.deepEqual(await bench.list("artifacts", "plots"), ["plots.html"]);
       assert.deepEqual(await bench.list("artifacts", "tiny-openai-chat-concurrency2", "plots"), ["plots.html"]);
       const page = await bench.read("artifacts", "plots", "plots.html");
-      assert.match(page, /<h1>tiny: concurrency<\/h1>[\s\S]*<dt>Points<\/dt><dd>2<\/dd>/);
+      assert.match(page, /<h1>tiny: concurrency<\/h1>[\s\S]*<span>Points 2<\/span>/);
       const { options } = JSON.parse(/id="data">(.*?)<\/script>/.exec(page)?.[1] ?? "");
       const labels = options[0].series.flatMap(({ data }: { data: { name: string }[] }) =>
         data.map(({ name }) => name),

@@ -25,7 +25,7 @@ describe("--dry-run", () => {
       assert.equal(code, 0, err);
       assert.deepEqual([requestCount, exporter.scrapes.length, [...files.keys()]], [0, 0, []]);
       const plan = JSON.parse(out) as Plan;
-      assert.deepEqual(checkPlan(plan), plan);
+      checkPlan(plan);
       assert.deepEqual(plan.measurement.mode, { kind: "requests", count: 12 });
       assert.deepEqual(plan.load, { kind: "concurrency", levels: { kind: "list", values: [3] }, search: "linear" });
       assert.ok(plan.target.kind === "openai");

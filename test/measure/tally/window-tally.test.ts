@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { meanGapNs } from "../../../src/measure/derived-values.ts";
+import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import { RECORD_DELAYED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { BinTally } from "../../../src/measure/tally/bin-tally.ts";
 import {
@@ -58,6 +60,24 @@ test("scheduled requests have two latencies and a delay that is never below 0", 
   assert.deepEqual([latency.min, latency.max], [4000, 4000]);
   assert.deepEqual([scheduledLatency?.min, scheduledLatency?.max], [3000, 8000]);
   assert.deepEqual([sendDelay?.min, sendDelay?.max], [0, 4000]);
+});
+
+test("requests without a response have no first one, and no times between responses", () => {
+  const tally = new WindowTally({
+    ...{ isScheduled: false, countsReading: false, isDecoupled: true },
+    goodputs: [{ firstResponse: 9000 }, { latency: 9000 }],
+  });
+  const records = new RecordColumns((columns, count) => tally.add(columns, count));
+  fill(records, { sendStartNs: 0, firstByteNs: 2000, endNs: 6000, responseCount: 3 });
+  fill(records, { sendStartNs: 0, firstByteNs: 8000, endNs: 8000, responseCount: 0 });
+  fill(records, { sendStartNs: 0, firstByteNs: 4000, endNs: 4000 });
+  records.drain();
+  const window = toMeasurement(tally, frame);
+  const { latency, firstResponse, betweenCount, betweenSumNs, good = [] } = window;
+  assert.deepEqual([latency.count, latency.mean], [3, 6000]);
+  assert.deepEqual([firstResponse?.count, firstResponse?.mean, firstResponse?.max], [2, 3000, 4000]);
+  assert.deepEqual([betweenCount, betweenSumNs, meanGapNs(window)], [2, 4000, 2000]);
+  assert.deepEqual(good.map(goodCountOf), [2, 3]);
 });
 
 test("any number of records is tallied without loss", () => {

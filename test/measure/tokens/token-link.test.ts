@@ -1,8 +1,11 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
-import { startTokenThread } from "../../../src/measure/tokens/token-link.ts";
+import { SpareThreads, startTokenThread } from "../../../src/measure/tokens/token-link.ts";
 import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
@@ -64,4 +67,21 @@ describe("a thread that measures tokens", () => {
     await close();
     await rejected;
   });
+});
+
+test("a spare thread is taken once, with the tokenizer that it has read", LIMIT, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rampart-spare-"));
+  const tokenizer = join(folder, "model");
+  cpSync(TINY, tokenizer, { recursive: true });
+  const spare = new SpareThreads();
+  try {
+    await spare.start({ tokenizer, revision: "main" });
+    rmSync(folder, { recursive: true });
+    const { close } = await spare.take({ ...TOKENS, tokenizer, revision: "main" });
+    await close();
+    await assert.rejects(spare.take({ tokenizer, revision: "main" }), UserError);
+  } finally {
+    await spare.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

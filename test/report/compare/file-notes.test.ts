@@ -6,14 +6,11 @@ import type { Comparison } from "../../../src/report/compare/comparison.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import type { ComparedSides } from "../../../src/report/compare/limits.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
-import { formatPicturePage } from "../../../src/report/html/report-page.ts";
+import { formatReportPage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
-import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { renderText } from "../../../src/report/text/render-text.ts";
 import { makeMeasuredLevel, makeMeasuredRun } from "./make-runs.ts";
-
-const paint = createSvgPainter(await readChartLibrary(), "transparent");
 
 /** What is said about files of GenAI-Perf and perf_analyzer, which are real ones, shortened. */
 
@@ -84,7 +81,7 @@ test("sessions and other parts of a file that are not compared are named in ever
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
   assert.ok(renderText(model, ALL).includes(`  note  ${note}.\n`));
-  assert.ok(formatPicturePage(model, paint).includes(note));
+  assert.ok(formatReportPage(model, "").includes(note));
   assert.ok(formatMarkdownReport(model).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides], false);
   assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);

@@ -6,8 +6,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
-import { formatPicturePage } from "../../../src/report/html/report-page.ts";
-import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
+import { formatPage } from "../../../src/report/html/report-page.ts";
 import { startChromium } from "../../servers/chromium.ts";
 import { makeRunSet } from "./make-runs.ts";
 
@@ -26,12 +25,11 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
     serverComputeInfer: [20e6 / factor, 21e6 / factor, 19e6 / factor],
   });
   const [base, next] = [makeRunSet("base.json", metrics(1)), makeRunSet("new.json", metrics(1.2))];
-  const paint = createSvgPainter(await readChartLibrary(), "transparent");
   const comparison = compareRuns(base, next, { precision: 0.05, acceptsWithinRuns: false });
   const folder = mkdtempSync(join(tmpdir(), "rampart-compare-"));
   const file = join(folder, "compare.html");
   const sides = [{ comparison, limits: [], isAll: false }];
-  writeFileSync(file, formatPicturePage(buildComparisonModel(sides, false), paint));
+  writeFileSync(file, await formatPage(buildComparisonModel(sides, false)));
   const browser = await startChromium();
   try {
     const page = await browser.open(pathToFileURL(file).href);
@@ -49,6 +47,10 @@ test("the page fits desktop and phone in light and dark, and needs nothing", { t
           assert.ok((await page.evaluate<number>(right)) < width, `${column} is seen at ${width} px`);
         }
       }
+    const ground = "getComputedStyle(document.body).backgroundColor";
+    const dark = await page.evaluate<string>(ground);
+    await page.evaluate("document.getElementById('theme').click()");
+    assert.notEqual(await page.evaluate(ground), dark, "the button makes the dark page light");
     assert.deepEqual([page.messages, page.requests], [[], []]);
   } finally {
     await browser.close();

@@ -27,5 +27,10 @@ export function pointsOf({ data }: DrawnSeries): (readonly number[])[] {
   return data.map((point) => ("value" in point ? point.value : point));
 }
 
+/** Returns the values of bars, also of uncertain ones. */
+export function valuesOf(series: DrawnSeries | undefined): unknown[] | undefined {
+  return series?.data.map((bar) => ("value" in Object(bar) ? (bar as { readonly value: unknown }).value : bar));
+}
+
 /** Rounds as charts do. */
 export const digits = (value: number): number => Number(value.toPrecision(6));

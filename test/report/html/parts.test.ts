@@ -9,7 +9,7 @@ import { type AnsweringServer, startAnsweringServer } from "../../servers/answer
 import { checkRepeated } from "../check-repeated.ts";
 import { spreadIn, valueIn } from "../json-metrics.ts";
 import { readXml } from "../read-xml.ts";
-import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
+import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf, valuesOf } from "./drawn-charts.ts";
 import { type Written, writeReports } from "./make-report.ts";
 import {
   answerWithScores,
@@ -72,13 +72,13 @@ describe("a mix with tags", LIMIT, () => {
       const latency = charts.get(`Latency by ${tag}`) as Drawn;
       for (const [index, name] of (["p50", "p90", "p99"] as const).entries())
         assert.deepEqual(
-          latency.series[index]?.data,
+          valuesOf(latency.series[index]),
           groups.map((group) => digits((spreadIn(group, "latencyUs")?.[name] ?? 0) / scaleOf(latency))),
           `${tag} ${name}`,
         );
       const throughput = charts.get(`Throughput by ${tag}`) as Drawn;
       assert.deepEqual(
-        throughput.series[0]?.data,
+        valuesOf(throughput.series[0]),
         groups.map((group) => digits(valueIn(group, "throughputPerSec"))),
       );
       assert.equal(throughput.xAxis.data?.length, groups.length);

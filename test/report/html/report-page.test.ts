@@ -21,7 +21,7 @@ import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */
 
-const PARTS = { library: "/* the library */" };
+const LIBRARY = "/* the library */";
 const EMPTY: ReportModel = {
   name: "n",
   subject: "s",
@@ -46,7 +46,7 @@ for (const [name, cell, note] of [
   test(`the line below a table explains what the table has: ${name}`, () => {
     const columns = [{ key: "a", title: "a", quantity: "count", dropOrder: 0 }] as const;
     const section = sectionOf({ tables: [{ title: "", columns, rows: [[cell]] }] });
-    const page = formatReportPage({ ...EMPTY, sections: [section] }, PARTS);
+    const page = formatReportPage({ ...EMPTY, sections: [section] }, LIBRARY);
     assert.equal(/<p class="note">((?:\*|Small).*?)<\/p>/.exec(page)?.[1], note);
   });
 
@@ -59,7 +59,7 @@ test("a mark on a value of far more requests than it needs says that the value m
     const rows = [[{ value: 1e6, mark: "uncertain" as const }, { value: requests }]];
     const page = formatReportPage(
       { ...EMPTY, sections: [sectionOf({ tables: [{ title: "", columns, rows }] })] },
-      PARTS,
+      LIBRARY,
     );
     return /<p class="note">(\*.*?)<\/p>/.exec(page)?.[1];
   };
@@ -99,7 +99,7 @@ test("every number of a table is the model's, in one unit a column, with its int
         rows,
       };
       const model = { ...EMPTY, sections: [sectionOf({ tables: [table] })] };
-      const html = formatReportPage(model, PARTS);
+      const html = formatReportPage(model, LIBRARY);
       checkPageTables(html, model);
     }),
     { numRuns: 200 },
@@ -111,7 +111,7 @@ test("a table with many columns has less room between them, so that a screen sho
     const keys = Array.from({ length: count }, (_, index) => `column ${index}`);
     const columns = keys.map((key) => ({ key, title: key, quantity: "count" as const, dropOrder: 0 }));
     const table = { title: "", columns, rows: [keys.map((_, value) => ({ value }))] };
-    return formatReportPage({ ...EMPTY, sections: [sectionOf({ tables: [table] })] }, PARTS).includes(
+    return formatReportPage({ ...EMPTY, sections: [sectionOf({ tables: [table] })] }, LIBRARY).includes(
       '<table class="dense">',
     );
   };
@@ -152,7 +152,7 @@ test("texts of servers and users are texts, wherever they are", () => {
             }),
           ],
         },
-        PARTS,
+        LIBRARY,
       );
       const body = html.slice(0, html.indexOf('<script type="application/json"'));
       assert.doesNotMatch(body, /<script|<img|onerror=(?!alert)|<!-- /);
@@ -178,10 +178,10 @@ test("the page draws the charts of the model, in its order", () => {
     }),
   );
   const sections = charts.map((plot, at) => sectionOf({ id: `s${at}`, title: plot.title, charts: [plot] }));
-  const html = formatReportPage({ ...EMPTY, sections }, PARTS);
+  const html = formatReportPage({ ...EMPTY, sections }, LIBRARY);
   const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(html)?.[1] ?? "";
   const { options } = JSON.parse(data) as { options: unknown };
-  const expected = charts.map((plot) => toChartOption(plot, { isAlone: false, isLegendOutside: true }));
+  const expected = charts.map((plot) => toChartOption(plot, "page"));
   assert.deepEqual(options, JSON.parse(JSON.stringify(expected)));
   assert.deepEqual(
     [...html.matchAll(/data-plot="(\d)" role="img" aria-label="(\w+)"/g)].map(([, at, title]) => [at, title]),
@@ -193,10 +193,46 @@ test("the page draws the charts of the model, in its order", () => {
   );
 });
 
+test("uncertain points and bars are hollow, and the legend says so where there are some", () => {
+  const frame = { xLabel: "load", yLabel: "ms", group: "", notes: [] };
+  const plotOf = (uncertain: readonly boolean[]): Plot[] => [
+    {
+      ...{ kind: "xy", title: "line", ...frame, isFromZero: true },
+      series: [
+        {
+          name: "p99",
+          style: "line",
+          points: [
+            [1, 2],
+            [2, 3],
+          ],
+          labels: ["1", "2"],
+          uncertain,
+        },
+      ],
+    },
+    {
+      ...{ kind: "bars", title: "bars", ...frame, isStacked: false, categories: ["a", "b"] },
+      series: [{ name: "p99", values: [2, 3], uncertain }],
+    },
+  ];
+  for (const uncertain of [[false, true], [false, false], []]) {
+    const charts = plotOf(uncertain);
+    const html = formatReportPage({ ...EMPTY, sections: [sectionOf({ charts })] }, LIBRARY);
+    const isHollow = uncertain.includes(true);
+    assert.equal(html.match(/hollow: uncertain/g)?.length ?? 0, isHollow ? 2 : 0);
+    for (const chart of chartsOf(html).values()) {
+      const [one, other] = chart.series[0]?.data ?? [];
+      assert.ok(!JSON.stringify(one).includes("itemStyle"));
+      assert.equal(JSON.stringify(other).includes("itemStyle"), isHollow);
+    }
+  }
+});
+
 describe("notes", () => {
   const make = (severity: Note["severity"], count: number): Note[] =>
     Array.from({ length: count }, (_, at) => ({ code: severity, severity, levels: [], text: `${severity} ${at}.` }));
-  const pageOf = (notes: readonly Note[]): string => formatReportPage({ ...EMPTY, notes }, PARTS);
+  const pageOf = (notes: readonly Note[]): string => formatReportPage({ ...EMPTY, notes }, LIBRARY);
   const openOf = (html: string): string[] => {
     const section = html.slice(html.indexOf('<section id="notes">'), html.indexOf("</main>"));
     const open = section.slice(0, section.includes("<details>") ? section.indexOf("<details>") : undefined);
@@ -224,7 +260,7 @@ test("of many checks only those are open that do not pass", () => {
     text: `check ${at}`,
     measured: "",
   }));
-  const html = formatReportPage({ ...EMPTY, checks }, PARTS);
+  const html = formatReportPage({ ...EMPTY, checks }, LIBRARY);
   const [open = "", folded = ""] = html.slice(html.indexOf('<ul class="checks">')).split("<details>");
   assert.ok(open.includes("check 6") && !open.includes("check 0"));
   assert.ok(folded.includes("7 checks pass") && folded.includes("check 0"));
@@ -327,6 +363,19 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
     pointsOf(first.series[2] as DrawnSeries),
     levels.map((level) => [level.level, digits(timeOf(level) / per)]),
   );
+  for (const [chart, key] of [
+    [latency, "latencyUs"],
+    [first, "timeToFirstTokenUs"],
+  ] as const)
+    for (const [index, name] of (["p50", "p90", "p99"] as const).entries()) {
+      const isUncertain = (level: LevelJson): boolean => {
+        const found = spreadIn(level, key)?.confidence95?.[name];
+        return found?.low === null && found.isDecided !== true;
+      };
+      const hollow = chart.series[index]?.data.map((point) => "itemStyle" in point);
+      assert.deepEqual(hollow, levels.map(isUncertain), `what the tables mark is hollow: ${key} ${name}`);
+    }
+  assert.match(html, /Time to first token over load<\/figcaption>.*?<\/i>hollow: uncertain</);
   // A busy machine makes tokens arrive together.
   const isUncut = levels.some((level) => (spreadIn(level, "bunchedRatio")?.average ?? 0) < BUNCHED_RATIO);
   assert.deepEqual([...charts.keys()].slice(0, isUncut ? 3 : 2), [

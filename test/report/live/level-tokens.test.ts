@@ -29,7 +29,7 @@ function startRun(plan = PLAN) {
       run.end(firstMs + 90);
       const contentNs = Array.from({ length: 10 }, (_, at) => (firstMs + 10 * at) * 1e6);
       const times = { ...NO_TIMES, contentNs, eventCount: 10, outputTokens: 10 };
-      totals.add(metricsOf({ ...REST, times, outputTokens: 10, interTokenLatencyNs: 10e6 }));
+      totals.add(metricsOf({ ...REST, times, outputTokens: 10, serverTextTokens: 10, interTokenLatencyNs: 10e6 }));
     },
     /** Answers the questions that are open. */
     answer: async () => {

@@ -20,7 +20,7 @@ interface Axis {
 }
 
 function axisOf(categories: readonly string[]): Axis {
-  return toChartOption(bars(categories), { isAlone: false }).xAxis as Axis;
+  return toChartOption(bars(categories), "page").xAxis as Axis;
 }
 
 test("every type of axis has the colors of its theme, so that its numbers are readable on a dark page", () => {
@@ -62,9 +62,8 @@ test("labels of points have room above the highest point", () => {
   ];
   const gapOf = (labels: readonly string[] | undefined): unknown => {
     const plot = { kind: "xy", title: "", xLabel: "", yLabel: "", group: "", notes: [], series: series(labels) };
-    return (
-      toChartOption(plot as unknown as Plot, { isAlone: true }) as unknown as { yAxis: { boundaryGap?: unknown } }
-    ).yAxis.boundaryGap;
+    return (toChartOption(plot as unknown as Plot, "alone") as unknown as { yAxis: { boundaryGap?: unknown } }).yAxis
+      .boundaryGap;
   };
   assert.deepEqual(gapOf(["4"]), [0, "12%"]);
   assert.equal(gapOf(undefined), undefined);
@@ -90,14 +89,6 @@ test("short names of bars stay level, on two lines where they have two", () => {
   }
 });
 
-test("entries of a legend that scrolls are as high as their letters", () => {
-  const { legend } = toChartOption(bars(["1"]), { isAlone: false }) as {
-    readonly legend: { readonly type: string; readonly itemHeight: number };
-  };
-  assert.equal(legend.type, "scroll");
-  assert.ok(legend.itemHeight >= 12, `${legend.itemHeight} px`);
-});
-
 test("a series with a meaning has its color, and takes none of the palette from the others", () => {
   const frame = { title: "By load", xLabel: "load", yLabel: "p90", group: "Search", notes: [] };
   const points = [[1, 2]] as const;
@@ -114,7 +105,7 @@ test("a series with a meaning has its color, and takes none of the palette from 
         { name: "c", style: "line", points },
       ],
     },
-    { isAlone: false },
+    "page",
   ) as { readonly series: readonly { readonly itemStyle: { readonly color: string } }[] };
   const colors = series.map(({ itemStyle }) => itemStyle.color);
   assert.deepEqual([colors[1], colors[2]], [MEANING_COLORS.passed, MEANING_COLORS.passed]);
@@ -127,7 +118,7 @@ test("names of many rows of a heat map do not overlap", () => {
     const rows = Array.from({ length: rowCount }, (_, row) => String(row));
     const panels = Array.from({ length: panelCount }, (_, panel) => ({ name: `run ${panel}`, cells: [] }));
     const plot: Plot = { kind: "heat-map", ...frame, columns: ["0"], rows, panels };
-    const { yAxis } = toChartOption(plot, { isAlone: false }) as {
+    const { yAxis } = toChartOption(plot, "page") as {
       readonly yAxis: readonly { readonly axisLabel: { readonly interval: number } }[];
     };
     return yAxis[0]?.axisLabel.interval ?? Number.NaN;
@@ -161,7 +152,7 @@ test("an interval is a bar, and an end without a bound an arrow that the axis ma
       },
     ],
   };
-  const { series } = toChartOption(plot, { isAlone: false }) as {
+  const { series } = toChartOption(plot, "page") as {
     readonly series: readonly { readonly type: string; readonly data: readonly unknown[] }[];
   };
   const bars = series.find(({ type }) => type === "lines")?.data as {
@@ -190,7 +181,7 @@ test("a line is not drawn across a break", () => {
     [6, 5],
   ] as const;
   const plot: Plot = { ...XY, series: [{ name: "p99", style: "line", points, breaks: [{ from: 2.5, to: 5.5 }] }] };
-  const { series } = toChartOption(plot, { isAlone: false }) as {
+  const { series } = toChartOption(plot, "page") as {
     readonly series: readonly { readonly data: unknown }[];
   };
   assert.deepEqual(series[0]?.data, [
@@ -209,7 +200,7 @@ test("a legend outside of the picture has all names and colors, and the picture 
     legendOf(plot).map(({ name }) => name),
     names,
   );
-  const option = toChartOption(plot, { isAlone: false, isLegendOutside: true }) as {
+  const option = toChartOption(plot, "page") as {
     readonly legend: { readonly show: boolean };
     readonly series: readonly { readonly itemStyle: { readonly color: string } }[];
   };
@@ -228,7 +219,7 @@ test("a stall is marked in all charts of a time line", () => {
   const frame = { title: "Time line", xLabel: "s", yLabel: "", group: "", notes: [] };
   const panels = ["a", "b"].map((name) => ({ label: name, series: [{ name, style: "line" as const, points }] }));
   const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans: [], stalls: [{ from: 3, to: 5 }] };
-  const { series } = toChartOption(plot, { isAlone: false }) as {
+  const { series } = toChartOption(plot, "page") as {
     readonly series: readonly { readonly markArea: { readonly data: readonly (readonly { xAxis: number }[])[] } }[];
   };
   for (const { markArea } of series)
@@ -249,7 +240,7 @@ test("names of spans that would overlap are on several lines, and left out where
     ] as const
   ).map(([label, startSec, endSec]) => ({ label, startSec, endSec, isWarmup: false }));
   const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans };
-  const { series } = toChartOption(plot, { isAlone: false }) as {
+  const { series } = toChartOption(plot, "page") as {
     readonly series: readonly {
       readonly markArea: { readonly data: readonly [{ readonly name: string }, object][] };
     }[];
@@ -264,7 +255,7 @@ test("a series has one color in all charts of a time line", () => {
   const series = ["run 1", "run 2"].map((name) => ({ name, style: "line" as const, points: [[0, 1] as const] }));
   const panels = ["a", "b"].map((label) => ({ label, series }));
   const plot: TimeLinePlot = { kind: "time-line", ...frame, panels, spans: [] };
-  const drawn = toChartOption(plot, { isAlone: false }) as {
+  const drawn = toChartOption(plot, "page") as {
     readonly series: readonly { readonly name: string; readonly itemStyle: { readonly color: string } }[];
   };
   assert.equal(drawn.series.length, 4);

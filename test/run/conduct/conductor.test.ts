@@ -50,11 +50,11 @@ test("a run begins once its rehearsal is over, and before its first request", as
     ...parts,
     signal: new RunSignal(),
     createSender: (listener) =>
-      openSender({ ...parts, feed, driver, canceller: undefined, tokens: undefined, rehearse }, listener),
+      openSender({ ...parts, feed, driver, canceller: undefined, tokens: undefined }, listener),
     ...{ clock: systemClock, laneCount: driver.laneCount, timestampsMs: [], hasTokens: false, poller: undefined },
     hostLimits: hostLimitsOf(plan, prepareLoad(plan.load).search),
     peers: ALONE,
-    startNs: nowNs(),
+    ...{ startNs: nowNs(), rehearse },
     check: () => Promise.resolve(),
   });
   const { startEpochNs, durationNs, error, completedCount } = await run.execute();

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { embedded, hold, input, mix, openai } from "../../../src/index.ts";
+import { SpareThreads } from "../../../src/measure/tokens/token-link.ts";
 import { fieldOf } from "../../../src/plan/defined.ts";
 import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -20,7 +21,12 @@ function planOf(fields: object): Plan {
 
 async function settle(plan: Plan): Promise<{ readonly plan: Plan; readonly said: readonly string[] }> {
   const said: string[] = [];
-  return { plan: await settleTokenizers(plan, (text) => said.push(word(text))), said };
+  const spare = new SpareThreads();
+  try {
+    return { plan: await settleTokenizers(plan, (text) => said.push(word(text)), spare), said };
+  } finally {
+    await spare.close();
+  }
 }
 
 /** Returns the tokenizers of a plan: of its prompts, and of its responses. */

@@ -89,6 +89,37 @@ describe("a request timeout of 2 s", () => {
     await clock.advanceMs(10_000);
     assert.deepEqual([cancelled.length, clock.timerCount], [2, 0]);
   });
+
+  test("does not count time in which the process stood still, and reads what has arrived before it decides", async () => {
+    const { clock, watch, calls, cancelled } = makeWatch([0, 0]);
+    watch.start();
+    await clock.advanceMs(900);
+    clock.spendMs(5000);
+    await clock.advanceMs(400);
+    assert.equal(cancelled.length, 0);
+    Object.assign(calls[0] as Call, { isActive: false });
+    // The look that was due at 1 s came 4.9 s late, so that the 2 s are over after 6.9 s.
+    await clock.advanceMs(590);
+    assert.equal(cancelled.length, 0);
+    await clock.advanceMs(20);
+    assert.deepEqual(
+      cancelled.map(([slot]) => slot),
+      [1],
+    );
+    watch.stop();
+  });
+
+  test("fails a request in the end, however often the process stands still", async () => {
+    const { clock, watch, cancelled } = makeWatch([0]);
+    watch.start();
+    for (let count = 0; count < 20; count++) {
+      await clock.advanceMs(490);
+      clock.spendMs(3000);
+    }
+    await clock.advanceMs(0);
+    assert.equal(cancelled.length, 1);
+    watch.stop();
+  });
 });
 
 function makeBackoff() {

@@ -36,7 +36,7 @@ const [anyHold, anyRate, anyTriton] = [untyped(hold), untyped(rate), untyped(tri
 const limit = (value: unknown) => untyped(p99().below)(value);
 
 const belowOneSec = (metric: unknown): unknown => (metric as MetricLimits<"latency">).below("1 s");
-const KNEE = 'steps([1, 2, 4, 8], { until: "knee" })';
+const KNEE = 'until: "knee" in steps(…), ramp(…), rateSteps(…) or rateRamp(…)';
 const HALF = { isl: 1, osl: 2, share: "50 %" };
 
 const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])[] = [
@@ -76,7 +76,8 @@ const HINTS: readonly (readonly [change: Record<string, unknown>, hint: string])
   [{ load: anyRate(0) }, "Write a larger number, such as 1."],
   [{ load: anyHold(1, { for: "0 s" }) }, 'Write a longer time, such as "1 s".'],
   [{ load: [] }, 'Write load: hold(16, { for: "30 s" }).'],
-  [{ load: untyped(rateSteps)([5], { until: "knee" }) }, `Write load: ${KNEE}, the only load with it.`],
+  [{ load: anyRate(5, { until: "knee" }) }, `Write ${KNEE}, the only load.`],
+  [{ load: [anyHold(5, { until: "knee" })] }, `Write ${KNEE}, the only load.`],
   [{ load: untyped(findMax)({ range: ramp(1, 2), limits: [] }) }, 'Write where: p99("latency").below("50 ms").'],
   [{ maxErrorRate: "200 %" }, 'Write "100 %" or less.'],
   [{ stability: { within: "0 %" } }, 'Write a larger share, such as "1 %".'],

@@ -240,6 +240,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
       "load: hold(4, { requests: 8 })",
       "derive: { cost: { value: (level) => 1 / level.throughputt } }",
     ],
+    says: "6:21, derive.cost.value: there is no metric throughputt. Did you mean throughput?",
   },
   {
     name: "statistics of a metric for a number",
@@ -253,7 +254,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     name: "a misspelt metric in an expression",
     fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "gpuPowr.average" } }'],
     compiles: "an expression is text",
-    says: "6:21, derive.cost.value: there is no metric gpuPowr: did you mean gpuPower? (got gpuPowr.average). Write metrics by their keys <*>",
+    says: "6:21, derive.cost.value: there is no metric gpuPowr (got gpuPowr.average). Did you mean gpuPower?",
   },
   {
     name: "a misspelt direction",

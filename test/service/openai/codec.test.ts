@@ -75,3 +75,31 @@ describe("payloads", () => {
     });
   }
 });
+
+describe("a stream that is cut off", () => {
+  const TOKEN = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
+  const FINISH = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n';
+  const USAGE = 'data: {"choices":[],"usage":{}}\n\n';
+  const events = (...texts: readonly string[]) => texts.map((text) => ({ body: encoder.encode(text) }));
+
+  for (const [name, end] of [
+    ["[DONE]", ["data: [DONE]\n\n"]],
+    ["a finish reason", [FINISH]],
+    ["a finish reason before the usage", [FINISH, USAGE]],
+    ["a finish reason long before", [FINISH, USAGE, USAGE, USAGE]],
+  ] as const)
+    test(`is known once another has ended with ${name}`, () => {
+      const explain = codec.createCutCheck?.();
+      assert.equal(explain?.(events(TOKEN, TOKEN)), undefined);
+      assert.equal(explain?.(events(TOKEN, "data: [DONE]\n\n")), undefined);
+      assert.equal(explain?.(events(TOKEN, ...end)), undefined);
+      assert.match(explain?.(events(TOKEN, TOKEN)) ?? "", /^the stream ended after 2 events without its end mark/);
+      assert.equal(explain?.(events()), undefined, "not a stream");
+    });
+
+  test("is not known of responses without an end mark", () => {
+    const explain = createPayloadCodec("v2/models/m/generate_stream", true).createCutCheck?.();
+    const event = 'data: {"text_output":"a"}\n\n';
+    assert.deepEqual([explain?.(events(event)), explain?.(events(event))], [undefined, undefined]);
+  });
+});

@@ -115,6 +115,14 @@ const kinds: readonly (readonly [
     { output: ["0:hi"], reasoning: "hm", finishReason: "length", usage: [2, 1, undefined] },
   ],
   [
+    "two choices, of which each is output",
+    "chat",
+    [
+      '{"choices":[{"message":{"content":"hi","reasoning_content":"h"}},{"message":{"content":" you","reasoning_content":"m"},"finish_reason":"stop"}]}',
+    ],
+    { output: ["0:hi you"], reasoning: "hm", finishReason: "stop" },
+  ],
+  [
     "a whole body in several reads counts where it ended",
     "chat",
     ['{"choices":[{"message":', '{"content":"hi"}}]}'],

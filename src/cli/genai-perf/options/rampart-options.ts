@@ -1,5 +1,6 @@
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { PlotFormat } from "../../../report/plot.ts";
@@ -25,17 +26,14 @@ const WHOLE: SchedulePartPlan = { startMs: null, endMs: null, startsAtFirst: fal
 function landInPart<Name extends keyof SchedulePartPlan>(name: Name): Land<NonNullable<SchedulePartPlan[Name]>> {
   return (plan, value) => {
     if (value === WHOLE[name]) return plan;
-    const part = "part" in plan.load ? plan.load.part : undefined;
-    return withValue(plan, "load.part", { ...WHOLE, ...part, [name]: value });
+    return withValue(plan, "load.part", { ...WHOLE, ...fieldOf(plan.load, "part"), [name]: value });
   };
 }
 
 const OF_SCHEDULE = { needs: "fixed_schedule" } as const;
 
 const landSmoothness: Land<number> = (plan, smoothness) =>
-  "distribution" in plan.load && plan.load.distribution === "gamma"
-    ? withValue(plan, "load.smoothness", smoothness)
-    : plan;
+  fieldOf(plan.load, "distribution") === "gamma" ? withValue(plan, "load.smoothness", smoothness) : plan;
 
 const landRamp: Land<number> = (plan, sec) =>
   sec === 0 ? plan : withValue(plan, "load.ramp", { fromPerSec: 0, overMs: secToMs(sec) });

@@ -1,7 +1,7 @@
 import { combineAxes } from "../../../campaign/sweep.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import { word } from "../../../plan/messages.ts";
-import type { Plan } from "../../../plan/plan.ts";
+import { isUntilStable, type Plan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
@@ -26,8 +26,9 @@ import { type ProfilePlan, toProfilePlan } from "./to-plan.ts";
 import type { Headers } from "./to-target.ts";
 
 /**
- * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules see the flags beside what the profile has already chosen;
- * then each option puts its value into the profile's plan.
+ * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules work on settings, because a value may add to the one before it,
+ * and a part of a plan may follow from several options. So they see the flags beside what the profile has chosen, read from its plan; then
+ * only what the flags set is put into the plan.
  */
 
 /** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
@@ -156,7 +157,7 @@ function checkCounted({ measurement }: Plan, { load }: Plan): Problem[] {
 function isUnseen(name: string, { measurement, outputs }: Plan): boolean {
   const hasTable = outputs.files.perfAnalyzerCsv !== undefined || outputs.verbosity > 0;
   if (name === "--verbose-csv") return outputs.files.perfAnalyzerCsv === undefined;
-  return name === "--percentile" && !hasTable && !("stabilityPct" in measurement.mode);
+  return name === "--percentile" && !hasTable && !isUntilStable(measurement.mode);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";
@@ -25,8 +26,8 @@ export interface ProfilePlan extends Plan {
 /** Returns the files that the requests and the load of a profile come from. An empty text stands for none. */
 export function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
   return [
-    "path" in prompts.source ? prompts.source.path : "",
-    "file" in load ? load.file : "",
+    fieldOf(prompts.source, "path") ?? "",
+    fieldOf(load, "file") ?? "",
     body.kind === "jinja-template" && body.isFile ? body.template : "",
   ];
 }

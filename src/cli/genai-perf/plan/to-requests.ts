@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
-import { DEFAULT_PROMPTS, type PromptSettings } from "../../../inputs/prompts/settings.ts";
+import { DEFAULT_PROMPTS, isGenerated, type PromptSettings } from "../../../inputs/prompts/settings.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { sourceOf } from "../input-format.ts";
@@ -46,7 +46,7 @@ function toSource(asked: Asked): PromptSettings["source"] {
 /** Reports whether a template's requests have a query and passages: both are generated, or both are in the folder. */
 function hasRankingFiles(source: PromptSettings["source"]): boolean {
   const isThere = (name: string): boolean =>
-    source.kind === "synthetic" ? source.names.includes(name) : existsSync(join(source.path, `${name}.jsonl`));
+    isGenerated(source) ? source.names.includes(name) : existsSync(join(source.path, `${name}.jsonl`));
   return ["queries", "passages"].every(isThere);
 }
 

@@ -1,4 +1,5 @@
 import { fewSessions } from "../../../load/sessions/session-concurrency.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import { type UserError, userError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
@@ -52,7 +53,7 @@ export class LoadCheck {
 
   /** Called after the last request. @throws UserError */
   finish(): void {
-    const sessions = "concurrency" in this.load ? this.load.concurrency : 0;
+    const sessions = fieldOf(this.load, "concurrency") ?? 0;
     const count = this.ids.size;
     if (!this.holdsSessions || count >= sessions) return;
     throw this.refuse("--session-concurrency", ...fewSessions(count, sessions));

@@ -5,7 +5,9 @@ import { MAX_HELD_BYTES } from "../../../inputs/large-file.ts";
 import { toPayload } from "../../../inputs/payload-entry.ts";
 import { createEntries } from "../../../inputs/prompts/prompt-sources.ts";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
+import { isGenerated } from "../../../inputs/prompts/settings.ts";
 import { describePart, isInPart } from "../../../load/schedule-part.ts";
+import { fieldOf } from "../../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
@@ -94,7 +96,7 @@ export async function writeInputs(
     made = await mkdir(folder, { recursive: true });
     // Not masked, because later runs can send it.
     file = new OutputFile(path, { isMasked: false });
-    const order = prompts.source.kind === "synthetic" ? "session" : "trace";
+    const order = isGenerated(prompts.source) ? "session" : "trace";
     held = await writePayloads(file, payloads.each(), order);
     file.commit();
   } catch (error) {
@@ -190,7 +192,7 @@ function countPayloads(
   entries: ReturnType<typeof createEntries>,
 ): { each(): AsyncGenerator<Payload>; count(): number; notes(): string[] } {
   const { requests, load, endpointType, entryLimit = Number.POSITIVE_INFINITY } = task;
-  const part = "part" in load ? load.part : undefined;
+  const part = fieldOf(load, "part");
   const check = new LoadCheck(load, requests.givenSource);
   let position = 0;
   let leftOutCount = 0;

@@ -1,3 +1,4 @@
+import { fieldOf } from "../../../plan/defined.ts";
 import { problem } from "../../../plan/problem.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
 import { isDirectory } from "../../output-files.ts";
@@ -148,7 +149,7 @@ function checkInput(rules: RuleSet): void {
   rules.refuse(
     source.kind === "payload" && !isFileOrFolder(source.path),
     "input.file",
-    `File not found: ${"path" in source ? source.path : ""}`,
+    `File not found: ${fieldOf(source, "path") ?? ""}`,
     "Give an existing file after payload:, with one JSON object per line.",
   );
   for (const header of rules.get("input.header"))

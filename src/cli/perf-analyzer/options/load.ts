@@ -1,3 +1,4 @@
+import type { LevelUnitName } from "../../../load/level-units.ts";
 import { rangeOf } from "../../../load/levels.ts";
 import { levelAt } from "../../../load/search.ts";
 import { fieldOf } from "../../../plan/defined.ts";
@@ -154,12 +155,11 @@ function readPeriodicRange(reader: ValueReader): { start: number; end: number; s
   return undefined;
 }
 
-/** Returns the levels of a load of one kind as a range; for a list, its first value. */
-function levelsOf(load: Plan["load"], kind: "concurrency" | "request-rate"): RangeValue | undefined {
-  return load.kind === kind ? toRange(load.levels) : undefined;
-}
-
-function toRange(levels: LevelsPlan): RangeValue | undefined {
+/** Returns the levels of a load in a unit as a range; for a list, its first value. */
+function levelsOf(load: Plan["load"], of: LevelUnitName): RangeValue | undefined {
+  const { unit, levels: read } = loadModeOf(load);
+  const levels = unit === of ? read?.(load).levels : undefined;
+  if (levels === undefined) return undefined;
   const range = rangeOf(levels);
   const first = levelAt(levels, 0);
   if (range === undefined) return first === undefined ? undefined : { start: first };

@@ -2,7 +2,7 @@ import type { ExponentialHistogram } from "../../../measure/exponential-histogra
 import type { TimelineColumn } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { nsToMs, nsToSec } from "../../../plan/units.ts";
-import { REPORT_STYLE } from "../../plots/page-style.ts";
+import { PAGE_STYLE } from "../../html/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
 import type { LevelTokens } from "../level-tokens.ts";
 import { formatPlace } from "../live-text.ts";
@@ -12,7 +12,7 @@ import type { LevelTally, RunSnapshot } from "../run-snapshot.ts";
 
 const LINES = ["throughput", "failed", "p50", "p99"] as const;
 
-const STYLE = `${REPORT_STYLE}
+const STYLE = `${PAGE_STYLE}
 body { max-width: 66rem; } body > p { margin: .2rem 0; color: var(--faint); } dl { margin: .6rem 0; }
 progress { width: 100%; height: .8rem; accent-color: ${MEANING_COLORS.throughput}; }
 .bad { color: var(--bad); } .good { color: var(--good); }

@@ -1,7 +1,8 @@
-import { type Plot, pickEvenly, roundForPlot } from "../../plot.ts";
-import { findSpread, readMetric } from "../../schema/read-metrics.ts";
+import { type Plot, pickEvenly } from "../../plot.ts";
+import { readMetric } from "../../schema/read-metrics.ts";
 import { type GroupRow, groupsByTag, nameInRun, type ReportView } from "../report-view.ts";
-import { timeUnitFor } from "../values.ts";
+import { timeUnitOf } from "../values.ts";
+import { barsOf } from "./load-charts.ts";
 
 /** Latency and throughput by tag, and by the targets of a mix. */
 
@@ -23,18 +24,22 @@ export function groupCharts(view: ReportView): { readonly tag: string; readonly 
 }
 
 function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
-  const known = groups.flatMap(({ name, json: { metrics } }) => {
-    const latency = findSpread(metrics, "latency");
-    return latency === undefined ? [] : [{ name, latency }];
-  });
+  const read = ({ json: { metrics } }: TaggedGroup, percentile: (typeof PERCENTILES)[number]) =>
+    readMetric(metrics, "latency", percentile);
+  const known = groups.filter((group) => read(group, "p50") !== undefined);
   if (known.length === 0) return [];
   const shown = pickEvenly(known, MOST_BARS);
-  const time = timeUnitFor(Math.max(...shown.map(({ latency }) => latency.p99 ?? 0)));
-  const series = PERCENTILES.map((name) => ({
-    name,
-    meaning: name,
-    values: shown.map(({ latency }) => roundForPlot((latency[name] ?? 0) / time.us)),
-  }));
+  const time = timeUnitOf([Math.max(...shown.map((group) => read(group, "p99")?.value ?? 0))]);
+  const series = PERCENTILES.map((name) => {
+    return {
+      name,
+      meaning: name,
+      ...barsOf(
+        shown.map((group) => read(group, name)),
+        time.ns,
+      ),
+    };
+  });
   const frame = { title: `Latency by ${tag}`, xLabel: tag, yLabel: `Latency (${time.name})`, group: "" };
   const categories = shown.map(categoryOf);
   return [{ kind: "bars", ...frame, notes: notesOf(shown, known), categories, series, isStacked: false }];
@@ -42,10 +47,13 @@ function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
 
 function drawThroughput(tag: string, groups: readonly TaggedGroup[], unit: string): Plot {
   const shown = pickEvenly(groups, MOST_BARS);
-  const values = shown.map(({ json }) => roundForPlot(readMetric(json.metrics, "throughput")?.value ?? 0));
+  const bars = barsOf(
+    shown.map(({ json }) => readMetric(json.metrics, "throughput")),
+    1,
+  );
   const frame = { title: `Throughput by ${tag}`, xLabel: tag, yLabel: `Throughput (${unit})`, group: "" };
   const categories = shown.map(categoryOf);
-  const series = [{ name: unit, values, meaning: "throughput" as const }];
+  const series = [{ name: unit, ...bars, meaning: "throughput" as const }];
   return { kind: "bars", ...frame, notes: notesOf(shown, groups), categories, series, isStacked: false };
 }
 

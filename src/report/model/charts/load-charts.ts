@@ -1,10 +1,10 @@
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { certainEnds, scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
-import { metricOf } from "../../../measure/metrics/catalogue.ts";
+import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
 import {
+  type BarPlot,
   type Meaning,
   type Plot,
   type PlotPoint,
@@ -18,6 +18,7 @@ import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
 import { isCutAt, isCutOver } from "../level-columns.ts";
 import type { ReportView } from "../report-view.ts";
+import { estimateCell } from "../tables.ts";
 import { timeUnitFor } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
@@ -90,17 +91,31 @@ export function lineOf<P extends { readonly load: number }>(
   });
   if (known.length === 0) return [];
   const at = (value: number): number => roundForPlot(value / scale);
+  const cells = known.map(({ found }) => estimateCell(found));
   return [
     {
       name,
       style: "line",
       meaning,
       points: known.map(({ load, found }): PlotPoint => [load, at(found.value)]),
-      intervals: known.map(({ found }) =>
-        found.low === null && found.high === null ? undefined : scaleInterval(found, at),
-      ),
+      intervals: cells.map(({ interval }) => interval && scaleInterval(interval, at)),
+      uncertain: cells.map(({ mark }) => mark !== undefined),
     },
   ];
+}
+
+/** Reports whether an estimate has the mark in tables. */
+export function isMarked(found: ReadEstimate | undefined): boolean {
+  return found !== undefined && estimateCell(found).mark !== undefined;
+}
+
+/** Returns the values of bars, and which are uncertain. @param size of the unit of the axis */
+export function barsOf(
+  found: readonly (ReadEstimate | undefined)[],
+  size: number,
+): Pick<BarPlot["series"][number], "values" | "uncertain"> {
+  const values = found.map((one) => (one === undefined ? null : roundForPlot(one.value / size)));
+  return { values, uncertain: found.map(isMarked) };
 }
 
 function drawThroughput(points: readonly LoadPoint[], over: OverLoad, unit: string, isRate: boolean): Plot[] {
@@ -152,7 +167,7 @@ export function kneeLine(
   labelled: readonly { readonly point: LoadPoint; readonly label?: string }[],
   percentile: PercentileName,
   us: number,
-): Pick<XySeries, "points" | "labels">[] {
+): Pick<XySeries, "points" | "labels" | "uncertain">[] {
   const known = labelled.filter(({ point }) => point.latencyUs[percentile] && point.throughputPerSec);
   if (known.length === 0) return [];
   const points = known.map(({ point: { throughputPerSec, latencyUs } }): PlotPoint => {
@@ -160,7 +175,10 @@ export function kneeLine(
   });
   // The highest line has the names, because those of several lines would overlap.
   const labels = percentile === "p99" ? known.flatMap(({ label }) => label ?? []) : [];
-  return [{ points, ...(labels.length === 0 ? {} : { labels }) }];
+  const uncertain = known.map(({ point: { throughputPerSec, latencyUs } }) =>
+    [throughputPerSec, latencyUs[percentile]].some(isMarked),
+  );
+  return [{ points, uncertain, ...(labels.length === 0 ? {} : { labels }) }];
 }
 
 /** Draws lines of latency against throughput; nothing without any. */
@@ -225,10 +243,7 @@ function ofLevel({ level, durationSec, failed, metrics }: LevelJson): LoadPoint 
 }
 
 function ofRuns({ level, metrics }: CombinedLevelJson): LoadPoint {
-  const read: Read = (key, statistic) => {
-    const found = readOver(metrics, key, statistic);
-    return found && { ...found, ...certainEnds({ ...found, isRatio: metricOf({ key }).quantity === "ratio" }) };
-  };
+  const read: Read = (key, statistic) => readOver(metrics, key, statistic);
   const failed = read("errorRate")?.value ?? 0;
   const perSec = read("throughput")?.value ?? 0;
   return {
@@ -255,9 +270,6 @@ function pointOf(read: Read, isLeftOut: (key: string) => boolean): Omit<LoadPoin
   };
 }
 
-/** Converts to microseconds. A value with too few samples has no interval. */
 function inUs(found: ReadEstimate | undefined): ReadEstimate | undefined {
-  if (found === undefined) return undefined;
-  const { value, isReliable = true } = found;
-  return { value: nsToUs(value), ...scaleInterval(isReliable ? found : UNKNOWN, nsToUs) };
+  return found && { ...found, value: nsToUs(found.value), ...scaleInterval(found, nsToUs) };
 }

@@ -1,10 +1,10 @@
 import { UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
-import { type Meaning, type Plot, roundForPlot, type XySeries } from "../../plot.ts";
+import type { Meaning, Plot, XySeries } from "../../plot.ts";
 import type { ReadEstimate } from "../../schema/read-metrics.ts";
 import type { ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
-import { kneeLine, kneePlot, type LoadPoint, lineOf, loadAxis, loadPointsOf, unitOf } from "./load-charts.ts";
+import { barsOf, kneeLine, kneePlot, type LoadPoint, lineOf, loadAxis, loadPointsOf, unitOf } from "./load-charts.ts";
 
 /** A sweep: latency against throughput, and metrics over each of its parameters. */
 
@@ -209,11 +209,13 @@ function drawBars(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[],
   const bars = series.map(({ name, meaning, levels, pick }) => ({
     name,
     meaning,
-    values: axis.values.map((value) => {
-      const level = levels.find((one) => valueAt(one, axis) === value);
-      const found = level && pick(level.point);
-      return found === undefined ? null : roundForPlot(found.value / scale);
-    }),
+    ...barsOf(
+      axis.values.map((value) => {
+        const level = levels.find((one) => valueAt(one, axis) === value);
+        return level && pick(level.point);
+      }),
+      scale,
+    ),
   }));
   return { kind: "bars", ...frame, xLabel: axis.name, categories: axis.values, series: bars, isStacked: false };
 }

@@ -4,7 +4,7 @@ import type { SentLink } from "./sent-modules.ts";
 /** What conductors and agents say to each other over the bus. */
 
 /** Changes when what is said changes; the version of the program is compared too. */
-const PREFIX = "rampart.2";
+const PREFIX = "rampart.3";
 
 /** Where conductors ask who is there. */
 export const FIND_SUBJECT = `${PREFIX}.find`;

@@ -191,12 +191,13 @@ export class ReceivedFiles {
 
 /** Removes what agents left that were killed. */
 function removeLeft(place: string): void {
-  for (const name of readdirSync(place)) {
-    const pid = new RegExp(`^${FOLDER_NAME}(\\d+)-`).exec(name)?.[1];
+  const pidOf = new RegExp(`^${FOLDER_NAME}(\\d+)-`);
+  for (const [pid, names] of Map.groupBy(readdirSync(place), (name) => pidOf.exec(name)?.[1])) {
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    const path = join(place, name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    const isLeft = found?.uid === process.getuid?.() && Date.now() - (found?.mtimeMs ?? Date.now()) > LEFT_MS;
-    if (isLeft) rmSync(path, { recursive: true, force: true });
+    for (const path of names.map((name) => join(place, name))) {
+      const found = statSync(path, { throwIfNoEntry: false });
+      const isLeft = found?.uid === process.getuid?.() && Date.now() - (found?.mtimeMs ?? Date.now()) > LEFT_MS;
+      if (isLeft) rmSync(path, { recursive: true, force: true });
+    }
   }
 }

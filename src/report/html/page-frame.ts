@@ -1,24 +1,14 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Plot } from "../plot.ts";
-import { THEMES } from "./themes.ts";
+import { THEMES } from "../plots/themes.ts";
+import { PAGE_STYLE } from "./page-style.ts";
 
 /** Also prevents the page from loading anything if a text of the run injects an address. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/** What a page adds to the script. */
-interface ScriptParts {
-  /** Before the charts are made, where `options` are theirs. */
-  readonly before: string;
-  /** After that, where `charts` are they. */
-  readonly after: string;
-  /** Further arguments of `echarts.init`. */
-  readonly init: string;
-}
-
-/** Returns the script of a page: draws its plots, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
-export function pageScript({ before, after, init }: ScriptParts): string {
-  return `
+/** Draws the plots of a page, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
+const PAGE_SCRIPT = `
 "use strict";
 (() => {
   const { themes, options } = JSON.parse(document.getElementById("data").textContent);
@@ -35,8 +25,13 @@ export function pageScript({ before, after, init }: ScriptParts): string {
   for (const { xAxis } of options)
     for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
       if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
-${before}  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
-    const chart = echarts.init(place, theme${init});
+  const power = (value) => String(Number((10 ** value).toPrecision(3)));
+  for (const { yAxis } of options)
+    for (const axis of [yAxis ?? []].flat())
+      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
+  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
+    // Sharp on paper, and drawn at once.
+    const chart = echarts.init(place, theme, { renderer: "svg" });
     chart.setOption(options[Number(place.dataset.plot)]);
     return chart;
   });
@@ -50,21 +45,45 @@ ${before}  const charts = [...document.querySelectorAll("[data-plot]")].map((pla
   document.getElementById("theme").addEventListener("click", () => show(theme === "dark" ? "light" : "dark"));
   const sizes = new ResizeObserver(() => { for (const chart of charts) chart.resize(); });
   for (const chart of charts) sizes.observe(chart.getDom());
-${after}})();
+  for (const button of document.querySelectorAll("[data-series]"))
+    button.addEventListener("click", () => {
+      const chart = echarts.getInstanceByDom(button.closest("figure").querySelector("[data-plot]"));
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      chart.dispatchAction({ type: "legendToggleSelect", name: button.dataset.series });
+    });
+  // Paper is white, has its own width, and nothing on it opens.
+  let before;
+  addEventListener("beforeprint", () => {
+    before = { theme, folds: [...document.querySelectorAll("details:not(.plan):not([open])")] };
+    for (const fold of before.folds) fold.open = true;
+    document.documentElement.dataset.print = "";
+    show("light");
+    for (const chart of charts) {
+      chart.setOption({ toolbox: { show: false } });
+      chart.resize();
+      chart.getZr().flush();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of before.folds) fold.open = false;
+    delete document.documentElement.dataset.print;
+    show(before.theme);
+    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
+  });
+})();
 `;
-}
 
-/** Formats the scripts that draw the plots of a page. @param library ECharts' code @param script from {@link pageScript} */
-export function formatScripts(options: readonly object[], library: string, script: string): string {
+/** Formats the scripts that draw the plots of a page. @param library ECharts' code */
+export function formatScripts(options: readonly object[], library: string): string {
   // Only data is masked: a secret may be a word of the scripts.
   const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
   return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${script}</script>`;
+<script>${PAGE_SCRIPT}</script>`;
 }
 
-/** Formats an HTML file, without secrets. @param scripts from {@link formatScripts}; empty for a page without them */
-export function formatDocument(title: string, style: string, body: string, scripts: string): string {
+/** Formats an HTML file, without secrets. @param scripts from {@link formatScripts} */
+export function formatDocument(title: string, body: string, scripts: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -72,7 +91,7 @@ export function formatDocument(title: string, style: string, body: string, scrip
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <title>${maskSecrets(escapeHtml(title))}</title>
-<style>${style}</style>
+<style>${PAGE_STYLE}</style>
 </head>
 <body>
 ${maskSecrets(body)}
@@ -82,11 +101,11 @@ ${scripts}
 `;
 }
 
-/** Formats the head of a page. @param hasScript whether its theme can be changed */
-export function formatHeader(title: string, subtitle: string, hasScript = true): string {
+/** Formats the head of a page. */
+export function formatHeader(title: string, subtitle: string): string {
   return `<header>
 <div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(subtitle)}</p></div>
-${hasScript ? `<button id="theme" type="button" aria-label="Light or dark">◐</button>` : ""}
+<button id="theme" type="button" aria-label="Light or dark">◐</button>
 </header>`;
 }
 
@@ -96,7 +115,7 @@ export function formatPlace({ title }: Plot, index: number, heightPx: number | u
   return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
 }
 
-/** Formats a chart with its title and notes. @param place where it is drawn, or its picture */
+/** Formats a chart with its title and notes. @param place where it is drawn */
 export function formatFigure({ title, notes, isWide }: Plot, place: string, legend = ""): string {
   const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
   const wide = isWide === true ? ' class="wide"' : "";

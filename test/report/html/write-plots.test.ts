@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
+import { formatPlotPage, writePlots } from "../../../src/report/html/write-plots.ts";
 import type { Plot, PlotSet } from "../../../src/report/plot.ts";
 import { createSvgPainter, readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
-import { formatPlotPage, writePlots } from "../../../src/report/plots/write-plots.ts";
 
 /** Plots as files: that they stand alone, that they are whole, and that they show the data. */
 
@@ -129,8 +129,8 @@ describe("the page", () => {
 
   test("it lists what is drawn, what is not, and the run's numbers", () => {
     for (const { title } of PLOTS) assert.match(markup, new RegExp(`<figcaption>${title}</figcaption>`));
-    assert.match(markup, /<li>Missing: nothing came\.<\/li>/);
-    assert.match(markup, /<dt>Requests<\/dt><dd>12<\/dd>/);
+    assert.match(markup, /<p>Missing: nothing came\.<\/p>/);
+    assert.match(markup, /<span>Requests 12<\/span>/);
     assert.match(markup, /A note &amp; &lt;\/script/);
     assert.equal([...markup.matchAll(/data-plot="(\d)"/g)].map(([, index]) => index).join(""), "0123");
   });
@@ -138,7 +138,7 @@ describe("the page", () => {
   test("its data are the plots' options, and its scripts are complete", () => {
     const [data, code, script] = scripts.map(([, , text]) => text as string);
     const { options, themes } = JSON.parse(data as string);
-    assert.deepEqual(options, JSON.parse(JSON.stringify(PLOTS.map((plot) => toChartOption(plot, { isAlone: false })))));
+    assert.deepEqual(options, JSON.parse(JSON.stringify(PLOTS.map((plot) => toChartOption(plot, "page")))));
     assert.deepEqual(Object.keys(themes), ["light", "dark"]);
     assert.equal(code, library, "the library stands there as it is");
     assert.doesNotThrow(() => new Function(script as string));
@@ -148,7 +148,7 @@ describe("the page", () => {
 describe("pictures", () => {
   for (const plot of PLOTS)
     test(`${plot.kind}: a complete SVG file, identical each time`, () => {
-      const option = toChartOption(plot, { isAlone: true });
+      const option = toChartOption(plot, "alone");
       const svg = createSvgPainter(library)(option, 700, 450);
       assert.match(svg, /^<\?xml [^>]*>\n<svg width="700" height="450" xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
       assert.ok(checkXml(svg) > 10);
@@ -161,7 +161,7 @@ describe("pictures", () => {
 
   test("they show the data", () => {
     const paint = createSvgPainter(library);
-    const [boxes, cells, points, spans] = PLOTS.map((plot) => paint(toChartOption(plot, { isAlone: true }), 700, 450));
+    const [boxes, cells, points, spans] = PLOTS.map((plot) => paint(toChartOption(plot, "alone"), 700, 450));
     const isBox = /<path [^>]*fill="rgb\(47,126,216\)" fill-opacity="0\.25" stroke="#2f7ed8"/;
     assert.match(boxes ?? "", isBox);
     assert.equal([...(boxes ?? "").matchAll(/<path [^>]*fill="#2f7ed8" fill-opacity="0\.6"/g)].length, 3, "points");

@@ -1,42 +1,30 @@
-/** Style of the page: one column on a phone, several on a screen; light or dark by the system's setting or the button. */
+import { HOLLOW } from "../plots/themes.ts";
+
+const LIGHT =
+  "color-scheme: light; --ground: #f3f5f9; --panel: #ffffff; --text: #1d2433; --faint: #5b6575; --line: #dfe4ec; --good: #1a7f4b; --bad: #c0392b; --warn: #9a6700;";
+const DARK =
+  "color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; --good: #4cc38a; --bad: #ff7b6e; --warn: #e3b341;";
+
+/** Style of all pages, for screens, phones and paper: one column on a phone, several on a screen; light or dark by the system's setting or the button. */
 export const PAGE_STYLE = `
-:root { color-scheme: light; --ground: #f3f5f9; --panel: #ffffff; --text: #1d2433; --faint: #5b6575; --line: #dfe4ec; }
-:root[data-theme="dark"] { color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; }
+:root { ${LIGHT} }
+:root[data-theme="dark"] { ${DARK} }
+@media (prefers-color-scheme: dark) { :root:not([data-theme]) { ${DARK} } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1500px; padding: 1.2rem clamp(.7rem, 3vw, 2rem) 3rem; background: var(--ground); color: var(--text);
+body { margin: 0 auto; max-width: 1500px; padding: .8rem clamp(.7rem, 3vw, 2rem) 3rem; background: var(--ground); color: var(--text);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 header { display: flex; justify-content: space-between; align-items: start; gap: 1rem; }
-h1 { font-size: 1.45rem; margin: 0; overflow-wrap: anywhere; }
+h1 { font-size: 1.3rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 1.8rem 0 .7rem; color: var(--faint); font-weight: 600; }
+h3 { font-size: .95rem; margin: 0 0 .4rem; }
 header p { margin: .15rem 0 0; color: var(--faint); overflow-wrap: anywhere; }
-button { font-size: 1.2rem; line-height: 1; width: 2.4rem; height: 2.4rem; flex: none; border: 1px solid var(--line); border-radius: 50%;
+header button { font-size: 1.05rem; line-height: 1; width: 2.1rem; height: 2.1rem; flex: none; border: 1px solid var(--line); border-radius: 50%;
   background: var(--panel); color: var(--text); cursor: pointer; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: .7rem; margin: 1.1rem 0 0; }
 dl div, figure { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; }
 dl div { padding: .55rem .8rem; }
 dt { color: var(--faint); font-size: .8rem; }
 dd { margin: 0; font-size: 1.15rem; font-weight: 600; font-variant-numeric: tabular-nums; }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 1rem; }
-figure { margin: 0; padding: .9rem .6rem .7rem; min-width: 0; }
-figure.wide { grid-column: 1 / -1; }
-figcaption { font-weight: 600; padding: 0 .5rem .3rem; }
-.chart { height: 360px; width: 100%; }
-.note { color: var(--faint); font-size: .85rem; margin: .4rem .5rem 0; }
-ul.note { padding-left: 1.2rem; }
-@media print { button { display: none; } figure { break-inside: avoid; } }
-`;
-
-const LIGHT = "--good: #1a7f4b; --bad: #c0392b; --warn: #9a6700;";
-const DARK = "--good: #4cc38a; --bad: #ff7b6e; --warn: #e3b341;";
-
-/** Style of Rampart's pages: that of pages with plots, with verdicts, notes and tables; for screens, phones and paper. */
-export const REPORT_STYLE = `${PAGE_STYLE}
-:root { ${LIGHT} }
-:root[data-theme="dark"] { ${DARK} }
-@media (prefers-color-scheme: dark) { :root:not([data-theme]) { color-scheme: dark; --ground: #12161e; --panel: #1b212c; --text: #e6eaf2; --faint: #9aa5b8; --line: #303848; ${DARK} } }
-body { padding-top: .8rem; }
-h1 { font-size: 1.3rem; } h3 { font-size: .95rem; margin: 0 0 .4rem; }
-header button { width: 2.1rem; height: 2.1rem; font-size: 1.05rem; }
 .panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: .55rem .8rem; margin-bottom: .7rem; }
 .panel p { margin: .15rem 0; overflow-wrap: anywhere; }
 .verdict { border-left: 6px solid var(--faint); display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .8rem; margin-top: .6rem; }
@@ -56,21 +44,22 @@ nav a { color: var(--faint); text-decoration: none; } nav a:hover, nav a:focus {
 .checks .measured { color: var(--faint); padding-left: .6rem; }
 .notes li { padding-left: .7rem; border-left: 3px solid var(--line); }
 .notes .wrong { border-color: var(--bad); } .notes .caution { border-color: var(--warn); }
-.cards { margin-bottom: .7rem; gap: .7rem; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: .7rem; margin-bottom: .7rem; }
 .cards:not(.summary) > :only-child { grid-column: 1 / -1; }
 .cards.summary { grid-template-columns: repeat(auto-fit, minmax(min(100%, 350px), 1fr)); }
-figure { padding: .5rem .5rem .4rem; display: flex; flex-direction: column; }
+figure { margin: 0; padding: .5rem .5rem .4rem; min-width: 0; display: flex; flex-direction: column; }
+figure.wide { grid-column: 1 / -1; }
+figcaption { font-weight: 600; padding: 0 .5rem; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
 figcaption:has(+ .legend) { max-width: none; }
-.chart { margin-top: -1.5rem; }
-.note { margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
+.chart { height: 360px; width: 100%; margin-top: -1.5rem; }
+.note { color: var(--faint); margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }
 .legend button[aria-pressed="false"] { color: var(--faint); text-decoration: line-through; }
+.legend span { font-size: .78rem; } .legend .hollow { width: .6rem; height: .6rem; border: 2px solid; border-radius: 50%; }
+[data-plot] [fill="${HOLLOW}"] { fill: var(--panel); }
 .legend i { display: inline-block; width: 1.1rem; border-top: 3px solid; margin-right: .35rem; vertical-align: middle; }
-.picture svg { display: block; width: 100%; max-width: 46rem; height: auto; margin: 0 auto; } .picture.narrow, .picture.full { display: none; }
-.summary figure:not(:only-child) .narrow { display: block; } .summary figure:not(:only-child) .wide { display: none; } .summary figure:not(:only-child) .narrow svg { max-width: 28rem; }
-.picture [fill="#1d2433"] { fill: var(--text); } .picture [fill="#5b6575"] { fill: var(--faint); } .picture [stroke="#5b6575"] { stroke: var(--faint); } .picture [stroke="#e3e7ee"] { stroke: var(--line); }
 .scroll { overflow-x: auto; background: linear-gradient(to right, var(--panel) 30%, transparent) left / 2.5rem 100% no-repeat local,
   linear-gradient(to left, var(--panel) 30%, transparent) right / 2.5rem 100% no-repeat local,
   linear-gradient(to right, rgba(91,101,117,.45), transparent) left / .8rem 100% no-repeat scroll,
@@ -89,12 +78,10 @@ pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
 summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
 footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
 @media (max-width: 600px) {
-  .picture.narrow { display: block; } .picture.wide { display: none; }
   .checks .measured { display: block; padding: 0; }
   table { font-size: .8rem; } th, td { padding-right: .45rem; }
   tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .45rem; min-width: 5rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
-@media (min-width: 1100px) { .summary figure:only-child .full { display: block; } .summary figure:only-child .full svg { max-width: none; } .summary figure:only-child .wide { display: none; } }
 [data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
 @page { margin: 12mm; }
 @media print {

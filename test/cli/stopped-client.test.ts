@@ -1,0 +1,47 @@
+// Runs on: bun, deno, node.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { startAnsweringServer } from "../servers/answering-server.ts";
+import { inFolder, startRampart } from "./rampart-process.ts";
+
+/** A client that was stopped for longer than `--timeout`, as by a suspended host: what the server answered meanwhile lies in its sockets. */
+
+const USERS = 4;
+const REQUESTS = 6 * USERS;
+const ANSWER_MS = 200;
+const STOP_MS = 4500;
+
+describe("requests that were in flight when the client was stopped", () => {
+  const bodies = [
+    ["short responses", 100],
+    ["responses that no socket holds", 8 * 1024 * 1024],
+  ] as const;
+  for (const [name, bytes] of bodies)
+    test(`did not time out: ${name}`, { timeout: 180_000 }, async () => {
+      const body = Buffer.alloc(bytes, "x");
+      const { promise: areSent, resolve } = Promise.withResolvers<void>();
+      const server = await startAnsweringServer((response, index) => {
+        if (index === 2 * USERS) resolve();
+        setTimeout(() => response.end(body), ANSWER_MS);
+      });
+      try {
+        await inFolder({}, async (cwd) => {
+          const load = ["-c", String(USERS), "-n", String(REQUESTS), "--timeout", "3s"];
+          const running = startRampart(["http", server.url, ...load, "--json", "report.json"], { cwd });
+          await areSent;
+          running.interrupt("SIGSTOP");
+          await wait(STOP_MS);
+          running.interrupt("SIGCONT");
+          const { code, out, err } = await running.result;
+          assert.equal(code, 0, out + err);
+          const { requests } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+          assert.deepEqual([requests.completed, requests.failed], [REQUESTS, 0], out + err);
+        });
+      } finally {
+        server.close();
+      }
+    });
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runsOf } from "../../src/report/schema/report-schema.ts";
+import { hold } from "../../src/scenario/loads/levels.ts";
+import { triton } from "../../src/scenario/targets/triton.ts";
+import { decodeMessage, encodeMessage } from "../../src/service/protobuf/message.ts";
+import {
+  INFER_REQUEST,
+  MODEL_CONFIG_RESPONSE,
+  MODEL_METADATA,
+  STREAM_INFER_RESPONSE,
+} from "../../src/service/triton/messages.ts";
+import { writeReports } from "../report/html/make-report.ts";
+import { spreadIn, valueIn } from "../report/json-metrics.ts";
+import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
+
+/** The times of a decoupled model beside a server that notes when it sends each response. A busy machine makes them longer, not shorter. */
+
+const TENSOR = { datatype: "FP32", shape: [4] };
+const METADATA = {
+  name: "m",
+  inputs: [{ name: "IN", ...TENSOR }],
+  outputs: [{ name: "OUT", ...TENSOR }],
+};
+const CONFIG = {
+  name: "m",
+  input: [{ name: "IN", data_type: "TYPE_FP32", dims: [4] }],
+  output: [{ name: "OUT", data_type: "TYPE_FP32", dims: [4] }],
+  model_transaction_policy: { decoupled: true },
+};
+const OUTPUT = { outputs: [{ name: "OUT", ...TENSOR }], raw_output_contents: [new Uint8Array(16)] };
+
+/** When responses come after their request, in milliseconds; the last one has content, or is an empty one after that time. */
+interface Given {
+  readonly atMs: readonly number[];
+  readonly emptyMs?: number;
+}
+
+const GIVEN: readonly Given[] = [{ atMs: [], emptyMs: 300 }, { atMs: [30, 60, 90], emptyMs: 300 }, { atMs: [30, 60] }];
+const REQUESTS = 12;
+
+test("a decoupled model: responses, first ones, and the times between them and until the last one with content", async () => {
+  /** Of each request, the times of its responses with content after it came. */
+  const log: number[][] = [];
+  async function* answer(message: Uint8Array): AsyncGenerator<Uint8Array> {
+    const startMs = performance.now();
+    const { id } = decodeMessage(INFER_REQUEST, message) as { id: string };
+    const sent: number[] = [];
+    const { atMs, emptyMs } = GIVEN[log.push(sent) % GIVEN.length] as Given;
+    const until = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms - (performance.now() - startMs)));
+    const respond = (isFinal: boolean, content: object): Uint8Array => {
+      const parameters = { triton_final_response: { bool_param: isFinal } };
+      return encodeMessage(STREAM_INFER_RESPONSE, { infer_response: { model_name: "m", id, parameters, ...content } });
+    };
+    for (const [at, ms] of atMs.entries()) {
+      await until(ms);
+      sent.push(performance.now() - startMs);
+      yield respond(emptyMs === undefined && at === atMs.length - 1, OUTPUT);
+    }
+    if (emptyMs === undefined) return;
+    await until(emptyMs);
+    yield respond(true, {});
+  }
+  const server = await startGrpcAnsweringServer({
+    ModelMetadata: () => [encodeMessage(MODEL_METADATA, METADATA)],
+    ModelConfig: () => [encodeMessage(MODEL_CONFIG_RESPONSE, { config: CONFIG })],
+    ModelStreamInfer: answer,
+  });
+  const written = await writeReports({
+    name: "decoupled",
+    target: triton(server.url, { protocol: "grpc", model: "m", streaming: true }),
+    load: hold(1, { requests: REQUESTS }),
+  });
+  try {
+    const [level] = runsOf(written.json)[0]?.levels ?? [];
+    assert.ok(level !== undefined, written.console);
+    assert.deepEqual([level.requests, level.failed, log.length], [REQUESTS, 0, REQUESTS]);
+    const responses = log.flat().length;
+    assert.equal(level.responses, responses);
+    assert.ok(Math.abs(valueIn(level, "responsesPerSec") / (responses / level.durationSec) - 1) < 1e-6);
+    const answered = log.filter((sent) => sent.length > 0);
+    const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const firstMs = (spreadIn(level, "firstResponseUs")?.average ?? 0) / 1000;
+    assert.equal(spreadIn(level, "firstResponseUs")?.count, answered.length);
+    // The server waits with the empty response for longer than a busy machine does with the others.
+    const trueFirstMs = meanOf(answered.map(([first = 0]) => first));
+    assert.ok(firstMs >= trueFirstMs - 1 && firstMs < trueFirstMs + 40, `first ${firstMs}, not ${trueFirstMs} ms`);
+    const gaps = answered.flatMap((sent) => sent.slice(1).map((ms, at) => ms - (sent[at] ?? 0)));
+    const betweenMs = (spreadIn(level, "betweenResponsesUs")?.average ?? 0) / 1000;
+    assert.ok(Math.abs(betweenMs / meanOf(gaps) - 1) < 0.25, `between ${betweenMs}, not ${meanOf(gaps)} ms`);
+    const latencyMs = (spreadIn(level, "latencyUs")?.average ?? 0) / 1000;
+    const trueMs = meanOf(log.map((sent) => sent.at(-1) ?? 300));
+    assert.ok(latencyMs >= trueMs - 1 && latencyMs < trueMs + 60, `latency ${latencyMs}, not ${trueMs} ms`);
+    const lines = written.read("records").trimEnd().split("\n");
+    const recorded = lines.map((line) => JSON.parse(line).metrics as Readonly<Record<string, { value: number }>>);
+    const recordedMs = meanOf(recorded.map((metrics) => metrics["request_latency"]?.value ?? 0));
+    assert.ok(Math.abs(recordedMs - latencyMs) < 0.01, `${recordedMs} ms in records, ${latencyMs} ms in the report`);
+    assert.equal(recorded.filter((metrics) => "time_to_first_response" in metrics).length, answered.length);
+  } finally {
+    written.remove();
+    server.close();
+  }
+});
