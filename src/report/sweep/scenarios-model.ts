@@ -1,7 +1,7 @@
 import { countOf } from "../../plan/units.ts";
 import { EXIT, gravestOf, wordOfExit } from "../../result/exit-codes.ts";
-import type { ReportModel, Section, Suite } from "../model/report-model.ts";
-import { column, makeTable, markedIf } from "../model/tables.ts";
+import type { Check, ReportModel, Section, Suite } from "../model/report-model.ts";
+import { column, makeTable, markedIf, summary } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
 import { type ReasonJson, VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { labelsOf, SCENARIOS_VERSION, type ScenarioJson, type ScenariosJson } from "../schema/scenarios.ts";
@@ -50,11 +50,14 @@ interface Row extends ScenarioJson {
   readonly model: ReportModel | undefined;
 }
 
+/** Verdicts that are no failures. */
+const OPEN = ["unresolved", "partial", wordOfExit(undefined)];
+
 const COLUMNS = [
   column<Row>("scenario", "scenario", "text", 0, ({ label }) => label),
   column<Row>("verdict", "verdict", "text", 0, ({ exitCode, model }) => {
     const name = model?.verdict.name ?? wordOfExit(exitCode).toLowerCase();
-    return markedIf(name !== "passed" && name !== "measured", "failed", name);
+    return markedIf(name !== "passed" && name !== "measured", OPEN.includes(name) ? "unresolved" : "failed", name);
   }),
   column<Row>("measured", "measured", "text", 2, ({ model }) => model?.verdict.facts.join(", ")),
   column<Row>("why", "why", "text", 1, ({ model, reason }) => model?.verdict.headline ?? reason),
@@ -79,7 +82,7 @@ export function buildScenariosModel(
     subject: "",
     verdict: { name: verdict.name, headline: verdict.headline, facts: [formatSeconds(durationSec)] },
     setup: [],
-    checks: perModel((label, { checks }) => checks.map((check) => ({ ...check, text: `${label}: ${check.text}` }))),
+    checks: [],
     notes: joinNotes(notes, "scenarios"),
     sections: [all, ...perModel(sectionsOf)],
     suites: rows.flatMap((row) => suitesOf(row, startedAt)),
@@ -87,14 +90,24 @@ export function buildScenariosModel(
   };
 }
 
-/** Returns the sections of a scenario under its name; the first one says what was measured, and how. */
-function sectionsOf(label: string, { subject, setup, sections }: ReportModel): Section[] {
+const CHECK_COLUMNS = [
+  column<Check>("state", "", "text", 0, ({ state }) =>
+    markedIf(state !== "pass", state === "fail" ? "failed" : "unresolved", state),
+  ),
+  column<Check>("check", "check", "text", 0, ({ text }) => text),
+  column<Check>("measured", "measured", "text", 0, ({ measured }) => measured),
+];
+
+/** Returns the sections of a scenario under its name; the first one says what was measured and how, and what was checked. */
+function sectionsOf(label: string, { subject, setup, checks, sections }: ReportModel): Section[] {
   const about = [subject, ...setup].filter((line) => line !== "");
-  return sections.map((section, index) => ({
+  const checked = checks.length === 0 ? [] : [makeTable("", CHECK_COLUMNS, checks)];
+  const [first = summary("checks"), ...rest] = sections;
+  const whole = { ...first, lines: [...about, ...(first.lines ?? [])], tables: [...checked, ...first.tables] };
+  return [whole, ...rest].map((section) => ({
     ...section,
     id: `${label.replace(/[^\w.-]+/g, "-")}-${section.id}`,
     title: section.title === "" ? label : `${label}: ${section.title}`,
-    lines: [...(index === 0 ? about : []), ...(section.lines ?? [])],
   }));
 }
 

@@ -107,9 +107,9 @@ describe("reports on several scenarios", () => {
           ["gone", "1", "0"],
         ],
       );
-      const [top = "", quick = ""] = textOf("markdown").split("\n### ");
+      const [top = "", quick = "", slow = ""] = textOf("markdown").split("\n### ");
       assert.match(top, /^## ❌ Failed: 3 scenarios/);
-      assert.match(top, /\| slow: max latency \\< 20 ms \| .* \| ❌ FAIL \|/);
+      assert.match(slow, /\| fail \| max latency \\< 20 ms \| worst .* \|/);
       assert.match(top, /\| gone \| unreachable \|/);
       assert.match(quick, /^quick\n/);
       assert.match(textOf("csv"), /^section,scenario,verdict/);
