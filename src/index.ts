@@ -3,13 +3,14 @@ import { pathToFileURL } from "node:url";
 import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
 import type { GivenTags } from "./inputs/tagged-input.ts";
+import { messageOf } from "./plan/problem.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule } from "./runtime/runtime.ts";
 import { refuseMore } from "./scenario/arguments.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
-import { describeExit } from "./scenario/scenario-error.ts";
+import { beforeLimit, describeExit, LOAD_LIMITS } from "./scenario/scenario-error.ts";
 import type { Protocol, ResponseType } from "./scenario/targets/target.ts";
 
 export type {
@@ -218,7 +219,8 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
   const url = /^[a-z]+:\/\//.test(entry) ? entry : await toFileUrl(entry);
-  const loaded = (url === "" ? undefined : await import(url).catch(() => undefined)) as
+  const loading = url === "" ? undefined : import(url).catch(() => undefined);
+  const loaded = (await (isOfEntry && loading !== undefined ? beforeEntryLimit(loading, entry) : loading)) as
     | { default?: unknown }
     | undefined;
   if (loaded?.default !== scenario) {
@@ -236,6 +238,15 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     return EXIT_INTERNAL;
   });
   process.exit(code);
+}
+
+/** Waits for the main module. Node and Deno say by themselves that it waits for nothing. */
+function beforeEntryLimit<T>(loading: Promise<T>, entry: string): Promise<T> {
+  const say = (text: string): void => void process.stderr.write(text);
+  return beforeLimit(loading, entry, say, { ...LOAD_LIMITS, letsEnd: true }).catch((error: unknown) => {
+    say(`rampart: ${messageOf(error)}\n`);
+    return endProcess(EXIT_USAGE);
+  });
 }
 
 /** Returns the URL that the runtime uses for a module; empty when the program is not a file, such as with `bun -e`. */

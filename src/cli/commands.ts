@@ -250,6 +250,13 @@ function refuseArgument(argument: string, io: CommandIo): number {
   return EXIT.usage;
 }
 
+/** What other tools call a command. */
+const OTHER_COMMANDS: Readonly<Record<string, string>> = {
+  ...{ attack: "http", bombardier: "http", hey: "http", oha: "http", vegeta: "http", wrk: "http" },
+  ...{ bench: "llm", benchmark: "llm", guidellm: "llm" },
+  ...{ k6: "run", locust: "run", profile: "genai-perf profile" },
+};
+
 /** @param topics names that would have been right too */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
@@ -262,7 +269,7 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
     io.err(`rampart: ${name} stands before the command. ${fix}\n`);
     return EXIT.usage;
   }
-  const near = nearestName(name, names);
+  const near = OTHER_COMMANDS[name] ?? nearestName(name, names);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =
     topics.length === 0

@@ -62,7 +62,9 @@ export function readNumber(
   if (value >= min && value <= most && (!isWhole || Number.isInteger(value))) return value;
   const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
   const message = `is not a ${isWhole ? "whole number" : "number"} ${range}`;
-  problems.push(problem("invalid-value", `--${name}`, message, `Give a number, such as ${example}.`, text));
+  const isList = flags.knows("sweep") && /^\d+(?:[,:]\d+)+$/.test(text);
+  const hint = isList ? `Write --sweep ${name}=${text.replaceAll(":", ",")}.` : `Give a number, such as ${example}.`;
+  problems.push(problem("invalid-value", `--${name}`, message, hint, text));
   return undefined;
 }
 

@@ -147,7 +147,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind !== "option") continue;
     const typed = isLongWithOneDash(args[token.index] ?? "", flags) ? token.rawName.slice(1) : token.rawName;
     const flag = typed === token.rawName ? flags.find(({ name }) => name === token.name) : undefined;
-    const meaning = flag === undefined ? findMeaning(token.rawName, flags) : undefined;
+    const meaning = flag === undefined ? findMeaning(token.rawName, typed, flags) : undefined;
     const takesNext = meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0);
     if (flag === undefined && token.value === undefined && takesNext) unknownIndex = token.index;
     const wrong =
@@ -202,11 +202,12 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
     return problem("missing", path, "needs a value", `Write ${path} ${flag.value}.`);
   }
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
+    const near = nearestName(value, flag.choices);
     return problem(
       "invalid-value",
       path,
       "does not accept this value",
-      `Give one of ${flag.choices.join(", ")}.`,
+      near === undefined ? `Give one of ${flag.choices.join(", ")}.` : `Did you mean ${near}?`,
       value,
     );
   }
@@ -218,10 +219,14 @@ function namesOf({ name, meant = [], meantAs = {} }: Flag): string[] {
   return [...meant, ...Object.keys(meantAs), `--${name}`];
 }
 
-/** Whether an argument is a long name as Go's programs write it: `-duration=5s`. As letters it would be another flag with a value. */
+/**
+ * Whether an argument is a long name as Go's programs write it, such as `-duration=5s`, which would be another flag with a value, or a letter that
+ * is no flag with its value: `-t12`.
+ */
 function isLongWithOneDash(arg: string, flags: readonly Flag[]): boolean {
-  const [, name] = /^(-[a-z][a-z-]+)(?:=|$)/.exec(arg) ?? [];
-  return name !== undefined && flags.some((flag) => namesOf(flag).includes(`-${name}`));
+  const [, name, letter] = /^(-([a-z])[^=]+)/i.exec(arg) ?? [];
+  if (name === undefined) return false;
+  return !flags.some(({ short }) => short === letter) || flags.some((flag) => namesOf(flag).includes(`-${name}`));
 }
 
 /** What an unknown name means. */
@@ -230,13 +235,13 @@ interface Meaning {
   readonly hint: string;
 }
 
-/** Finds what an unknown name means: the flag of another tool, that of another command, or a typo. */
-function findMeaning(rawName: string, flags: readonly Flag[]): Meaning | undefined {
+/** Finds what an unknown name means: the flag of another tool, that of another command, or a typo. @param typed with one dash, if it has only one */
+function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Meaning | undefined {
   const meaningOf = (name: string): Meaning | undefined => {
     const flag = flags.find((one) => namesOf(one).includes(name));
     if (flag === undefined) return undefined;
     const use = flag.meantAs?.[name];
-    const short = flag.short === undefined || rawName.startsWith("--") ? "" : `-${flag.short} or `;
+    const short = flag.short === undefined || typed.startsWith("--") ? "" : `-${flag.short} or `;
     const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${use}.`;
     return { takesValue: flag.value !== undefined, hint };
   };
@@ -245,7 +250,13 @@ function findMeaning(rawName: string, flags: readonly Flag[]): Meaning | undefin
     rawName.replace(/^-+/, ""),
     long.map((name) => name.slice(2)),
   );
-  return meaningOf(rawName) ?? optionElsewhere(rawName) ?? meaningOf(`--${near}`);
+  const letter = typed.slice(0, 2);
+  return (
+    meaningOf(rawName) ??
+    (letter === "--" ? undefined : meaningOf(letter)) ??
+    optionElsewhere(rawName) ??
+    meaningOf(`--${near}`)
+  );
 }
 
 /** Returns the end of a flag's help: ` Default: 10s.`; empty without a default. */

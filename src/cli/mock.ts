@@ -147,7 +147,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
       llm: {
         firstToken: readLatency(flags, "ttft", problems) ?? latency,
         tokenGapMs: readGap(flags, problems),
-        outputTokens: number("osl", MAX_MOCK_TOKENS, true, 1),
+        osl: number("osl", MAX_MOCK_TOKENS, true, 1),
         tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
         reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
         cutRatio: ratio("cut-rate"),

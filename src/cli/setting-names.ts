@@ -9,7 +9,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.bus.caFile": "--bus-ca",
   "client.bus.url": "--bus",
   "client.kind": "client",
-  "client.maxOutstanding": "maxOutstanding (--max-outstanding)",
+  "client.maxOutstanding": "maxInFlight (--max-in-flight)",
   "client.requestTimeoutMs": "timeout",
   "client.sourceAddresses": "sourceAddresses (--source-address)",
   "client.stallTimeoutMs": "stallTimeout",

@@ -81,7 +81,7 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
 };
 
 function describeOptions({ ramp, maxOutstanding }: RequestRateLoadPlan): string {
-  const most = maxOutstanding === undefined ? "" : `, with ${maxOutstanding} outstanding at most`;
+  const most = maxOutstanding === undefined ? "" : `, with ${maxOutstanding} in flight at most`;
   if (ramp === undefined) return most;
   return `, reached from ${ramp.fromPerSec} over ${formatDurationNs(msToNs(ramp.overMs))}${most}`;
 }

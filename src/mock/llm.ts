@@ -66,8 +66,8 @@ export class MockLlm {
   }
 
   private pieces({ maxTokens }: ModelRequest, hasReasoning: boolean): Piece[] {
-    const { outputTokens, reasoningTokens, tokensPerEvent } = this.plan;
-    const total = maxTokens ?? outputTokens;
+    const { osl, reasoningTokens, tokensPerEvent } = this.plan;
+    const total = maxTokens ?? osl;
     const thought = hasReasoning ? Math.min(reasoningTokens, total) : 0;
     return [
       ...this.cut(thought, tokensPerEvent, 0, true),

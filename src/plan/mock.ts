@@ -21,7 +21,7 @@ export const DEFAULT_MOCK = {
   llm: {
     firstToken: { kind: "constant", ms: 0 },
     tokenGapMs: 0,
-    outputTokens: 16,
+    osl: 16,
     tokensPerEvent: 1,
     reasoningTokens: 0,
     cutRatio: 0,
@@ -56,7 +56,7 @@ export function mockSchema() {
         firstToken: latency,
         tokenGapMs: ms,
         /** Tokens of a response to a request without a limit. */
-        outputTokens: tokens(1),
+        osl: tokens(1),
         /** Tokens per event of a stream. */
         tokensPerEvent: tokens(1),
         /** Number of reasoning tokens at the start of a chat response. */

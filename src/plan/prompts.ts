@@ -8,7 +8,7 @@ export type PromptsPlan = PlanOf<typeof promptsSchema>;
 export const MOST_PROMPT_TOKENS = 10_000_000;
 
 /** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
-export type LengthPlan = PromptsPlan["inputTokens"];
+export type LengthPlan = PromptsPlan["isl"];
 
 /** One kind of request in a mix. */
 export type MixPartPlan = PromptsPlan["mix"][number];
@@ -50,9 +50,9 @@ export function promptsSchema() {
     seed: integerSchema(),
     /** Number of different requests to generate. */
     count: whole(1),
-    inputTokens: length,
+    isl: length,
     /** Maximum output tokens; null: the server decides. */
-    outputTokens: v.nullable(length),
+    osl: v.nullable(length),
     /** Kinds of requests with their own lengths; empty: all requests are the same kind. */
     mix: v.array(v.object({ input: length, output: length, sharePct: share })),
     /** Prefix prompts, drawn from `count` different ones. */

@@ -1,6 +1,7 @@
 import { rangeOf } from "../load/levels.ts";
 import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
+import type { AssertionPlan } from "../plan/assertions.ts";
 import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
 import { clientsOf, type Plan } from "../plan/plan.ts";
@@ -160,16 +161,21 @@ function checkLoad(plan: Plan): Problem[] {
   return problems;
 }
 
-/** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
-function checkCustomMetrics(plan: Plan): Problem[] {
-  const { assertions, limits = [], repeat } = plan;
-  const known = customMetricsOf(plan);
-  const judged = [
+type Judged = Omit<AssertionPlan, "comparison"> & { readonly path: string };
+
+/** Returns all that judges a metric, with its path in a scenario: assertions, limits of a search, and the precision that ends a repetition. */
+function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] {
+  return [
     ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
     ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
-    ...(repeat?.until === undefined ? [] : [{ metric: repeat.until.metric, limit: 0, path: "repeat.until" }]),
+    ...(repeat?.until === undefined ? [] : [{ ...repeat.until, limit: 0, path: "repeat.until" }]),
   ];
-  return judged.flatMap(({ metric, limit, path }): Problem[] => {
+}
+
+/** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
+function checkCustomMetrics(plan: Plan): Problem[] {
+  const known = customMetricsOf(plan);
+  return judgedOf(plan).flatMap(({ metric, limit, path }): Problem[] => {
     const { isCustom, quantity } = metricOf(metric);
     const isSigned = isCustom === true && quantity === "number";
     if (limit < 0 && !isSigned) return [problem("invalid-value", path, "must be 0 or more", "", String(limit))];
@@ -223,7 +229,8 @@ function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
 }
 
 /** Returns assertions on metrics of the server that this run cannot have. */
-function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat }: Plan): Problem[] {
+function checkServerMetrics(plan: Plan): Problem[] {
+  const { target, telemetry } = plan;
   const kinds = [target, ...membersOf(target).map((member) => member.target)].map(targetKindOf);
   const reasons: Readonly<Partial<Record<Need, readonly [message: string, hint: Text] | false>>> = {
     statistics: kinds.every(({ hasNoStatistics }) => hasNoStatistics === true) && [
@@ -239,12 +246,7 @@ function checkServerMetrics({ target, telemetry, assertions, limits = [], repeat
       ],
     ],
   };
-  const judged = [
-    ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
-    ...limits.map((one, index) => ({ ...one, path: `load.where.${index}` })),
-    ...(repeat?.until === undefined ? [] : [{ ...repeat.until, abortAfterMs: undefined, path: "repeat.until" }]),
-  ];
-  return judged.flatMap(({ metric, path, where = {}, abortAfterMs }) =>
+  return judgedOf(plan).flatMap(({ metric, path, where = {}, abortAfterMs }) =>
     needsOf(metric).flatMap((need): Problem[] => {
       if (need !== "statistics" && need !== "gauges") return [];
       const reason = reasons[need];

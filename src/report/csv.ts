@@ -5,7 +5,7 @@ import { createModelFile } from "./model-report.ts";
 
 /**
  * `--csv`: all tables of a report for spreadsheets, the one that answers the question first. Each table has a header and is followed by an
- * empty line. Its first column names its section. Values have all digits: times are in microseconds, ratios 0 to 1.
+ * empty line. Its first column names its section. Values have all digits; names have their units.
  */
 
 /** Creates the report. */
@@ -39,9 +39,17 @@ function formatTable(section: string, { title, columns, rows }: ModelTable): str
   return [header, ...lines].map((line) => formatCsvRow(line)).join("");
 }
 
+/** Units of the file, and what makes values of the base unit: ns, per second, 0 to 1. */
+const UNITS: Readonly<Partial<Record<CellQuantity, readonly [name: string, scale: (value: number) => number]>>> = {
+  time: ["us", nsToUs],
+  rate: ["per s", (value) => value],
+  ratio: ["%", (value) => value * 100],
+};
+
 /** Returns the columns of a column: its values, the ends of their intervals, and whether the sample of each is too small; where a row has that. */
-function toCsvColumns({ key, quantity }: Column, cells: readonly Cell[]): CsvColumn[] {
-  const unit = quantity === "time" ? " (us)" : quantity === "rate" ? " (per s)" : "";
+function toCsvColumns({ key, quantity, unit: own }: Column, cells: readonly Cell[]): CsvColumn[] {
+  const [name = own] = UNITS[quantity] ?? [];
+  const unit = name === undefined ? "" : ` (${name})`;
   const end = (which: "low" | "high"): CsvColumn => ({
     title: `${key} ${which}${unit}`,
     textOf: ({ interval }) => formatNumber(interval?.[which] ?? undefined, quantity),
@@ -65,7 +73,8 @@ function formatNumber(value: number | string | undefined, quantity: CellQuantity
   if (value === undefined) return "";
   if (typeof value === "string") return escapeFormula(value);
   // The last digit is what arithmetic left.
-  return String(Number((quantity === "time" ? nsToUs(value) : value).toPrecision(15)));
+  const [, scale] = UNITS[quantity] ?? [];
+  return String(Number((scale?.(value) ?? value).toPrecision(15)));
 }
 
 /** Spreadsheets run texts that begin like a formula, and a text may be from a server. */

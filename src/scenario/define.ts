@@ -9,7 +9,7 @@ import type { CapacityOptions } from "./definition/capacity.ts";
 import type { DerivedMetric, ExtractedOf } from "./definition/derive.ts";
 import type { HookContext, TeardownContext } from "./hooks/hook-types.ts";
 import type { Inputs } from "./input-data.ts";
-import type { Load, LoadKind, LoadList, LoadPlace, NamedTargets } from "./loads/load.ts";
+import type { Load, LoadKind, LoadList, LoadPlace } from "./loads/load.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
@@ -83,10 +83,11 @@ export type ClientOf<P extends Protocol> = {
   [K in ClientKind]: P extends (typeof CLIENTS)[K][number] ? K : never;
 }[ClientKind];
 
-/** What a load carries that has loads for the members of a mix: their names, as in `target: a`. Any names where they are not known. */
-export type TargetsOf<X extends string> =
-  | undefined
-  | (string extends X ? (name: never) => string : NamedTargets<X extends `target: ${infer N}` ? N : never>);
+/** The names of the members of a mix, of `target: a`. */
+type MemberOf<X extends string> = string extends X ? string : X extends `target: ${infer N}` ? N : never;
+
+/** The members of a mix that must have loads of their own, if one has: all, or none where they are not known. */
+type AllMembersOf<X extends string> = string extends X ? never : MemberOf<X>;
 
 /** The argument of {@link defineScenario}. */
 export interface ScenarioDefinition<
@@ -102,7 +103,7 @@ export interface ScenarioDefinition<
   /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A, X>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */
-  readonly load: Load<S, LoadPlace, TargetsOf<NoInfer<X>>> | LoadList<S>;
+  readonly load: Load<S, LoadPlace, MemberOf<NoInfer<X>>, AllMembersOf<NoInfer<X>>> | LoadList<S>;
   /** What to send. Default: `input.random()`, or with `http` and `grpc` what their options describe; required with `openai` and `embeddedLlm`. */
   readonly inputs?: InputsOf<A>;
   /**
@@ -175,7 +176,7 @@ export interface ScenarioDefinition<
    * Most requests in flight, above which the run ends with exit code 66 and a report of what was measured. Default: as many as fit into 512
    * MiB (a quarter of the free memory, if that is less), and as the open files and ports of this host allow.
    */
-  readonly maxOutstanding?: number;
+  readonly maxInFlight?: number;
   /**
    * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
    * that more connections can be open. Default: the system chooses.

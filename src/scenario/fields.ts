@@ -136,21 +136,29 @@ export function toMs(duration: Duration): number {
   return nsToMs(parseDurationNs(duration) as number);
 }
 
-/** Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`. */
-export function strictOptions<const E extends v.ObjectEntries>(entries: E): v.StrictObjectSchema<E, undefined> {
+/**
+ * Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`.
+ * @param hint how to correct what is no object. Default: by the names of the options
+ */
+export function strictOptions<const E extends v.ObjectEntries>(
+  entries: E,
+  hint?: string,
+): v.StrictObjectSchema<E, undefined> {
   const schema = v.strictObject(entries);
   const names = Object.keys(entries);
-  const needed = names.filter((name) => entries[name]?.type !== "optional");
+  const needed = hint === undefined ? names.filter((name) => entries[name]?.type !== "optional") : { hint };
   return {
     ...schema,
     "~run": (dataset, config) => {
-      const result = schema["~run"].call(schema, dataset, config);
+      // To Valibot a list is an object with numbers as its names.
+      const given = Array.isArray(dataset.value) ? { ...dataset, value: undefined } : dataset;
+      const result = schema["~run"].call(schema, given, config);
       // Valibot only reports the first one.
       const startsServer = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
       const [first] = result.issues ?? [];
       if (first?.type === "strict_object" && first.expected === "Object" && first.path === undefined)
-        return { ...result, issues: [{ ...first, requirement: needed }] } as typeof result;
+        return { ...result, issues: [{ ...first, input: dataset.value, requirement: needed }] } as typeof result;
       const at = result.issues?.findIndex(startsServer) ?? -1;
       const issue = result.issues?.[at];
       const item = issue?.path?.[0];

@@ -3,7 +3,6 @@ import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NO_FILE, type Problem, unreadable, userError } from "../plan/problem.ts";
-import { msToSec } from "../plan/units.ts";
 import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
@@ -11,7 +10,7 @@ import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } fr
 import { BuiltIns, refuseChanges } from "./definition/built-ins.ts";
 import { placeInCode } from "./definition/code-places.ts";
 import { readFields } from "./plain-data.ts";
-import { describeExit, toLoadError } from "./scenario-error.ts";
+import { beforeLimit, describeExit, type LoadLimits, type Say, toLoadError } from "./scenario-error.ts";
 
 /**
  * Loads a user's scenario file. `import … from "rampart"` resolves to the API of the running program, so that it also works with an
@@ -31,15 +30,6 @@ export interface LoadedScenario {
   readonly folder: string;
   /** Adds line and column to a problem with a part of the scenario. */
   place(problem: Problem): Problem;
-}
-
-/** Receives a line for standard error. */
-type Say = (text: string) => void;
-
-/** When a scenario that is still loading is mentioned, and when that is an error, in milliseconds. */
-interface LoadLimits {
-  readonly noticeMs: number;
-  readonly mostMs: number;
 }
 
 interface BunPlugins {
@@ -62,12 +52,6 @@ const SIZE_HINT = "Keep data in files of its own.";
 /** Exit code where the scenario ends the process: wrong usage. */
 const EXIT_USAGE = 64;
 
-/** Long, because a scenario may start a server before it is loaded. */
-const LOAD_LIMIT_MS = 300_000;
-
-/** When a sentence says that a scenario is still loading. */
-const LOAD_NOTICE_MS = 10_000;
-
 /** A script of a shell command may have no extension. */
 const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
 
@@ -82,7 +66,7 @@ export async function loadScenario(
   file: string,
   api: object,
   say: Say = () => {},
-  limits: LoadLimits = { noticeMs: LOAD_NOTICE_MS, mostMs: LOAD_LIMIT_MS },
+  limits?: LoadLimits,
 ): Promise<LoadedScenario> {
   const path = resolve(file);
   if (!existsSync(path) || !statSync(path).isFile()) {
@@ -154,30 +138,6 @@ function toImportable(path: string, file: string): string {
     throw userError("unsupported", file, "has a name that cannot be imported", hint);
   }
   return copy;
-}
-
-/** The timers also keep the process alive. Otherwise Node would exit silently for a scenario that awaits something that never settles. */
-async function beforeLimit<T>(
-  loading: Promise<T>,
-  file: string,
-  say: Say,
-  { noticeMs, mostMs }: LoadLimits,
-): Promise<T> {
-  const timers: ReturnType<typeof setTimeout>[] = [];
-  const late = new Promise<never>((_resolve, reject) => {
-    const message = `is still loading after ${msToSec(mostMs)} s`;
-    const hint = "Look at what its top-level await waits for.";
-    const end = `it waits for its top-level await, for ${msToSec(mostMs)} s at most`;
-    timers.push(
-      setTimeout(() => say(`rampart: ${file}: is still loading after ${msToSec(noticeMs)} s: ${end}\n`), noticeMs),
-      setTimeout(() => reject(userError("exception", file, message, hint)), mostMs),
-    );
-  });
-  try {
-    return await Promise.race([loading, late]);
-  } finally {
-    timers.forEach(clearTimeout);
-  }
 }
 
 /** Makes `"rampart"` resolve to the API in modules that are loaded until the returned function is called. */

@@ -181,7 +181,7 @@ function promptsSchema() {
       "must have shares that add up to 100 %",
     ),
   );
-  return strictOptions({
+  const entries = {
     isl: v.optional(inputLength),
     osl: v.optional(length),
     lengths: v.optional(lengths),
@@ -205,7 +205,11 @@ function promptsSchema() {
     delayFactor: v.optional(least(0)),
     usage: v.optional(flagSchema()),
     extra: v.optional(recordSchema(v.string(), v.unknown(), "must be values by their keys")),
-  });
+  };
+  return strictOptions(
+    entries,
+    'Write { isl: 550 } or { file: "x.jsonl" }, or input.generate(() => ({ prompt: "…" })).',
+  );
 }
 
 function audioSchema() {
@@ -266,8 +270,8 @@ function toPromptsPlan(
     ...defined({ fileFormat, delayRatio: delayFactor }),
     seed: given.seed ?? 0,
     count: given.count ?? DEFAULT_COUNT,
-    inputTokens: toLengthPlan(given.isl ?? DEFAULT_ISL),
-    outputTokens: given.osl === undefined ? null : toLengthPlan(given.osl),
+    isl: toLengthPlan(given.isl ?? DEFAULT_ISL),
+    osl: given.osl === undefined ? null : toLengthPlan(given.osl),
     mix: lengths.map(
       ({ isl, osl, share }): MixPartPlan => ({
         input: toLengthPlan(isl),

@@ -30,7 +30,7 @@ const KNEE: Meant = [
   'load: steps([1, 2, 4, 8, 16, 32], { until: "knee" })',
   "load: { steps: { levels: [1, 2, 4, 8, 16, 32], until: knee } }",
 ];
-const MOST = "maxOutstanding: 64";
+const MOST = "concurrencyLimit: 64";
 const POISSON = 'distribution: "poisson"';
 const BURSTS = 'distribution: "gamma", smoothness: 0.5';
 const RISE: Meant = ['rampUp: "10 s" in hold(…) or rate(…)', "rampUp: 10 s in hold or rate"];
@@ -80,6 +80,8 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["inputs.mix", 'lengths: [{ isl: 100, osl: 20, share: "100 %" }]'],
   ["inputs.steps", 'calls: [{ path: "/login" }]'],
   ["delayRatio", "delayFactor: 0.5"],
+  ["maxOutstanding", "maxInFlight: 4096"],
+  ["load.maxOutstanding", "concurrencyLimit: 64"],
   ["serverTrace.rate", "oneIn: 10"],
   ["ttft", 'timeToFirstToken: "200 ms"'],
   ["itl", 'interTokenLatency: "20 ms"'],
@@ -106,7 +108,6 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["stages", RAMP],
   ["startVUs", RAMP],
   ["scenarios", HOLD],
-  ["executor", HOLD],
   ["rps", RATE],
   ["startRate", RATES],
   ["timeUnit", "the rate in requests per second, without timeUnit"],
@@ -159,6 +160,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["syntheticInputTokensStddev", SPREAD],
   ["promptInputTokensMean", "isl: 550"],
   ["promptInputTokensStddev", SPREAD],
+  ["inputTokens", "isl: 550"],
   ["outputTokensMean", "osl: 128"],
   ["maxTokens", "osl: 128"],
   ["numPrompts", "count: 100"],
@@ -295,7 +297,7 @@ export function renamedOption(keys: readonly string[], notation: Notation = "cod
 /** Returns how to write an object with a field that has another tool's name; undefined for other values. */
 export function renamedIn(given: unknown): string | undefined {
   const keys = Object.keys(typeof given === "object" ? { ...given } : {});
-  return keys.flatMap((key) => renamedOption([key]) ?? [])[0];
+  return keys.flatMap((key) => renamedOption(["", key]) ?? [])[0];
 }
 
 /** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */

@@ -2,7 +2,8 @@ import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
-import { messageOf, movePath, type Problem, problem, UserError } from "../plan/problem.ts";
+import { messageOf, movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
+import { msToSec } from "../plan/units.ts";
 import { renamedFunction } from "./renamed.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
@@ -29,6 +30,48 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
       return { ...found, hint: hintForName(word(found.message), names) ?? found.hint };
     }),
   );
+}
+
+/** Receives a line for standard error. */
+export type Say = (text: string) => void;
+
+/** When a scenario that is still loading is mentioned, and when that is an error, in milliseconds. */
+export interface LoadLimits {
+  readonly noticeMs: number;
+  readonly mostMs: number;
+  /** Whether the process may end meanwhile. Absent: no, because Node ends silently when nothing but a promise is left. */
+  readonly letsEnd?: true;
+}
+
+/** Long, because a scenario may start a server before it is loaded. */
+export const LOAD_LIMITS: LoadLimits = { noticeMs: 10_000, mostMs: 300_000 };
+
+/**
+ * Waits until a scenario is loaded.
+ * @param limits default: a sentence after 10 s, and an error after 5 min @throws UserError when it is not loaded in time
+ */
+export async function beforeLimit<T>(
+  loading: Promise<T>,
+  file: string,
+  say: Say,
+  { noticeMs, mostMs, letsEnd }: LoadLimits = LOAD_LIMITS,
+): Promise<T> {
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const late = new Promise<never>((_resolve, reject) => {
+    const still = (ms: number): string => `is still loading after ${msToSec(ms)} s`;
+    const rest = `it waits for its top-level await, for ${msToSec(mostMs)} s at most`;
+    const end = userError("exception", file, still(mostMs), "Look at what its top-level await waits for.");
+    timers.push(
+      setTimeout(() => say(`rampart: ${file}: ${still(noticeMs)}: ${rest}\n`), noticeMs),
+      setTimeout(() => reject(end), mostMs),
+    );
+    if (letsEnd === true) for (const timer of timers) timer.unref();
+  });
+  try {
+    return await Promise.race([loading, late]);
+  } finally {
+    timers.forEach(clearTimeout);
+  }
 }
 
 /** Returns the problems of an error of Rampart's builders, with the place in the scenario's code from which they were called. */
@@ -103,7 +146,10 @@ function describeCommand(error: unknown): string | undefined {
 
 function toProblem(error: unknown, what: string, file: string, path: string, reason = messageOf(error)): Problem {
   const place = placeOf(error, path);
-  const message = `${what}: ${reason.replace(PLACE_IN_MESSAGE, "").replace(/^SyntaxError: |\.+$/g, "")}`;
+  const message = `${what}: ${reason
+    .replace(PLACE_IN_MESSAGE, "")
+    .replace(REPEATED, "")
+    .replace(/^SyntaxError: |\.+$/g, "")}`;
   if (place === undefined) return problem("exception", file, message, HINT);
   return problem("exception", formatPlace(place, file, path), message, HINT);
 }
@@ -130,6 +176,9 @@ const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$
 
 /** The position that the load hook appends to a syntax error's message. */
 const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
+
+/** What Bun adds to the message of a call that is not a function. */
+const REPEATED = /\. \(In '.*', '.*' is undefined\)$/s;
 
 /** Returns the innermost position of an error in the scenario's folder. */
 function placeOf(error: unknown, path: string): Place | undefined {

@@ -133,7 +133,7 @@ function buildPlan(
   folder: string,
   overrides: PlanOverrides,
 ): Plan {
-  const { stability, stallTimeout, timeout, maxOutstanding, latencyLimit, warmupFor, cancel, maxErrorRate, seed } =
+  const { stability, stallTimeout, timeout, maxInFlight, latencyLimit, warmupFor, cancel, maxErrorRate, seed } =
     definition;
   const warmupMs = warmupFor === undefined ? plain?.search?.settleMs : toMs(warmupFor);
   const mode = plain?.extent ?? toStabilityMode(stability ?? {});
@@ -162,7 +162,7 @@ function buildPlan(
       maxLanes: null,
       stallTimeoutMs: stallTimeout === undefined ? DEFAULT_STALL_TIMEOUT_MS : toMs(stallTimeout),
       ...(timeout === undefined ? {} : { requestTimeoutMs: toMs(timeout) }),
-      ...defined({ maxResponseBytes: definition.maxResponseBytes, maxOutstanding }),
+      ...defined({ maxResponseBytes: definition.maxResponseBytes, maxOutstanding: maxInFlight }),
       ...(definition.sourceAddresses === undefined ? {} : { sourceAddresses: [...definition.sourceAddresses] }),
       ...(definition.workers === undefined ? {} : { workers: definition.workers }),
       isMpi: false,

@@ -45,7 +45,7 @@ const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
     help: "For language models: the p99 time to first token must be below this; none: no limit. Default: none.",
   },
   "error-limit": {
-    value: "SHARE",
+    value: "PERCENT",
     help: "For the limit: the share of failed requests must be below this, such as 1%, or none. Default: none, or 1 % without any other limit.",
   },
 };

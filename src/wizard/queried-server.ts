@@ -8,19 +8,15 @@ import { findTokenizer, findTokenizerProblem } from "./tokenizer.ts";
 export class QueriedServer {
   /** Whether the scenario is written without querying the server. */
   isOffline: boolean;
+  /** What answers at its address; undefined if that is not known. */
+  detected: Detected | undefined;
   private readonly inform: (text: string) => void;
-  private found: Detected | undefined;
   private listed: readonly ListedModel[] | undefined;
 
   /** @param inform shows the user a sentence */
   constructor(isOffline: boolean, inform: (text: string) => void) {
     this.isOffline = isOffline;
     this.inform = inform;
-  }
-
-  /** What answers at its address; undefined if that is not known. */
-  get detected(): Detected | undefined {
-    return this.found;
   }
 
   /** Its models; none before it has listed them. */
@@ -37,14 +33,14 @@ export class QueriedServer {
   async detect(url: string, wanted?: string): Promise<string> {
     const detection = await detectServer(url, wanted);
     if (detection === undefined) return url;
-    this.found = detection.detected;
+    this.detected = detection.detected;
     this.inform(detection.text);
     return detection.url;
   }
 
   /** Returns the target that has the model of the answers; undefined if none is known. */
   findTarget(answers: Answers): Promise<string | undefined> {
-    return findTargetWithModel(answers, this.found);
+    return findTargetWithModel(answers, this.detected);
   }
 
   /** Queries its models. @throws RunError or UserError when it cannot be queried */
@@ -72,6 +68,6 @@ export class QueriedServer {
   /** Forgets what it said, for another one. @param isElsewhere whether its address is another one too */
   forget(isElsewhere: boolean): void {
     this.listed = undefined;
-    if (isElsewhere) this.found = undefined;
+    if (isElsewhere) this.detected = undefined;
   }
 }

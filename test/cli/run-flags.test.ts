@@ -70,7 +70,7 @@ describe("rampart run", () => {
       assert.deepEqual([report.isPartial, report.assertions[0]?.isMet], [false, true]);
       const [levels = []] = readCsv(readFileSync(join(cwd, "x.csv"), "utf8"));
       assert.deepEqual(
-        levels.map(({ level, requests }) => [level, requests]),
+        levels.map(({ "level (concurrency)": level, requests }) => [level, requests]),
         [
           ["1", "10"],
           ["2", "10"],

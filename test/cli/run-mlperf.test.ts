@@ -78,7 +78,7 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   test("offline, whose throughput is that of the level", async () => {
-    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 500, maxOutstanding: 8 })');
+    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 500, concurrency: 8 })');
     assert.equal(code, 0, out);
     assert.equal(mlperf.sampleCount, level.requests);
     assert.equal(mlperf.latencyNs, undefined);
@@ -90,7 +90,7 @@ describe("rampart run measures MLPerf's", () => {
     'mlperf.singleStream({ for: "120 ms", queries: 11, percentile: 50 })',
     'mlperf.multiStream({ for: "120 ms", queries: 11, percentile: 50, samplesPerQuery: 2 })',
     'mlperf.server(200, { latency: "1 min", for: "120 ms", queries: 11, percentile: 50 })',
-    'mlperf.offline({ for: "120 ms", samples: 1, maxOutstanding: 2 })',
+    'mlperf.offline({ for: "120 ms", samples: 1, concurrency: 2 })',
   ])
     test(`${load} in 20 runs, all of them VALID`, async () => {
       // One server for all runs: an embedded one is started for each.
@@ -145,8 +145,8 @@ describe("rampart run measures MLPerf's", () => {
   });
 
   test("offline, with the tokens per second of a language model", async () => {
-    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 100, maxOutstanding: 8 })', {
-      target: "embeddedLlm({ outputTokens: 5 })",
+    const { code, mlperf, level, out } = await run('mlperf.offline({ for: "1 ms", samples: 100, concurrency: 8 })', {
+      target: "embeddedLlm({ osl: 5 })",
       inputs: PROMPTS,
     });
     assert.equal(code, 0, out);

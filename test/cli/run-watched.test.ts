@@ -105,7 +105,7 @@ test("metrics, page, OTLP and report of one run have the same counts", { timeout
   assert.deepEqual(report.requests, { sent: COUNT, completed: COUNT - 1, failed: 1 });
 
   // While the last request is in flight.
-  const durations = "rampart_request_duration_seconds";
+  const durations = "rampart_latency_seconds";
   assert.equal(sumOf(metrics, "rampart_requests_total", { outcome: "completed" }), COUNT - 2);
   assert.equal(sumOf(metrics, "rampart_requests_total", { outcome: "failed" }), 1);
   assert.equal(sumOf(metrics, "rampart_requests_sent_total"), COUNT);
@@ -122,7 +122,7 @@ test("metrics, page, OTLP and report of one run have the same counts", { timeout
   const metric = (name: string): OtlpMetric => otlp.find((one) => one.name === name) ?? assert.fail(name);
   const ended = metric("rampart.requests").sum?.dataPoints.map(({ asInt }) => Number(asInt));
   assert.deepEqual(ended, [report.requests.completed, report.requests.failed, 0]);
-  const [latency] = metric("rampart.request.duration").exponentialHistogram?.dataPoints ?? [];
+  const [latency] = metric("rampart.latency").exponentialHistogram?.dataPoints ?? [];
   assert.equal(Number(latency?.count), report.requests.completed);
   assert.equal(
     latency?.positive.bucketCounts.reduce((sum, count) => sum + Number(count), 0),

@@ -156,10 +156,10 @@ test("a rate that this host can send is sent as it was asked for, and the server
 describe("a limit that is reached", SKIP, () => {
   test("ends the run, is named, and counts what is in flight as unfinished", async () => {
     const { code, stderr, report } = await run('rate(100000, { for: "1 min" })', {
-      flags: ["--max-outstanding", "40"],
+      flags: ["--max-in-flight", "40"],
     });
     assert.equal(code, 66);
-    assert.match(stderr, /the client reached its limit of 40 requests in flight: as maxOutstanding .* says/);
+    assert.match(stderr, /the client reached its limit of 40 requests in flight: as maxInFlight .* says/);
     assert.deepEqual([report.isPartial, report.requests.failed], [true, 0]);
   });
 
@@ -183,7 +183,7 @@ describe("a limit that is reached", SKIP, () => {
     const files = await run('hold(500, { for: "500 ms" })', { ulimit, flags });
     assert.deepEqual([files.code, files.report.requests.sent], [66, 0]);
     assert.match(files.stderr, /the load needs 500 requests in flight, .*: this process may open 400 files\./);
-    const asked = await run('rate(100000, { for: "1 min" })', { flags: [...flags, "--max-outstanding", "40"] });
+    const asked = await run('rate(100000, { for: "1 min" })', { flags: [...flags, "--max-in-flight", "40"] });
     assert.equal(asked.code, 66);
     assert.match(asked.stderr, /the client reached its limit of 40 requests in flight: /);
     // Connections would be counted again when the server closes idle ones.

@@ -161,7 +161,7 @@ for (const endpoint of ["chat", "completions"])
         const llm = {
           firstToken: NO_TIME,
           tokenGapMs: 0,
-          outputTokens: 6,
+          osl: 6,
           tokensPerEvent: 1,
           reasoningTokens: 0,
           cutRatio: 0,

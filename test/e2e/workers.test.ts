@@ -236,7 +236,7 @@ const LIMITS = [
 for (const { load, limit, code } of LIMITS)
   test(`${load} with at most ${limit} requests in flight: seven workers end with ${code}`, LIMIT, async () => {
     begin();
-    const args = [...scenario(plain(), `load: ${load}`), "--max-outstanding", String(limit), "--workers", "7"];
+    const args = [...scenario(plain(), `load: ${load}`), "--max-in-flight", String(limit), "--workers", "7"];
     const outcome = await runWithReport(args);
     assert.equal(outcome.code, code, outcome.stderr);
     assert.equal(outcome.report.requests.sent, loadOf().length);

@@ -16,7 +16,7 @@ function tallyOf(...powers: readonly (readonly number[])[]): GaugeReadings {
     const watts = new Map<string, number>();
     if (b !== undefined) watts.set("b", b);
     if (a !== undefined) watts.set("a", a);
-    return addReading(tally, { powerWatts: watts });
+    return addReading(tally, { gpuPowerWatts: watts });
   }, NO_READINGS);
 }
 
@@ -24,17 +24,17 @@ test("mean, maximum, first and last of each GPU, in the order of their UUIDs", (
   const tally = tallyOf([10, 1], [30, 2], [20]);
   assert.equal(tally.count, 3);
   assert.deepEqual(gpuUuidsOf(tally), ["a", "b"]);
-  assert.deepEqual(seriesOf(tally, "powerWatts"), [
+  assert.deepEqual(seriesOf(tally, "gpuPowerWatts"), [
     ["a", { count: 3, mean: 20, max: 30, first: 10, last: 20 }],
     ["b", { count: 2, mean: 1.5, max: 2, first: 1, last: 2 }],
   ]);
-  assert.deepEqual(seriesOf(tally, "utilizationRatio"), []);
+  assert.deepEqual(seriesOf(tally, "gpuUtilizationRatio"), []);
 });
 
 test("windows join weighted by their readings, whatever the GPUs and readings they have", () => {
   const joined = joinReadings([tallyOf([10]), undefined, NO_READINGS, tallyOf([40, 5], [40], [30])], "in-time");
   assert.equal(joined?.count, 4);
-  assert.deepEqual(seriesOf(joined, "powerWatts"), [
+  assert.deepEqual(seriesOf(joined, "gpuPowerWatts"), [
     ["a", { count: 4, mean: 30, max: 40, first: 10, last: 30 }],
     ["b", { count: 1, mean: 5, max: 5, first: 5, last: 5 }],
   ]);
@@ -45,7 +45,7 @@ test("of parallel readings of one GPU, the extremes are its first and last ones"
   const [one, other] = [tallyOf([10], [30]), tallyOf([9], [20])];
   const joined = joinReadings([one, other], "parallel");
   assert.deepEqual(joined, joinReadings([other, one], "parallel"));
-  assert.deepEqual(seriesOf(joined ?? NO_READINGS, "powerWatts"), [
+  assert.deepEqual(seriesOf(joined ?? NO_READINGS, "gpuPowerWatts"), [
     ["a", { count: 4, mean: 17.25, max: 30, first: 9, last: 30 }],
   ]);
 });

@@ -69,7 +69,7 @@ function drawLoad(seed: number, count: number, meanGapNs: number): Request[] {
   });
 }
 
-const watts = (value: number): GaugeReading => ({ powerWatts: new Map([["gpu", value]]) });
+const watts = (value: number): GaugeReading => ({ gpuPowerWatts: new Map([["gpu", value]]) });
 
 /** What a part of a load sees. */
 interface Sight {

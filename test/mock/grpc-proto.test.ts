@@ -14,7 +14,7 @@ import { demoProto } from "../servers/dynamic.ts";
 const LLM = {
   firstToken: { kind: "constant", ms: 0 },
   tokenGapMs: 1,
-  outputTokens: 3,
+  osl: 3,
   tokensPerEvent: 1,
   reasoningTokens: 0,
   cutRatio: 0,

@@ -11,7 +11,7 @@ const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
 const LLM: NonNullable<MockPlan["llm"]> = {
   firstToken: { kind: "constant", ms: 0 },
   tokenGapMs: 0,
-  outputTokens: 5,
+  osl: 5,
   tokensPerEvent: 1,
   reasoningTokens: 0,
   cutRatio: 0,

@@ -119,8 +119,8 @@ test("the CSV of a search names its limits, and has no digits that arithmetic le
   const model = modelOf({ limits }, [level], { findMax: { highest: 1, next: 2, isResolved: true } });
   const [row = {}] = readCsv(formatCsv(model)).find(([first]) => first?.["section"] === "points") ?? [];
   const names = Object.keys(row).filter((name) => name.startsWith("limit") && !/ (?:low|high)/.test(name));
-  assert.deepEqual(names, ["limit.latency.p99 (us)", "limit.latency.p99 (2) (us)", "limit.errorRate"]);
-  assert.equal(row["limit.errorRate low"], "0.3");
+  assert.deepEqual(names, ["limit.latency.p99 (us)", "limit.latency.p99 (2) (us)", "limit.errorRate (%)"]);
+  assert.equal(row["limit.errorRate low (%)"], "30");
   assert.match(formatJunit(model), /requests \d+, keeps the limits/);
 });
 

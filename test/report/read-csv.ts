@@ -46,13 +46,24 @@ function checkTable(read: CsvTable, id: string, { columns, rows, title }: ModelT
   }
 }
 
-function checkCell(row: CsvTable[number], { key, quantity }: Column, { value, interval, mark }: Cell): void {
-  const unit = quantity === "time" ? " (us)" : quantity === "rate" ? " (per s)" : "";
+/** Units of the file, and how many of them the unit of the model is. */
+const UNITS: Readonly<Record<string, readonly [name: string, factor: number]>> = {
+  time: ["us", 1e-3],
+  rate: ["per s", 1],
+  ratio: ["%", 100],
+};
+
+function checkCell(row: CsvTable[number], column: Column, { value, interval, mark }: Cell): void {
+  const { key, quantity } = column;
+  const [name = column.unit, factor = 1] = UNITS[quantity] ?? [];
+  const unit = name === undefined ? "" : ` (${name})`;
+  if (typeof value === "number" && (quantity === "mean" || key === "level"))
+    assert.ok(unit !== "" || COUNTED.test(key), `${key} has no unit`);
   const check = (name: string, expected: number | string | null | undefined): void => {
     const text = row[`${name}${unit}`] ?? "";
     if (expected === undefined || expected === null) assert.equal(text, "", name);
     else if (typeof expected === "string") assert.equal(text, expected, name);
-    else near(Number(text), quantity === "time" ? expected / 1000 : expected, name);
+    else near(Number(text), expected * factor, name);
   };
   check(key, value);
   check(`${key} low`, interval?.low);
@@ -60,6 +71,9 @@ function checkCell(row: CsvTable[number], { key, quantity }: Column, { value, in
   if (mark === "uncertain") assert.equal(row[`${key} is certain`], "false", key);
   else assert.ok([undefined, "", "true"].includes(row[`${key} is certain`]), key);
 }
+
+/** Means of counts, and numbers in a currency of the user's own. */
+const COUNTED = /^(?:inFlight|littlesLaw|cost\w+)$/;
 
 function near(actual: number, expected: number, what: string): void {
   assert.ok(Math.abs(actual - expected) <= 1e-12 * Math.abs(expected), `${what}: ${actual} and ${expected}`);

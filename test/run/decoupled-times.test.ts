@@ -47,7 +47,8 @@ test("a decoupled model: responses, first ones, and the times between them and u
     const { id } = decodeMessage(INFER_REQUEST, message) as { id: string };
     const sent: number[] = [];
     const { atMs, emptyMs } = GIVEN[log.push(sent) % GIVEN.length] as Given;
-    const until = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms - (performance.now() - startMs)));
+    const until = (ms: number) =>
+      new Promise((resolve) => setTimeout(resolve, Math.max(0, ms - (performance.now() - startMs))));
     const respond = (isFinal: boolean, content: object): Uint8Array => {
       const parameters = { triton_final_response: { bool_param: isFinal } };
       return encodeMessage(STREAM_INFER_RESPONSE, { infer_response: { model_name: "m", id, parameters, ...content } });

@@ -95,9 +95,9 @@ describe("a run of a language model", () => {
       const { levels } = await run(plan, observer);
       const totals = await Promise.all(asked);
       const counts = totals.map((one) => [
-        one?.outputTokens,
-        one?.timeToFirstToken.count,
-        one?.interTokenLatency.count,
+        one?.sums.outputTokens.sum,
+        one?.times.timeToFirstToken.count,
+        one?.times.interTokenLatency.count,
       ]);
       // Nothing at the start of the first level, and then the requests of one and of two levels.
       assert.deepEqual(counts, [[0, 0, 0], ...[30, 30].map((tokens) => [tokens, 6, 6]), [60, 12, 12]]);
@@ -105,7 +105,7 @@ describe("a run of a language model", () => {
         (total, level) => total + (tokensOf(level).metrics.timeToFirstTokenNs?.mean ?? 0) * 6,
         0,
       );
-      const last = totals.at(-1)?.timeToFirstToken.sumNs ?? 0;
+      const last = totals.at(-1)?.times.timeToFirstToken.sumNs ?? 0;
       assert.ok(Math.abs(last / sum - 1) < 1e-9, `${last} of ${sum}`);
     });
 
@@ -289,36 +289,43 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
   }
 });
 
-test(
-  "streams without their end mark are failed requests where others have it, and the first one has failed tokens",
-  LIMIT,
-  async () => {
-    let index = 0;
-    const server = createServer((request, response) => {
-      const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
-      const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
-      response.setHeader("Content-Type", "text/event-stream");
-      request.resume().on("end", () => response.end(text + mark));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
-      const { levels, failures } = await run(planOf({}, { target, load: hold(1, { requests: 6 }) }));
-      const tokens = tokensOf(levels[0]);
-      assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-      assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount], [5, 1]);
-      assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
-      const told = tokenWarnings(tokens).join("\n");
-      assert.match(told, /^1 of 5 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
-      assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
-      assert.equal(toTokensJson(tokens).withoutEndMark, 1);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  },
-);
+for (const workers of [1, 2])
+  test(
+    `streams without their end mark are failed requests where others have it, but for the first: ${workers} senders`,
+    LIMIT,
+    async () => {
+      let index = 0;
+      const server = createServer((request, response) => {
+        const mark = index++ % 3 === 0 ? "" : "data: [DONE]\n\n";
+        const text = 'data: {"choices":[{"delta":{"content":"the"}}]}\n\n';
+        response.setHeader("Content-Type", "text/event-stream");
+        request.resume().on("end", () => response.end(text + mark));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+        let failedCount = 0;
+        // With several senders one meter measures for all, as someone follows single requests.
+        const observer = { onTokens: () => {}, onFailed: () => void failedCount++ };
+        const { levels, failures } = await run(
+          planOf({}, { target, load: hold(1, { requests: 6 }), workers }),
+          observer,
+        );
+        const tokens = tokensOf(levels[0]);
+        assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
+        assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [5, 1, 1]);
+        assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
+        const told = tokenWarnings(tokens).join("\n");
+        assert.match(told, /^1 of 5 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
+        assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
+        assert.equal(toTokensJson(tokens).withoutEndMark, 1);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  );
 
 test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
   const whole = '{"choices":[{"message":{"content":"the cat"}}]}';

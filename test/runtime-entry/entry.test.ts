@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { runtimeName } from "../../src/runtime/runtime.ts";
 import { inFolder, ROOT, rampartCommand, scriptCommand, startProcess } from "../cli/rampart-process.ts";
 
 /** Scenario files as programs: under the runtime that runs this test, and by their first line. */
@@ -54,6 +55,18 @@ describe("a scenario that is the program", () => {
     const { code, out, err } = await running.result;
     assert.equal(code, 130, out + err);
     assert.match(out, /^PARTIAL {2}/);
+  });
+
+  test("and never ends its loading says so, or the runtime does", async () => {
+    const running = startProcess(scriptCommand(join(FIXTURES, "never-loaded.ts")));
+    if (runtimeName !== "node") {
+      await running.waitFor(/never-loaded\.ts: is still loading after 10 s: it waits for/);
+      running.interrupt();
+    }
+    const { code, out, err } = await running.result;
+    if (runtimeName === "node") assert.match(err, /unsettled top-level await at .*never-loaded\.ts/);
+    assert.equal(out, "");
+    assert.notEqual(code, 0);
   });
 
   test("is run by its first line, with rampart on the PATH", { skip: process.platform === "win32" }, async () => {

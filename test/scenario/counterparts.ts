@@ -194,7 +194,7 @@ const GENAI_PERF: Readonly<Record<string, string>> = {
   "--tokenizer-trust-remote-code": "No tokenizer runs code of its repository.",
   "--request-rate-mode": "rate.distribution",
   "--vllm-burstiness": "rate.smoothness",
-  "--concurrency-limit": "rate.maxOutstanding",
+  "--concurrency-limit": "rate.concurrencyLimit",
   "--concurrency-ramp-duration": "hold.rampUp",
   "--request-rate-ramp-duration": "rate.rampUp",
   "--benchmark-duration": "hold.for",

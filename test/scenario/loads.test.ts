@@ -56,7 +56,7 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
   ],
   [
     "gamma gaps with a limit",
-    rateSteps([5, 9], { distribution: "gamma", smoothness: 0.5, seed: 7, maxOutstanding: 3 }),
+    rateSteps([5, 9], { distribution: "gamma", smoothness: 0.5, seed: 7, concurrencyLimit: 3 }),
     {
       ...{ kind: "request-rate", levels: list(5, 9), ...LINEAR, distribution: "gamma", seed: 7 },
       ...{ smoothness: 0.5, maxOutstanding: 3 },
@@ -65,7 +65,7 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
   ],
   [
     "a ramp from rate to rate",
-    rateRamp(10, 500, { over: "2 min", distribution: "poisson", maxOutstanding: 9 }),
+    rateRamp(10, 500, { over: "2 min", distribution: "poisson", concurrencyLimit: 9 }),
     {
       ...{ kind: "request-rate", levels: list(500), ...LINEAR, distribution: "poisson", seed: 0, maxOutstanding: 9 },
       ramp: { fromPerSec: 10, overMs: 120_000 },
@@ -214,8 +214,8 @@ const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, m
   ["a bare ramp", hold(4, untyped({ rampUp: 5 })), "load.rampUp", new RegExp(DURATION_RULE)],
   ["no shape", rate(4, { distribution: "gamma", smoothness: 0 }), "load.smoothness", /above 0/],
   ["a shape of Poisson", rate(4, untyped({ smoothness: 2 })), "load.smoothness", /belongs to the gamma distribution/],
-  ["none outstanding", rate(4, { maxOutstanding: 0 }), "load.maxOutstanding", /1 or more/],
-  ["too many outstanding", rate(4, { maxOutstanding: 1e10 }), "load.maxOutstanding", /1,000,000,000 at most/],
+  ["none outstanding", rate(4, { concurrencyLimit: 0 }), "load.concurrencyLimit", /1 or more/],
+  ["too many outstanding", rate(4, { concurrencyLimit: 1e10 }), "load.concurrencyLimit", /1,000,000,000 at most/],
   [
     "a search over a time",
     findMax({ range: ramp(1, 8, { over: "1 s" }), where: LIMIT }),
@@ -290,13 +290,13 @@ function* loadsAtTheEdges(): Generator<() => AnyLoad | AnyLoad[]> {
     yield* [() => steps([n, 1]), () => rate(n), () => sessions(n), () => sessionRate(n)];
     for (const m of NUMBERS) {
       const options = { step: m, responses: m };
-      yield* [() => periodic(n, m), () => periodic(1, n, options), () => rate(n, { maxOutstanding: m })];
+      yield* [() => periodic(n, m), () => periodic(1, n, options), () => rate(n, { concurrencyLimit: m })];
       yield* [() => ramp(n, m), () => rateRamp(n, m), () => ramp(1, n, { step: m }), () => rateRamp(1, n, { step: m })];
       for (const time of TIMES) {
         yield* [() => ramp(n, m, { over: time }), () => rateRamp(n, m, { over: time })];
         yield () => findMax({ range: ramp(n, m), where: LIMIT, settle: time });
         yield () => findMax({ range: rateRamp(n, m), where: LIMIT, window: time });
-        yield () => mlperf.offline({ for: time, samples: n, maxOutstanding: m });
+        yield () => mlperf.offline({ for: time, samples: n, concurrency: m });
         yield () => mlperf.singleStream({ for: time, queries: n, percentile: m });
         yield () => mlperf.multiStream({ for: time, queries: n, samplesPerQuery: m });
       }
@@ -330,7 +330,7 @@ test("more in flight than any host can have is refused where it is given", () =>
     [steps([1, 2e9]), "load.levels.1"],
     [periodic(1, 2e9), "load.to"],
     [sessions(2e9), "load.concurrency"],
-    [rate(5, { maxOutstanding: 2e9 }), "load.maxOutstanding"],
+    [rate(5, { concurrencyLimit: 2e9 }), "load.concurrencyLimit"],
   ];
   for (const [load, path] of cases)
     assert.throws(

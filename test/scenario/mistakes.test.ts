@@ -109,7 +109,7 @@ const fields: readonly Mistake[] = [
   ["a largest response of nothing", { maxResponseBytes: 0 }, "maxResponseBytes", /1 or more/],
   ["no worker", { workers: 0 }, "workers", /1 or more/],
   ["an unknown number of workers", { workers: "all" }, "workers", /a whole number from 1 to 256, or "auto"/],
-  ["no requests in flight", { maxOutstanding: 0 }, "maxOutstanding", /1 or more/],
+  ["no requests in flight", { maxInFlight: 0 }, "maxInFlight", /1 or more/],
   ["a largest response beyond 2 GiB", { maxResponseBytes: 2 ** 31 }, "maxResponseBytes", /2147483647 or less/],
   ["no stall timeout", { stallTimeout: "0 s" }, "stallTimeout", /longer than 0/],
   ["an unknown client", { client: "fetch" }, "client", /"own", "undici" or "grpc-js"/],

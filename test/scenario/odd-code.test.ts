@@ -48,7 +48,7 @@ const REFUSED: readonly (readonly [name: string, text: string, said: RegExp])[] 
   [
     "a body with a bigint",
     scenario('target: http("URL"), inputs: input.generate(() => ({ body: { user: { id: 1n } } }))'),
-    /input 0: returns a value that cannot be read: body.user.id is a bigint/,
+    /^rampart: x\.ts:2:\d+, inputs, generate\(…\), input 0: returns a value that cannot be read: body.user.id is a bigint/m,
   ],
   [
     "a body that contains itself",
@@ -74,6 +74,11 @@ const REFUSED: readonly (readonly [name: string, text: string, said: RegExp])[] 
     "tags that throw",
     scenario(`target: http("URL"), inputs: input.generate(() => ({ body: {}, tags: { ${THROWS} } }))`),
     /input 0: .*: reading tags.x throws: boom/,
+  ],
+  [
+    "a function of tags that returns none",
+    scenario("target: embedded(), tags: () => ({ a: { b: 1 } })"),
+    /^rampart: x\.ts:2:\d+, tags, input 0: must return texts.*\(got \{"a":\{"b":1\}\}\)\. Return \{ length: "long" \}\.$/m,
   ],
   [
     "an own request with a bigint",

@@ -260,7 +260,7 @@ const OF_GENAI_PERF: readonly (readonly [args: string, scenario: ScenarioDefinit
   ["--concurrency 7 --concurrency-ramp-duration 9", talking({ load: hold(7, { rampUp: "9 s" }) }), load],
   [
     "--request-rate 3 --request-rate-ramp-duration 9 --concurrency-limit 5",
-    talking({ load: rate(3, { rampUp: "9 s", maxOutstanding: 5 }) }),
+    talking({ load: rate(3, { rampUp: "9 s", concurrencyLimit: 5 }) }),
     load,
   ],
   [

@@ -371,7 +371,7 @@ test("all mistakes with a scenario's own metrics are reported at once", () => {
         [
           "assert.0: Use a or b.",
           "assert.1: Use sum.",
-          "derive.a.value: Write metrics",
+          "derive.a.value: Did you mean ",
           "derive.b.value: Write metrics",
         ],
       );

@@ -168,7 +168,7 @@ export const sound = [
   defineScenario({ ...http, load: steps([1, 2, 4], { for: "1 s" }), inputs: input.zero({ stringData: "x" }) }),
   defineScenario({
     ...http,
-    load: rate(100, { distribution: "gamma", smoothness: 0.5, maxOutstanding: 64, rampUp: "10 s", for: "1 min" }),
+    load: rate(100, { distribution: "gamma", smoothness: 0.5, concurrencyLimit: 64, rampUp: "10 s", for: "1 min" }),
     assert: [p99("scheduledLatency").below("1 s")],
   }),
   defineScenario({
@@ -417,7 +417,7 @@ export const wrongLoads = [
   // @ts-expect-error Levels are there at once.
   steps([1, 2], { rampUp: "1 s" }),
   // @ts-expect-error A closed load has no limit of its own.
-  hold(16, { maxOutstanding: 4 }),
+  hold(16, { concurrencyLimit: 4 }),
   // @ts-expect-error It begins at a time or with its first entry.
   fixedSchedule({ from: "1 s", startsAtFirst: true }),
   // @ts-expect-error A closed load has no distribution.

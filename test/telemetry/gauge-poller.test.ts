@@ -46,7 +46,7 @@ function settle(): Promise<void> {
 }
 
 const utilizationOf = (poller: GaugePoller): number[] =>
-  seriesOf(poller.take(), "utilizationRatio").map(([, { mean }]) => mean);
+  seriesOf(poller.take(), "gpuUtilizationRatio").map(([, { mean }]) => mean);
 
 test("it fetches at the start and then at the interval, one fetch at a time", LIMIT, async () => {
   const endpoint = new Endpoint();
@@ -59,7 +59,7 @@ test("it fetches at the start and then at the interval, one fetch at a time", LI
   assert.equal(endpoint.clock.nowMs, 60);
   const tally = poller.take();
   assert.equal(tally.count, 4);
-  assert.deepEqual(seriesOf(tally, "memoryUsedBytes")[0], [
+  assert.deepEqual(seriesOf(tally, "gpuMemoryUsedBytes")[0], [
     "GPU-aaa",
     { count: 4, mean: 1000000001.5, max: 1000000003, first: 1000000000, last: 1000000003 },
   ]);
@@ -180,12 +180,12 @@ function plain(reading: GaugeReading): Record<string, Record<string, number>> {
 
 test("every family of every GPU is read", () => {
   assert.deepEqual(plain(readGauges(twoGpus(1))), {
-    utilizationRatio: { "GPU-aaa": 0.26, "GPU-bbb": 0.5 },
-    powerWatts: { "GPU-aaa": 51.5, "GPU-bbb": 60 },
-    powerLimitWatts: { "GPU-aaa": 300, "GPU-bbb": 250 },
-    energyJoules: { "GPU-aaa": 1010, "GPU-bbb": 500 },
-    memoryTotalBytes: { "GPU-aaa": 17179869184, "GPU-bbb": 17179869184 },
-    memoryUsedBytes: { "GPU-aaa": 1000000001, "GPU-bbb": 2000000000 },
+    gpuUtilizationRatio: { "GPU-aaa": 0.26, "GPU-bbb": 0.5 },
+    gpuPowerWatts: { "GPU-aaa": 51.5, "GPU-bbb": 60 },
+    gpuPowerLimitWatts: { "GPU-aaa": 300, "GPU-bbb": 250 },
+    gpuEnergyJoules: { "GPU-aaa": 1010, "GPU-bbb": 500 },
+    gpuMemoryTotalBytes: { "GPU-aaa": 17179869184, "GPU-bbb": 17179869184 },
+    gpuMemoryUsedBytes: { "GPU-aaa": 1000000001, "GPU-bbb": 2000000000 },
   });
   assert.deepEqual(missingFamilies(readGauges(twoGpus(1)), true), []);
 });
@@ -199,7 +199,7 @@ test("samples without a GPU, without a number and of other families are left out
     'nv_gpu_utilization_total{gpu_uuid="a"} 1',
   ].join("\n");
   const reading = readGauges(text);
-  assert.deepEqual(plain(reading), { memoryUsedBytes: { a: 1000 } });
+  assert.deepEqual(plain(reading), { gpuMemoryUsedBytes: { a: 1000 } });
   assert.deepEqual(missingFamilies(reading, true), [
     "nv_gpu_utilization",
     "nv_gpu_power_usage",
@@ -216,7 +216,7 @@ test("the use of KV caches is read from the pages of engines, which have no GPUs
     'nv_trt_llm_kv_cache_block_metrics{kv_cache_block_type="fraction",model="t",version="1"} 0.1',
   ].join("\n");
   const reading = readGauges(text);
-  assert.deepEqual(plain(reading), { kvCacheRatio: { "0 m": 0.25, "1 m": 0.5, "": 0.83, "fraction t 1": 0.1 } });
+  assert.deepEqual(plain(reading), { kvCacheUsageRatio: { "0 m": 0.25, "1 m": 0.5, "": 0.83, "fraction t 1": 0.1 } });
   assert.deepEqual(missingFamilies(reading, false), []);
   assert.equal(missingFamilies(reading, true).length, 4);
 });

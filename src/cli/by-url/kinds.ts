@@ -41,6 +41,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
       "--p95": "--slo p95=25ms",
       "--p99": "--slo p99=25ms",
       "--latency": "--slo p99=25ms",
+      "--percentile": "--slo p95=25ms",
     },
     help: "Find the most users who keep this: ttft=200ms, itl=20ms, p99=25ms, ttft.p90=100ms. Without a statistic 99 of 100 requests must keep it. May be given several times.",
   },

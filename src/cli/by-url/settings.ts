@@ -1,6 +1,6 @@
 import { MAX_CONCURRENCY } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { parseMetric } from "../../measure/metrics/metric-names.ts";
+import { fromOption, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
@@ -136,7 +136,7 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
     problems.push(problem("invalid-value", "--slo", "must be METRIC=LIMIT", SLO_HINT, text));
     return undefined;
   }
-  const known = withStatistic(name);
+  const known = withStatistic(fromOption(name));
   const metric = parseMetric(known);
   const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
   const read = toAssertion(`${known} ${breaks} ${value}`, OPPOSITE);

@@ -107,7 +107,7 @@ type Asked = Awaited<ReturnType<typeof ask>>;
 
 function countTokens(text: string, { response }: TimedResponse, tokenizer: Tokenizer): CountedTokens {
   const output = response.output.map((piece) => piece.text).join("");
-  return { tokenizer: tokenizer.name, inputCount: tokenizer.count(text), outputCount: tokenizer.count(output) };
+  return { tokenizer: tokenizer.name, inputTokens: tokenizer.count(text), outputTokens: tokenizer.count(output) };
 }
 
 /** Returns why a request failed. */

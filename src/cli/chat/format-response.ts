@@ -17,8 +17,8 @@ const MOST_NAME_CHARACTERS = 200;
 /** Token counts of a tokenizer on this side. */
 export interface CountedTokens {
   readonly tokenizer: string;
-  readonly inputCount: number;
-  readonly outputCount: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** Formats what follows from the times of a response, and its pieces with their times. @param counted absent without a tokenizer */
@@ -41,7 +41,15 @@ export function toResponseJson(timed: TimedResponse, counted: CountedTokens | un
     ...toUs("timeToFirstTokenUs", times.firstNs),
     ...toUs(times.isCounted ? "interTokenLatencyUs" : "betweenPiecesUs", times.gapNs),
     ...toUs("latencyUs", times.latencyNs),
-    ...defined({ outputTokensPerSec: times.tokensPerSec, serverCounts: usage, counts: counted }),
+    ...defined({
+      outputTokensPerSec: times.tokensPerSec,
+      tokenizer: counted?.tokenizer,
+      inputTokens: counted?.inputTokens,
+      outputTokens: counted?.outputTokens,
+      serverInputTokens: usage?.promptTokens,
+      serverOutputTokens: usage?.completionTokens,
+      serverReasoningTokens: usage?.reasoningTokens,
+    }),
     pieces: listPieces(response).map(({ read, text, isReasoning }) => ({
       ...toUs("afterSendUs", timed.offsetsNs[read]),
       text,
@@ -104,8 +112,8 @@ function quote(text: string): string {
 function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined): string {
   const { usage, finishReason } = timed.response;
   const rows = [
-    ["output tokens", describeCount(counted?.outputCount, usage?.completionTokens, counted)],
-    ["input tokens", describeCount(counted?.inputCount, usage?.promptTokens, counted)],
+    ["output tokens", describeCount(counted?.outputTokens, usage?.completionTokens, counted)],
+    ["input tokens", describeCount(counted?.inputTokens, usage?.promptTokens, counted)],
     ["pieces with text", describePieces(timed)],
     ...(finishReason === undefined
       ? []
@@ -130,7 +138,7 @@ function readTiming(timed: TimedResponse, counted: CountedTokens | undefined): T
   const timesNs = arrivalsOf(timed).map(({ atNs }) => atNs);
   const [firstNs] = timesNs;
   const spanNs = (timesNs.at(-1) ?? Number.NaN) - (firstNs ?? Number.NaN);
-  const known = timed.response.usage?.completionTokens ?? counted?.outputCount;
+  const known = timed.response.usage?.completionTokens ?? counted?.outputTokens;
   const gapCount = (known ?? timesNs.length) - 1;
   const hasGaps = timesNs.length > 1 && gapCount > 0;
   // Where tokens arrive together, their times show how the response was cut.
@@ -210,10 +218,10 @@ function findWarnings(timed: TimedResponse, counted: CountedTokens | undefined):
     );
   const servers = response.usage?.completionTokens;
   if (counted !== undefined && servers !== undefined && response.reasoning.length === 0) {
-    const ratio = Math.abs(counted.outputCount - servers) / Math.max(1, servers);
-    if (ratio > 0.1 && Math.abs(counted.outputCount - servers) > 2)
+    const ratio = Math.abs(counted.outputTokens - servers) / Math.max(1, servers);
+    if (ratio > 0.1 && Math.abs(counted.outputTokens - servers) > 2)
       warnings.push(
-        `${counted.tokenizer} counts ${counted.outputCount} output tokens and the server ${servers}: is it the model's tokenizer?`,
+        `${counted.tokenizer} counts ${counted.outputTokens} output tokens and the server ${servers}: is it the model's tokenizer?`,
       );
   }
   return warnings;

@@ -100,7 +100,7 @@ const FIELDS: FlagsOfFields = [
   [/^target\.success\.where$/, "--success"],
   [/^target\.success\.status.*/, "--status"],
   [/^target\.extract\./, "--extract "],
-  [/^load\.maxOutstanding$/, "--users"],
+  [/^load\.concurrencyLimit$/, "--users"],
   [/^load\b.*/, "--rate"],
 ];
 

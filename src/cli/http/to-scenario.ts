@@ -2,6 +2,7 @@ import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodi
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { parseDurationNs } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import type { hold } from "../../scenario/loads/levels.ts";
@@ -93,6 +94,8 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   }
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };
   if (data === undefined) return undefined;
+  if (parseDurationNs(data) !== undefined)
+    problems.push(problem("invalid-value", "--data", "is a time", `Write --for ${data}, or -d @FILE.`, data));
   if (data === "@-") return readStdin(problems);
   if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: fileBody(data.slice(1)) };
   return { value: data, isJson: isJson(data) };

@@ -84,9 +84,10 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     },
   },
   {
-    name: "max-outstanding",
+    name: "max-in-flight",
     kind: "whole",
     setting: "client.maxOutstanding",
+    meant: ["--max-outstanding"],
     doors: COMMANDS,
     min: 1,
     example: 50_000,

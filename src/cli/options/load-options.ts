@@ -11,6 +11,12 @@ const FOR_BY_URL = { help: "Measure each number of users for this long. With --s
 const MEASURED_MODEL = { help: "Model to measure." } as const;
 const REQUESTS_BY_URL = { help: "Measure this number of requests with each number of users instead." } as const;
 
+/** `-u` of the tools that these replace is the address. */
+const AT_URL = { isCommon: false, meant: ["-u", "--host", "--target", "--base-url"] } as const;
+
+/** These have `--slo`, which others call so. */
+const BESIDE_SLO = { meant: ["--assert", "--threshold", "--thresholds"] } as const;
+
 const SAVED = "in the scenario that --save writes";
 
 /** What only scenarios can say, by what other tools call it. */
@@ -18,6 +24,10 @@ const IN_SAVED = {
   "--rate": `load: rate(5) ${SAVED}`,
   "--request-rate": `load: rate(5) ${SAVED}`,
   "--warmup-request-count": `warmupRequests: 10 ${SAVED}`,
+  "--request-rate-range": `load: rateSteps([1, 2]) ${SAVED}`,
+  "--burstiness": `load: rate(5, { distribution: "gamma", smoothness: 0.5 }) ${SAVED}`,
+  "--ignore-eos": `extra: { ignore_eos: true } ${SAVED}`,
+  "--warmup-percent": `warmupFor: "10 s" ${SAVED}`,
   "--warmup": `warmupFor: "10 s" ${SAVED}`,
   "--batch-size": `batchSize: 8 ${SAVED}`,
   "-b": `batchSize: 8 ${SAVED}`,
@@ -47,10 +57,11 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "chat", "doctor", "init"],
     isCommon: true,
-    meant: ["--host", "--target", "--base-url"],
+    meant: ["--host", "--base-url"],
     help: "Address of the server, instead of the argument.",
     differs: {
-      ...NOT_SHOWN,
+      llm: AT_URL,
+      triton: AT_URL,
       run: {
         help: "Address of the server, instead of the scenario's. May be given several times: requests go to all in turn.",
       },
@@ -152,7 +163,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       init: { default: DEFAULT_OSL, help: "Most tokens of responses of language models." },
       mock: {
         isFirst: false,
-        default: DEFAULT_MOCK.llm.outputTokens,
+        default: DEFAULT_MOCK.llm.osl,
         help: "Tokens of a response when the request names no limit.",
       },
     },
@@ -217,7 +228,8 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
-    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--benchmark-duration"],
+    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--measurement-interval"],
+    meantAs: { "--benchmark-duration": "--for 60s" },
     help: "Measure for this long.",
     differs: {
       llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 60s" },
@@ -239,7 +251,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     doors: COMMANDS,
     isCommon: true,
     min: 1,
-    meant: ["--iterations", "--request-count", "--max-requests", "--num-prompts", "-i"],
+    meant: ["--iterations", "--request-count", "--max-requests", "--num-prompts"],
     help: "Measure this number of requests instead.",
     differs: {
       run: { help: "Measure this number of requests at each level." },
@@ -272,6 +284,8 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isCommon: true,
     help: "Also fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
     differs: {
+      llm: BESIDE_SLO,
+      triton: BESIDE_SLO,
       http: {
         help: "Fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
       },

@@ -1,5 +1,11 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { findMetric, type NamedMetric, parseMetric, suggestMetric } from "../../measure/metrics/metric-names.ts";
+import {
+  findMetric,
+  fromOption,
+  type NamedMetric,
+  parseMetric,
+  suggestMetric,
+} from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan, Comparison, MetricPlan } from "../../plan/assertions.ts";
 import { percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
@@ -29,7 +35,7 @@ function parse(text: string, hasChange: boolean): ChangeLimit | Problem {
   const grammar = hasChange ? GRAMMAR : GRAMMAR_OF_RUN;
   if (match === null) return problem("invalid-value", PATH, "has no comparison with a limit", grammar, text);
   const [, name = "", comparison, sign = "", given = ""] = match;
-  const metric = findMetric(name);
+  const metric = findMetric(fromOption(name));
   if (metric === undefined) return problem("unknown-name", PATH, `there is no metric ${name}`, hintFor(name), text);
   const limit =
     sign !== ""

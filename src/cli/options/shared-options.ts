@@ -34,7 +34,16 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.json",
     doors: [...COMMANDS, "perf_analyzer", "chat", "report", "compare", "doctor"],
-    meant: ["--out", "--output", "-o", "--summary-export", "--output-path", "--output-file", "--save-result"],
+    meant: [
+      "--out",
+      "--output",
+      "-o",
+      "--summary-export",
+      "--output-path",
+      "--output-file",
+      "--save-result",
+      "--artifact-dir",
+    ],
     help: "Write the report as JSON, with histograms. - is standard output; the text then goes to stderr.",
     differs: {
       chat: {
@@ -52,9 +61,9 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "file",
     setting: "outputs.files.csv",
     doors: [...COMMANDS, "report"],
-    help: "Write the tables of the report as CSV, the levels first: a line for each row, times in microseconds, ratios 0 to 1.",
+    help: "Write the tables of the report as CSV, the levels first: a line for each row, units in the names of columns.",
     differs: {
-      report: besideReport(".csv", "Write its tables as CSV, the levels first: times in microseconds, ratios 0 to 1."),
+      report: besideReport(".csv", "Write its tables as CSV, the levels first: units in the names of columns."),
     },
   },
   {

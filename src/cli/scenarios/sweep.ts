@@ -1,4 +1,5 @@
 import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
@@ -145,9 +146,9 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
     }
     if (!known.includes(name) && !flags.knows(name)) {
       const own = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
-      problems.push(
-        problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", `${own}${hint}`),
-      );
+      const meant = options.find((option) => option.meant?.includes(`--${name}`))?.name ?? nearestName(name, known);
+      const fix = meant === undefined ? `${own}${hint}` : `Write --sweep ${meant}=${values.join(",")}.`;
+      problems.push(problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", fix));
       return [];
     }
     if (

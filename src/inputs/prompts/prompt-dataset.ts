@@ -79,14 +79,14 @@ function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, e
 
 /** Converts a plan's prompts to the settings of what makes them. @param order in which the load takes them */
 export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSettings {
-  const { images, audio, prefix, outputTokens, mix, sessions, delayRatio } = plan;
+  const { images, audio, prefix, osl, mix, sessions, delayRatio } = plan;
   return {
     ...DEFAULT_PROMPTS,
     source: sourceOf(plan, order),
     seed: plan.seed,
     entryCount: plan.count,
-    inputTokens: plan.inputTokens,
-    ...(outputTokens === null ? {} : { outputTokens }),
+    isl: plan.isl,
+    ...(osl === null ? {} : { osl }),
     ...(mix.length === 0 ? {} : { mix }),
     textsPerRequest: plan.textsPerRequest,
     imagesPerRequest: images?.count ?? DEFAULT_PROMPTS.imagesPerRequest,

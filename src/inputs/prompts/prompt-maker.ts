@@ -61,12 +61,12 @@ export class PromptMaker {
 
   /** Returns lengths drawn from the mix, or from the run's input and output lengths. */
   lengths({ list, position }: Slot): Lengths {
-    const { seed, mix, inputTokens, outputTokens } = this.settings;
+    const { seed, mix, isl, osl } = this.settings;
     if (this.fixedLengths !== undefined) return this.fixedLengths;
     const random = createRandomFor(seed, "length", list, position);
     const pair = mix === undefined ? undefined : drawPair(random, mix);
-    const input = drawInputTokens(random, pair?.input ?? inputTokens);
-    const output = pair?.output ?? outputTokens;
+    const input = drawInputTokens(random, pair?.input ?? isl);
+    const output = pair?.output ?? osl;
     return output === undefined ? { input } : { input, output: drawTokenCount(random, output) };
   }
 
@@ -170,11 +170,11 @@ export function joinBefore(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== "").join(" ");
 }
 
-function findFixedLengths({ mix, inputTokens, outputTokens }: PromptSettings): Lengths | undefined {
-  if (mix !== undefined || inputTokens.stddev !== 0 || (outputTokens?.stddev ?? 0) !== 0) return undefined;
+function findFixedLengths({ mix, isl, osl }: PromptSettings): Lengths | undefined {
+  if (mix !== undefined || isl.stddev !== 0 || (osl?.stddev ?? 0) !== 0) return undefined;
   const draws = (): never => {
     throw new Error("nothing is drawn without a deviation");
   };
-  const input = drawInputTokens(draws, inputTokens);
-  return outputTokens === undefined ? { input } : { input, output: drawTokenCount(draws, outputTokens) };
+  const input = drawInputTokens(draws, isl);
+  return osl === undefined ? { input } : { input, output: drawTokenCount(draws, osl) };
 }

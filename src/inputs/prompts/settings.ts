@@ -10,10 +10,10 @@ export interface PromptSettings {
   /** Number of different requests to generate. They repeat when the load needs more. */
   readonly entryCount: number;
   /** Input length in tokens, without the opening. */
-  readonly inputTokens: Spread;
+  readonly isl: Spread;
   /** Maximum tokens of a response. Absent: the server decides. */
-  readonly outputTokens?: Spread;
-  /** Kinds of requests with their own lengths, instead of `inputTokens` and `outputTokens`. */
+  readonly osl?: Spread;
+  /** Kinds of requests with their own lengths, instead of `isl` and `osl`. */
   readonly mix?: readonly SequencePair[];
   /** Texts per request, for endpoints that accept several (for rankings: passages); 0 for endpoints without texts. */
   readonly textsPerRequest: number;
@@ -86,7 +86,7 @@ export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | 
 export const DEFAULT_PROMPTS = {
   source: { kind: "synthetic", names: [] },
   entryCount: 100,
-  inputTokens: { mean: 550, stddev: 0 },
+  isl: { mean: 550, stddev: 0 },
   textsPerRequest: 1,
   imagesPerRequest: 1,
   audioPerRequest: 1,

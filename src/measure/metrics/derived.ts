@@ -1,7 +1,6 @@
 import type { DerivedValue } from "../../plan/assertions.ts";
 import { functionOf } from "../../plan/functions.ts";
 import type { Text } from "../../plan/messages.ts";
-import { nearestName } from "../../plan/nearest-name.ts";
 import { messageOf, UserError } from "../../plan/problem.ts";
 import { parseResponseQuery } from "../../service/response-query.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";
@@ -16,8 +15,8 @@ export type LevelRead =
 
 /** Reads a metric of a level, in SI units: times in seconds. */
 export interface ReadLevel {
-  /** The names that can be read. */
-  readonly names: readonly string[];
+  /** Returns the key that was meant by a name that none has. */
+  nearest(name: string): string | undefined;
   /** Reads a metric by its key; undefined for one that does not exist. @param name only of `extracted`: that of the value */
   read(key: string, name?: string): LevelRead | undefined;
 }
@@ -81,7 +80,7 @@ interface ReadEvents {
 }
 
 /** Creates what functions and expressions read: the metrics of a level by their keys. */
-function valuesOf({ names, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
+function valuesOf({ nearest, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
   const refuse = (message: string, near?: string): never => {
     const error = new Error(near === undefined ? message : `${message}: did you mean ${near}?`);
     onUnknown({ message, near, error });
@@ -91,7 +90,7 @@ function valuesOf({ names, read }: ReadLevel, { onMissing, onUnknown }: ReadEven
     const place = name === undefined ? key : `${key}.${name}`;
     const found = read(key, name);
     if (found === undefined)
-      return refuse(`there is no metric ${place}`, name === undefined ? nearestName(key, names) : undefined);
+      return refuse(`there is no metric ${place}`, name === undefined ? nearest(key) : undefined);
     if ("value" in found) return found.value;
     if ("statistic" in found)
       return byName(

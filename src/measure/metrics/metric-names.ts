@@ -27,17 +27,17 @@ export const EXTRACTED = "extracted.";
 /** The prefix of metrics that a scenario derives from others. */
 const DERIVED = "derived.";
 
-/** Short names of metrics. */
-const SHORT_NAMES: Readonly<Record<string, string>> = {
-  ttft: "timeToFirstToken",
-  ttst: "timeToSecondToken",
-  itl: "interTokenLatency",
-  error_rate: "errorRate",
-};
+/** Metrics by their shorter names in options. */
+const OPTION_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  METRIC_KEYS.flatMap((key) => {
+    const { option } = findEntry(key) ?? {};
+    return option === undefined ? [] : [[option, key]];
+  }),
+);
 
 /** Names that k6, GenAI-Perf, AIPerf and others give metrics, besides those that differ by their spelling only: a metric, or how to write it. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
-  ...SHORT_NAMES,
+  ...OPTION_NAMES,
   tpot: "interTokenLatency",
   timePerOutputToken: "interTokenLatency",
   e2e: "latency",
@@ -53,6 +53,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   requestErrorRate: 'errorRate().below("1 %")',
   errorRate: 'errorRate().below("1 %")',
   throughput: "throughput().atLeast(100)",
+  thruput: "throughput().atLeast(100)",
   rps: "throughput().atLeast(100)",
   requestThroughput: "throughput().atLeast(100)",
   checks: 'errorRate().below("1 %")',
@@ -77,17 +78,24 @@ export function meantMetric(given: string): string | undefined {
   return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
 }
 
-const STATISTIC = "avg|average|mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
+/** Returns the key of the metric that a name of another tool or spelling means; undefined for a name that is just unknown. */
+export function meantKey(given: string): string | undefined {
+  return meantMetric(given)
+    ?.match(/\w+/g)
+    ?.find((word) => findEntry(word) !== undefined);
+}
+
+const STATISTIC = "average|min|max|p\\d{1,2}(?:\\.\\d+)?";
 /**
  * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
  * not checked.
  */
-export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|share\\s*\\([^)]*\\)|(?:${[...METRIC_KEYS, ...Object.keys(SHORT_NAMES)].join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
+export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|share\\s*\\([^)]*\\)|(?:${METRIC_KEYS.join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
 const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
 
-/** Parses a statistic: `p99`, `average`, `avg`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
+/** Parses a statistic: `p99`, `average`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
 export function parseStatistic(text: string): Statistic | undefined {
   if (!ALONE.test(text)) return undefined;
   if (text === "min" || text === "max") return text;
@@ -114,7 +122,14 @@ function toPlan(of: string): MetricPlan {
   if (shared !== undefined) return { key: "extractedShare", name: shared, text };
   if (of.startsWith(DERIVED)) return { key: "derived", name: of.slice(DERIVED.length) };
   if (of.startsWith(EXTRACTED)) return { key: "extracted", name: of.slice(EXTRACTED.length) };
-  return { key: SHORT_NAMES[of] ?? of };
+  return { key: of };
+}
+
+/** Returns the name of a metric that an option names: `timeToFirstToken.p99` of `ttft.p99`; other texts as they are. */
+export function fromOption(given: string): string {
+  const [of, statistic] = splitName(given.trim());
+  const key = OPTION_NAMES[of];
+  return key === undefined ? given : statistic === undefined ? key : `${key}.${statistic}`;
 }
 
 /** Parses the name of a metric; undefined for an unknown one, and for a statistic that it does not have. */
@@ -154,7 +169,7 @@ export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
   });
 }
 
-/** Returns a metric by its name or a short one; undefined for unknown names. */
+/** Returns a metric by its name; undefined for unknown names. */
 export function findMetric(given: string): NamedMetric | undefined {
   const plan = parseMetric(given);
   if (plan === undefined) return undefined;
@@ -163,15 +178,19 @@ export function findMetric(given: string): NamedMetric | undefined {
 }
 
 /** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */
-export function suggestMetric(given: string): string | undefined {
+export function suggestMetric(name: string): string | undefined {
+  const given = fromOption(name.replace(/\b(?:avg|mean)\b/, "average"));
+  if (given !== name && parseMetric(given) !== undefined) return given;
   const [of, statistic] = splitName(given);
   const hasStatistics = (name: string): boolean => (findEntry(toPlan(name).key)?.statistics?.length ?? 0) > 1;
   if (statistic === undefined && hasStatistics(of)) return `${given}.p99`;
   const [, first = "", last = ""] = /^([^.]+)\.(.+)$/.exec(given) ?? [];
   if (parseStatistic(first) !== undefined && parseMetric(`${last}.${first}`) !== undefined) return `${last}.${first}`;
   const [family = "", ...rest] = given.split(".");
-  const names = [...METRIC_KEYS, ...Object.keys(SHORT_NAMES), "avg", "p50", "p90", "p95", "p99"];
+  const names = [...METRIC_KEYS, "average", "p50", "p90", "p95", "p99"];
   const near = nearestName(family, names);
+  const meant = near === undefined && rest.length === 0 ? meantKey(family) : undefined;
+  if (meant !== undefined) return hasStatistics(meant) ? `${meant}.p99` : meant;
   if (near === undefined) return undefined;
   if (!hasStatistics(near)) return near === given ? undefined : near;
   const text = rest.join(".");

@@ -95,6 +95,8 @@ export interface Asked {
 export type Metric = (Distribution | Single) & {
   /** Name in reports. */
   readonly label: string;
+  /** Name in options, where it is shorter than the key: `ttft`. */
+  readonly option?: string;
   readonly quantity: Quantity;
   /** Unit in reports: `tokens/s`. Absent: that of the quantity. */
   readonly unit?: string;
@@ -123,6 +125,11 @@ const QUANTITY_ENDS: Readonly<Record<Quantity, string>> = {
   ratio: "Ratio",
   number: "",
 };
+
+/** Returns a metric's name in records and in OpenTelemetry: `time_to_first_token`. */
+export function snakeNameOf(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 /**
  * Returns a metric's name in JSON: its key and its unit, unless the key has it. `latencyUs`, `throughputPerSec`, `gpuPowerWatts`,

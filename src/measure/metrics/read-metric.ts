@@ -1,4 +1,5 @@
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";
@@ -7,7 +8,7 @@ import { explainUnstreamed } from "../tokens/token-warnings.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, type MetricKey, metricOf } from "./catalogue.ts";
 import { computeDerived, type Derived, type LevelRead, type ReadLevel } from "./derived.ts";
 import type { Asked, MeasuredPart, Metric, Need } from "./metric.ts";
-import { parseStatistic } from "./metric-names.ts";
+import { meantKey, parseStatistic } from "./metric-names.ts";
 import type { Ends, Sample } from "./sample.ts";
 
 /** Values of metrics in measured parts. */
@@ -122,7 +123,7 @@ export function deriveMetric({ value }: Pick<DerivedPlan, "value">, part: Measur
 /** Returns what reads the metrics of a part for those that are derived from them. */
 function levelOf(part: MeasuredPart, batchSize: number): ReadLevel {
   return {
-    names: DERIVABLE,
+    nearest,
     read: (key, name) => {
       const metric = { key, ...(name === undefined ? {} : { name }) };
       const entry = isDerivable(key, name) ? findEntry(key) : undefined;
@@ -154,6 +155,10 @@ function readStatistic(
 /** The metrics from which others are derived, by their keys: those that a scenario names by themselves, and extracted values. */
 const DERIVABLE = METRIC_KEYS.filter((key) => isDerivable(key, undefined));
 
+function nearest(name: string): string | undefined {
+  return nearestName(name, DERIVABLE) ?? meantKey(name);
+}
+
 function isDerivable(key: string, name: string | undefined): boolean {
   if (name !== undefined) return key === "extracted";
   const entry = findEntry(key);
@@ -163,7 +168,7 @@ function isDerivable(key: string, name: string | undefined): boolean {
 /** Returns a level at which every metric has a value, and no two the same one, to check what reads it. @param names of the extracted values */
 export function exampleLevel(names: readonly string[]): ReadLevel {
   return {
-    names: DERIVABLE,
+    nearest,
     read: (key, name) => {
       const entry = isDerivable(key, name) ? findEntry(key) : undefined;
       if (entry === undefined || (name !== undefined && !names.includes(name))) return undefined;

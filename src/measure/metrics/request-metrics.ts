@@ -1,6 +1,6 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
 import { nsToSec } from "../../plan/units.ts";
-import { inferPerSec, meanGapNs, responsesPerSec, sequencesPerSec } from "../derived-values.ts";
+import { inferPerSec, meanGapNs, responsesPerSec, sentPerSec, sequencesPerSec } from "../derived-values.ts";
 import { countText, findExtracted } from "../extracted-tally.ts";
 import { errorRatioInterval } from "../intervals/ratio-interval.ts";
 import { throughputInterval } from "../intervals/throughput.ts";
@@ -30,6 +30,15 @@ const REQUESTS = {
     better: "lower",
     ...ratioOf(countFailed),
     ends: ({ window }, _metric, { confidence }) => errorRatioInterval(window, confidence),
+  },
+  /** Over the time in which requests were due. */
+  sentPerSec: {
+    label: "sent/s",
+    quantity: "rate",
+    unit: "requests/s",
+    better: "higher",
+    needs: "schedule",
+    value: ({ window }) => (window.isScheduled ? sentPerSec(window) : undefined),
   },
   /** From the actual send. */
   latency: {

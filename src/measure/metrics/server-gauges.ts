@@ -21,13 +21,13 @@ interface GaugeSource {
 
 /** Triton's GPU metrics, and the use of an engine's KV cache. Energy is counted since the server started. */
 export const GAUGES = {
-  utilizationRatio: { of: "gpu", families: ["nv_gpu_utilization"], isReported: true },
-  powerWatts: { of: "gpu", families: ["nv_gpu_power_usage"], isReported: true },
-  powerLimitWatts: { of: "gpu", families: ["nv_gpu_power_limit"] },
-  energyJoules: { of: "gpu", families: ["nv_energy_consumption"] },
-  memoryUsedBytes: { of: "gpu", families: ["nv_gpu_memory_used_bytes"], isReported: true },
-  memoryTotalBytes: { of: "gpu", families: ["nv_gpu_memory_total_bytes"], isReported: true },
-  kvCacheRatio: {
+  gpuUtilizationRatio: { of: "gpu", families: ["nv_gpu_utilization"], isReported: true },
+  gpuPowerWatts: { of: "gpu", families: ["nv_gpu_power_usage"], isReported: true },
+  gpuPowerLimitWatts: { of: "gpu", families: ["nv_gpu_power_limit"] },
+  gpuEnergyJoules: { of: "gpu", families: ["nv_energy_consumption"] },
+  gpuMemoryUsedBytes: { of: "gpu", families: ["nv_gpu_memory_used_bytes"], isReported: true },
+  gpuMemoryTotalBytes: { of: "gpu", families: ["nv_gpu_memory_total_bytes"], isReported: true },
+  kvCacheUsageRatio: {
     of: "engine",
     // vLLM, its older versions, SGLang, and TensorRT-LLM on Triton.
     families: [
@@ -52,16 +52,16 @@ export function gaugeSourceOf(gauge: Gauge): GaugeSource {
 
 const GAUGE_ENTRIES = {
   /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
-  kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheRatio") },
+  kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheUsageRatio") },
   /** Share of the time in which a GPU was busy. */
-  gpuUtilization: { label: "GPU utilization", quantity: "ratio", ...readingsOf("utilizationRatio") },
-  gpuPower: { label: "GPU power", quantity: "number", unit: "W", better: "lower", ...readingsOf("powerWatts") },
+  gpuUtilization: { label: "GPU utilization", quantity: "ratio", ...readingsOf("gpuUtilizationRatio") },
+  gpuPower: { label: "GPU power", quantity: "number", unit: "W", better: "lower", ...readingsOf("gpuPowerWatts") },
   gpuMemoryUsed: {
     label: "GPU memory used",
     quantity: "number",
     unit: "MB",
     better: "lower",
-    ...readingsOf("memoryUsedBytes", MEGABYTES),
+    ...readingsOf("gpuMemoryUsedBytes", MEGABYTES),
   },
   /** Of all GPUs, from the first reading to the last. */
   gpuEnergy: {
@@ -71,7 +71,7 @@ const GAUGE_ENTRIES = {
     better: "lower",
     needs: "gauges",
     value: ({ window }) => {
-      const spent = (window.gauges === undefined ? [] : seriesOf(window.gauges, "energyJoules")).map(
+      const spent = (window.gauges === undefined ? [] : seriesOf(window.gauges, "gpuEnergyJoules")).map(
         ([, { count, first, last }]) =>
           // A single reading spans no time. A counter that decreased was restarted with the server.
           count < 2 || last < first ? Number.NaN : last - first,

@@ -1,4 +1,5 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { countOf, formatCount, nsToSec } from "../../plan/units.ts";
 import { findLimits, type GoodRequests, goodCountOf, isOfRequests } from "../good-requests.ts";
 import type { Measurement } from "../measurement.ts";
@@ -50,14 +51,13 @@ const PER_REQUEST = Object.fromEntries(
 ) as unknown as PerRequest;
 
 function toMetric(metric: TokenMetric): Metric {
-  const { label, isStreamed, unit } = entryOf(metric);
+  const { label, option, isStreamed, unit } = entryOf(metric);
   const [quantity, better] = [quantityOf(metric), directionOf(metric)];
   const needs: Need = isStreamed === true ? "streams" : "tokens";
   return {
     label,
     quantity,
-    ...(quantity === "count" ? { unit: "tokens" } : unit === undefined ? {} : { unit }),
-    ...(better === undefined ? {} : { better }),
+    ...defined({ option, unit: quantity === "count" ? "tokens" : unit, better }),
     needs,
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),

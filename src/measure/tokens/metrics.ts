@@ -37,6 +37,10 @@ interface MetricEntry {
   readonly value: (input: MetricInput) => number;
   /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
   readonly label: string;
+  /** Name in options, where it is shorter. */
+  readonly option?: string;
+  /** Whether displays and monitoring follow it while a run lasts: a time as a histogram, another metric as the sum of its values. */
+  readonly isFollowed?: true;
   /** Exists only for streamed responses. */
   readonly isStreamed?: true;
   /** Unit of a rate in reports. */
@@ -75,6 +79,8 @@ export const METRICS = {
   },
   timeToFirstTokenNs: {
     label: "time to first token",
+    option: "ttft",
+    isFollowed: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_first_token", unit: "ms", row: 1 },
@@ -96,6 +102,7 @@ export const METRICS = {
   },
   timeToSecondTokenNs: {
     label: "time to second token",
+    option: "ttst",
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "time_to_second_token", unit: "ms", row: 2 },
@@ -103,6 +110,8 @@ export const METRICS = {
   },
   interTokenLatencyNs: {
     label: "inter-token latency",
+    option: "itl",
+    isFollowed: true,
     isStreamed: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
@@ -129,12 +138,14 @@ export const METRICS = {
   /** Ratio of tokens that arrived together with the previous one, 0 to 1. */
   bunchedRatio: {
     label: "bunched tokens",
+    isFollowed: true,
     isStreamed: true,
     more: { label: "Tokens Bunched (%)", scale: 100 },
     value: bunchedRatio,
   },
   outputTokens: {
     label: "output tokens",
+    isFollowed: true,
     genaiPerf: { name: "output_sequence_length", unit: "tokens", row: 6 },
     more: { label: "Output Tokens, Client's Count", beside: "serverOutputTokens" },
     value: ({ outputTokens }) => outputTokens,
@@ -161,6 +172,7 @@ export const METRICS = {
   },
   inputTokens: {
     label: "input tokens",
+    isFollowed: true,
     genaiPerf: { name: "input_sequence_length", unit: "tokens", row: 7 },
     more: { label: "Input Tokens, Client's Count", beside: "serverInputTokens" },
     value: ({ inputTokens }) => inputTokens,
@@ -207,6 +219,12 @@ type Limited<L extends "most" | "least"> = Exclude<
 export type LimitedTimeName = NameOf<Exclude<Limited<"most">, "requestLatencyNs">>;
 /** Rates that can limit a good request. */
 export type LimitedRateName = NameOf<Limited<"least">>;
+
+type Followed = NameOf<Having<{ isFollowed: true }>>;
+/** Times that are followed while a run lasts. */
+export type FollowedTime = Exclude<Followed, TokenMetric>;
+/** Other metrics that are. */
+export type FollowedSum = Extract<Followed, TokenMetric>;
 
 /** All metrics, in the order of the table. */
 export const TOKEN_METRICS = Object.keys(METRICS) as readonly TokenMetric[];

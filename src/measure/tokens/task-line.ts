@@ -6,9 +6,9 @@ import type { PackedBytes } from "../../transport/packed-bytes.ts";
 import type { TokenTask } from "./token-thread.ts";
 
 /** Packages on the way to the thread, which is not done with them. */
-const MOST_ON_THE_WAY_BYTES = 8 * 1024 * 1024;
+const MOST_ON_THE_WAY_BYTES = 2 * 1024 * 1024;
 /** Packages that wait in memory. The others wait in a file. */
-const MOST_HELD_BYTES = 16 * 1024 * 1024;
+const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
 type PackedTask = Extract<TokenTask, { readonly kind: "packed" }>;
 
@@ -25,9 +25,9 @@ type Waiting =
 
 /** How much may wait, in bytes. */
 export interface TaskLineOptions {
-  /** Default: 8 MiB */
+  /** Default: 2 MiB */
   readonly mostOnTheWay?: number;
-  /** Default: 16 MiB */
+  /** Default: 4 MiB */
   readonly mostHeld?: number;
 }
 

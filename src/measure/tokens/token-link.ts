@@ -25,6 +25,8 @@ export class TokenLink implements RunTokens {
   private readonly line: TaskLine;
   /** By group of requests. */
   private readonly packers: ResponsePacker[] = [];
+  /** Settles with the totals that were asked for last. Never rejects. */
+  lastTotals: Promise<unknown> = Promise.resolve();
 
   /** @param calls calls to the thread of the meter */
   constructor(calls: Pick<WorkerCalls<SentError>, "call" | "fail">, options?: TaskLineOptions) {
@@ -95,7 +97,9 @@ export class TokenLink implements RunTokens {
   }
 
   readTotals(): Promise<TotalledTokens> {
-    return this.call({ kind: "read-totals" } satisfies TokenTask);
+    const totals = this.call<TotalledTokens>({ kind: "read-totals" } satisfies TokenTask);
+    this.lastTotals = totals.catch(() => {});
+    return totals;
   }
 
   /** Like `takeRecent`, by group. */

@@ -87,12 +87,15 @@ export function findGood({ good }: TokenMeasurement, limits?: GoodputPlan): Good
 /** Without the rate of more streams than this, the rest is not a fair sample: bunched streams are not like the others. */
 const FEW_WITHOUT_RATE = 0.05;
 
-/** Counts the streams, and those that have a rate of tokens per user because their tokens did not come together. */
-export function ratedStreams({ metrics: { outputTokensPerSecPerUser, bunchedRatio } }: TokenMeasurement): {
+/** Counts the streams whose tokens are known, and those that have a rate of tokens per user because their tokens did not come together. */
+export function ratedStreams({
+  metrics: { outputTokensPerSecPerUser, outputTokens, bunchedRatio },
+}: TokenMeasurement): {
   readonly all: number;
   readonly rated: number;
 } {
-  return { all: bunchedRatio?.count ?? 0, rated: outputTokensPerSecPerUser?.count ?? 0 };
+  const all = Math.min(bunchedRatio?.count ?? 0, outputTokens?.count ?? 0);
+  return { all, rated: outputTokensPerSecPerUser?.count ?? 0 };
 }
 
 /** Whether too many streams have no rate of tokens per user, so that none is reported. */

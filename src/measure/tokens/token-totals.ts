@@ -1,55 +1,71 @@
 import { ExponentialHistogram, type HistogramCounts } from "../exponential-histogram.ts";
-import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import {
+  entryOf,
+  type FollowedSum,
+  type FollowedTime,
+  isTimeMetric,
+  nameOfMetric,
+  TOKEN_METRICS,
+  type TokenMetric,
+} from "./metrics.ts";
 
 /** What the tokens of a run add up to so far, for displays: plain data in little memory. Earlier totals subtract exactly. */
 export interface TotalledTokens {
-  readonly outputTokens: number;
-  /** Number of streams, and the sum of their ratios of bunched tokens. */
-  readonly streamCount: number;
-  readonly bunchedSum: number;
-  readonly timeToFirstToken: HistogramCounts;
-  readonly interTokenLatency: HistogramCounts;
+  /** Times, by the names of their metrics. */
+  readonly times: Readonly<Record<FollowedTime, HistogramCounts>>;
+  /** The other metrics that are followed: what their values add up to, and the number of values. */
+  readonly sums: Readonly<Record<FollowedSum, { readonly sum: number; readonly count: number }>>;
 }
 
-const [BUNCHED, OUTPUT, FIRST, GAP] = (
-  [
-    "bunchedRatio",
-    "outputTokens",
-    "timeToFirstTokenNs",
-    "interTokenLatencyNs",
-  ] as const satisfies readonly TokenMetric[]
-).map((metric) => TOKEN_METRICS.indexOf(metric)) as [number, number, number, number];
+const FOLLOWED = TOKEN_METRICS.filter((metric) => entryOf(metric).isFollowed === true);
+const TIMES = placesOf<FollowedTime>(FOLLOWED.filter(isTimeMetric));
+const SUMS = placesOf<FollowedSum>(FOLLOWED.filter((metric) => !isTimeMetric(metric)));
+
+/** Returns the names of metrics, each with its place in the table. */
+function placesOf<Name extends string>(metrics: readonly TokenMetric[]): readonly (readonly [Name, number])[] {
+  return metrics.map((metric) => [nameOfMetric(metric) as Name, TOKEN_METRICS.indexOf(metric)]);
+}
+
+function makeEach<Name extends string, V>(places: readonly (readonly [Name, number])[], make: () => V) {
+  return Object.fromEntries(places.map(([name]) => [name, make()])) as Record<Name, V>;
+}
 
 /** Adds up the tokens of responses. */
 export class TokenTotals implements TotalledTokens {
-  outputTokens = 0;
-  streamCount = 0;
-  bunchedSum = 0;
-  readonly timeToFirstToken = new ExponentialHistogram();
-  readonly interTokenLatency = new ExponentialHistogram();
+  readonly times = makeEach(TIMES, () => new ExponentialHistogram());
+  readonly sums = makeEach(SUMS, () => ({ sum: 0, count: 0 }));
 
   /** Adds a response with content. @param values its metrics, in the order of their table */
   add(values: Float64Array): void {
-    const read = (at: number): number => values[at] as number;
-    const bunched = read(BUNCHED);
-    this.outputTokens += read(OUTPUT) || 0;
-    if (!Number.isNaN(bunched)) {
-      this.streamCount++;
-      this.bunchedSum += bunched;
+    for (const [name, at] of TIMES) this.times[name].add(values[at] as number);
+    for (const [name, at] of SUMS) {
+      const value = values[at] as number;
+      if (!Number.isNaN(value)) this.addSum(name, value, 1);
     }
-    this.timeToFirstToken.add(read(FIRST));
-    this.interTokenLatency.add(read(GAP));
   }
 
   /** Adds totals. @param sign -1: subtracts them; they were part of it */
-  addAll(totals: TotalledTokens, sign: 1 | -1 = 1): void {
-    this.outputTokens += sign * totals.outputTokens;
-    this.streamCount += sign * totals.streamCount;
-    this.bunchedSum += sign * totals.bunchedSum;
-    for (const name of ["timeToFirstToken", "interTokenLatency"] as const) {
-      const { offset, counts, count, sumNs } = totals[name];
-      this[name].addAll({ offset, counts: counts.map((one) => sign * one), count: sign * count, sumNs: sign * sumNs });
+  addAll({ times, sums }: TotalledTokens, sign: 1 | -1 = 1): void {
+    for (const [name] of SUMS) this.addSum(name, sign * sums[name].sum, sign * sums[name].count);
+    for (const [name] of TIMES) {
+      const { offset, counts, count, sumNs } = times[name];
+      const signed = { offset, counts: counts.map((one) => sign * one), count: sign * count, sumNs: sign * sumNs };
+      this.times[name].addAll(signed);
     }
+  }
+
+  /** Whether other totals can be later ones of the same responses: none of them has fewer values. */
+  isWithin({ times, sums }: TotalledTokens): boolean {
+    return (
+      TIMES.every(([name]) => this.times[name].count <= times[name].count) &&
+      SUMS.every(([name]) => this.sums[name].count <= sums[name].count)
+    );
+  }
+
+  private addSum(name: FollowedSum, sum: number, count: number): void {
+    const total = this.sums[name];
+    total.sum += sum;
+    total.count += count;
   }
 }
 

@@ -76,12 +76,12 @@ async function* stream(
   { llm = DEFAULT_MOCK.llm }: MockPlan,
   pacing: Pacing,
 ): AsyncGenerator<Uint8Array> {
-  const { outputTokens, tokenGapMs } = llm;
+  const { osl, tokenGapMs } = llm;
   for await (const message of messages) {
     await begin(pacing);
     const response = answer(message);
     const isCut = pacing.cuts();
-    const count = isCut ? Math.ceil(outputTokens / 2) : outputTokens;
+    const count = isCut ? Math.ceil(osl / 2) : osl;
     const startNs = nowNs();
     for (let index = 0; index < count; index++) {
       await waitUntil(startNs + msToNs(index * tokenGapMs));

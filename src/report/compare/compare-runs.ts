@@ -12,6 +12,7 @@ import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { CustomFacts } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
+import { joinNotes, type PlacedNote } from "../notes/join-notes.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {
   Comparison,
@@ -162,7 +163,7 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
     ...code("shared-files", shared.length === 0 ? [] : [describeShared(sources, isSame)]),
     ...code("mixed-runs", mixed),
     ...code("no-intervals", describeMissingIntervals(base, next)),
-    ...code("note-of-run", [base, next].flatMap(describeNotes)),
+    ...code("note-of-run", describeNotes([base, next])),
   ];
 }
 
@@ -170,16 +171,25 @@ function describeShared(sources: readonly string[], isSame: boolean): string {
   return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
 }
 
-/** Describes what files warn of, and the notes of levels, each once, with the number of runs that have it. */
-function describeNotes({ name, runs }: RunSet): string[] {
-  const ofFiles = new Set(runs.flatMap(({ notes = [] }) => notes));
+/** Describes what files warn of, then the notes of levels with the number of runs that have them. */
+function describeNotes(sides: readonly RunSet[]): string[] {
+  const ofFiles = sides.flatMap(({ name, runs }) =>
+    runs.flatMap(({ notes = [] }) =>
+      notes.map(
+        (text): PlacedNote => ({ at: name, note: { code: "note-of-run", severity: "caution", levels: [], text } }),
+      ),
+    ),
+  );
+  return [...joinNotes(ofFiles, sides.length, "sides").map(({ text }) => text), ...sides.flatMap(describeLevelNotes)];
+}
+
+function describeLevelNotes({ name, runs }: RunSet): string[] {
   const counts = new Map<string, number>();
   for (const { levels } of runs)
     for (const { label, name = label, notes } of levels)
       for (const note of notes) counts.set(`${name}: ${note}`, (counts.get(`${name}: ${note}`) ?? 0) + 1);
-  const ofLevels = [...counts].map(([note, count]) => {
+  return [...counts].map(([note, count]) => {
     const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;
     return `${name}, ${note}${of}`;
   });
-  return [...[...ofFiles].map((note) => `${name}: ${note}`), ...ofLevels];
 }

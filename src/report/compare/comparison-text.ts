@@ -136,7 +136,7 @@ function isFeasible(needed: number | undefined): needed is number {
   return needed !== undefined && needed <= MOST_RUNS;
 }
 
-/** Describes what verdicts without a result need: `p99 latency about 19 at concurrency 1 and 2`. Undefined when all have one. */
+/** Describes what verdicts without a result need: `at concurrency 1 and 2: p99 latency about 19`. Undefined when all have one. */
 export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string; levels: string[] } | undefined {
   const open = metrics.filter(
     ({ metric: { verdict, change, runsNeeded } }) =>
@@ -146,9 +146,10 @@ export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string;
     open,
     ({ metric: { metric, runsNeeded } }) => `${metric.label} ${describeRuns(runsNeeded)}`,
   );
-  const texts = [...needs].map(([text, same]) => `${text} at ${joinLevels(same.map(({ level }) => level))}`);
+  const byLevels = Map.groupBy(needs, ([, same]) => joinLevels(same.map(({ level }) => level)));
+  const texts = [...byLevels].map(([levels, own]) => `at ${levels}: ${own.map(([text]) => text).join(", ")}`);
   if (texts.length === 0) return undefined;
-  const text = `To see whether it changed at all, runs needed on each side: ${texts.join("; ")}`;
+  const text = `To see whether it changed at all, runs needed on each side ${texts.join("; ")}`;
   return { text, levels: [...new Set(open.map(({ level }) => level))] };
 }
 
@@ -170,11 +171,18 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 
 /**
  * Describes what a limit is judged by at some levels, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`.
- * @param same those of which {@link whatDecides} says the same; at least one
+ * What would decide it is that of the level that needs the most runs. @param same of one limit, and with one reason
  */
 export function measuredOfLimit(...same: readonly [ChangeLimitVerdict, ...ChangeLimitVerdict[]]): string {
   const values = [...new Set(same.map(valueOfLimit))].join(", ");
-  return `${values} at ${joinLevels(same.map(({ level }) => level))}${whatDecides(same[0])}`;
+  const hardest = same.reduce((one, other) => (needOf(other) > needOf(one) ? other : one));
+  const isAlike = same.every(({ decidedBy }) => decidedBy?.name === hardest.decidedBy?.name);
+  const what = whatDecides(isAlike ? hardest : (({ decidedBy: _, ...rest }) => rest)(hardest));
+  return `${values} at ${joinLevels(same.map(({ level }) => level))}${what}`;
+}
+
+function needOf({ runsNeeded = Number.POSITIVE_INFINITY }: ChangeLimitVerdict): number {
+  return runsNeeded;
 }
 
 function valueOfLimit({ limit, change, value }: ChangeLimitVerdict): string {
@@ -199,7 +207,7 @@ function valueOfLimit({ limit, change, value }: ChangeLimitVerdict): string {
  * Says why a limit is not decided, and what would decide it: `; use p90, or about 19 runs on each side for this limit`. Empty when it is, and when
  * that is not known.
  */
-export function whatDecides({ state, change, reason, runsNeeded, decidedBy }: ChangeLimitVerdict): string {
+function whatDecides({ state, change, reason, runsNeeded, decidedBy }: ChangeLimitVerdict): string {
   if (reason !== undefined) return `: ${reason}`;
   if (state === "unresolved" && !isFeasible(runsNeeded) && decidedBy === undefined && change?.basis === "runs")
     return `; it is so close to the limit that ${MOST_RUNS} runs on each side would not decide`;

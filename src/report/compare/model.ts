@@ -29,7 +29,6 @@ import {
   nameVerdict,
   placedMetrics,
   shownMetrics,
-  whatDecides,
 } from "./comparison-text.ts";
 import { describeNotCompared, listSome } from "./file-notes.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
@@ -87,10 +86,10 @@ function textOf({ limit, state }: ChangeLimitVerdict): string {
 
 type SameVerdicts = [ChangeLimitVerdict, ...ChangeLimitVerdict[]];
 
-/** Joins the levels at which a limit is not decided for the same reason. */
+/** Joins the levels at which a limit is not decided. */
 function joinOpen(limits: readonly ChangeLimitVerdict[]): SameVerdicts[] {
   const keyOf = (verdict: ChangeLimitVerdict): unknown =>
-    STATES[verdict.state] === "unresolved" ? `${verdict.limit.text} ${whatDecides(verdict)}` : verdict;
+    STATES[verdict.state] === "unresolved" ? `${verdict.limit.text} ${verdict.reason}` : verdict;
   return [...Map.groupBy(limits, keyOf).values()] as SameVerdicts[];
 }
 

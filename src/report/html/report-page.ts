@@ -22,7 +22,7 @@ export async function formatPage(model: ReportModel): Promise<string> {
   return formatReportPage(model, await readChartLibrary());
 }
 
-const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. The tables have the same numbers.</p></noscript>`;
+const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. Tables, and other files of the report, have the same numbers.</p></noscript>`;
 
 /** Formats a page, without secrets. @param library ECharts' code */
 export function formatReportPage(model: ReportModel, library: string): string {

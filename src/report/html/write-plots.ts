@@ -62,7 +62,7 @@ export function formatPlotPage({ title, subtitle, facts }: PageText, set: PlotSe
   const groups = [...Map.groupBy(set.plots, ({ group }) => group)];
   const lines = set.leftOut.map((one) => `${one.title}: ${one.reason}.`);
   const sections = [
-    ...groups.map(([group, charts]) => ({ ...detail(group, group, []), charts })),
+    ...groups.map(([group, charts]) => ({ ...detail(plotFileName(group), group, []), charts })),
     { ...detail("not-drawn", "Not drawn", []), lines },
   ];
   const verdict = {

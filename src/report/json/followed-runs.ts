@@ -94,7 +94,7 @@ export class RunFollower {
   toJson(startNs: number, endNs: number): OverTimeJson {
     const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
     return {
-      steps: this.columns(startNs).map((column) => ({
+      timeline: this.columns(startNs).map((column) => ({
         ...toIntervalJson(column),
         latencyBuckets: column.latency.toString(),
       })),

@@ -1,5 +1,5 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { lateCount, saturationReason, sentPerSec } from "../../measure/derived-values.ts";
+import { lateCount, saturationReason } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Instability } from "../../measure/instability.ts";
@@ -57,9 +57,10 @@ export function toLevelJson(plan: Plan, result: LevelResult): LevelJson {
   });
 }
 
-function toInstabilityJson({ windows, ...rest }: Instability): NonNullable<LevelJson["instability"]> {
+function toInstabilityJson({ windows, toleranceRatio, ...rest }: Instability): NonNullable<LevelJson["instability"]> {
   return {
     ...rest,
+    withinRatio: toleranceRatio,
     windows: windows.map(({ inferPerSec, latencyNs, requestCount }) => ({
       throughputPerSec: inferPerSec,
       latencyUs: nsToUs(latencyNs),
@@ -118,7 +119,6 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
       ...{ requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) },
     },
     sent: window.sentCount,
-    sentPerSec: sentPerSec(window),
     sendingSec: window.sendingNs === window.durationNs ? undefined : nsToSec(window.sendingNs),
     load: toDeliveryJson(plan, part),
     inFlight: toInFlightJson(window),
@@ -175,8 +175,8 @@ function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
         metrics: toMetricsJson({ window: { gauges: ofGpu(tally, uuid) } as Measurement }, 1, {
           isWanted: ({ needs }) => needs === "gauges",
         }),
-        powerLimitWatts: lastOf(uuid, "powerLimitWatts"),
-        memoryTotalBytes: lastOf(uuid, "memoryTotalBytes"),
+        gpuPowerLimitWatts: lastOf(uuid, "gpuPowerLimitWatts"),
+        gpuMemoryTotalBytes: lastOf(uuid, "gpuMemoryTotalBytes"),
       }),
     ),
   };
@@ -245,7 +245,7 @@ function toInFlightJson(window: Measurement): InFlightJson {
     mean: inFlightMean,
     atStart: window.openBeforeCount,
     atEnd: window.openAfterCount,
-    littlesLaw: { expectedMean, toleranceRatio: LITTLES_LAW_TOLERANCE_RATIO, isKept },
+    littlesLaw: { expectedMean, withinRatio: LITTLES_LAW_TOLERANCE_RATIO, isKept },
   };
 }
 
@@ -273,6 +273,6 @@ export function toIntervalJson({
     requests: requestCount,
     failed: failedCount,
     cancelled: cancelledCount,
-    outstandingMean: meanOutstanding,
+    inFlightMean: meanOutstanding,
   };
 }

@@ -1,12 +1,12 @@
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { jsonNameOf } from "../../measure/metrics/metric.ts";
+import { defined } from "../../plan/defined.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
 import { type Measured, measuredColumns } from "../model/level-columns.ts";
 import type { ModelTable } from "../model/report-model.ts";
 import { column, makeTable } from "../model/tables.ts";
 import type { MetricsJson, SpreadJson } from "../schema/metrics.ts";
-import type { LevelTokens } from "./level-tokens.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
 /** What the current level has measured so far, in the columns of the report's table. */
@@ -24,28 +24,40 @@ export function levelSoFar({ levels, levelTitle, place, unit }: RunSnapshot): Mo
   const name = column<SoFarRow>("level", levelTitle, "number", 0, (row) =>
     row.place?.phase === undefined ? row.place?.level : undefined,
   );
-  const row = { place, json: measuredOf(level, level.tokens) };
+  const row = { place, json: measuredSoFar(level) };
   return makeTable("", measuredColumns({ unit, hasTokens: true }, [name]), [row]);
 }
 
-function measuredOf(level: LevelTally, { outputTokensPerSec, totals }: LevelTokens): Measured {
-  const { completedCount, failedCount, sentCount } = level;
-  const { timeToFirstToken, interTokenLatency, streamCount, bunchedSum } = totals;
-  const metrics = {
-    throughput: { value: perSec(completedCount, level.spentNs) },
-    outputTokensPerSec: outputTokensPerSec === undefined ? undefined : { value: outputTokensPerSec },
-    timeToFirstToken: spreadOf(timeToFirstToken),
-    interTokenLatency: spreadOf(interTokenLatency),
-    latency: spreadOf(level.latency),
-    bunchedRatio: streamCount === 0 ? undefined : { count: streamCount, average: bunchedSum / streamCount },
-  };
-  const named = Object.entries(metrics).flatMap(([key, found]) =>
+interface Followed {
+  readonly times: Readonly<Record<string, ExponentialHistogram>>;
+  readonly sums: Readonly<Record<string, { readonly sum: number; readonly count: number }>>;
+}
+
+/** Returns the values that a level has so far, by the keys of their metrics. Those of tokens are there when there are any. */
+export function followedOf({ latency, firstResponse, tokens }: LevelTally): Followed {
+  const { times = {}, sums = {} } = tokens?.totals ?? {};
+  const known = <V extends { readonly count: number }>(of: Readonly<Record<string, V>>) =>
+    Object.fromEntries(Object.entries(of).filter(([, { count }]) => count > 0));
+  return { times: { ...defined({ latency, firstResponse }), ...known(times) }, sums: known(sums) };
+}
+
+/** Returns what a level has measured so far, as the report has it. */
+export function measuredSoFar(level: LevelTally): Measured {
+  const { completedCount, failedCount, spentNs, tokens } = level;
+  const { times, sums } = followedOf(level);
+  const rate = tokens?.outputTokensPerSec;
+  const metrics = [
+    ["throughput", { value: spentNs > 0 ? completedCount / nsToSec(spentNs) : 0 }],
+    ["outputTokensPerSec", rate === undefined ? undefined : { value: rate }],
+    ...Object.entries(times).map(([key, histogram]) => [key, spreadOf(histogram)] as const),
+    ...Object.entries(sums).map(([key, { sum, count }]) => [key, { count, average: sum / count }] as const),
+  ] as const;
+  const named = metrics.flatMap(([key, found]) =>
     found === undefined ? [] : [[jsonNameOf(key, metricOf({ key })), found] as const],
   );
   return {
     requests: completedCount,
     failed: failedCount,
-    sentPerSec: perSec(sentCount, level.spentNs),
     metrics: Object.fromEntries(named) satisfies MetricsJson,
   };
 }
@@ -57,8 +69,4 @@ function spreadOf(histogram: ExponentialHistogram): SpreadJson | undefined {
   if (quantiles === undefined) return undefined;
   const percentiles = Object.keys(PERCENTILES).map((name, at) => [name, nsToUs(quantiles[at] as number)]);
   return { count: histogram.count, average: nsToUs(histogram.meanNs), ...Object.fromEntries(percentiles) };
-}
-
-function perSec(count: number, ns: number): number {
-  return ns > 0 ? count / nsToSec(ns) : 0;
 }

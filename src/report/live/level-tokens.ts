@@ -1,12 +1,15 @@
 import { TokenTotals, type TotalledTokens } from "../../measure/tokens/token-totals.ts";
-import { nsToSec } from "../../plan/units.ts";
+import { msToNs, nsToSec } from "../../plan/units.ts";
 import type { RunProgress } from "../../result/observer.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
 
 /** The tokens of the levels of a run while it lasts. They are counted in another thread, which is asked for them now and then. */
 
 /** Time between two questions, but not at the beginning of a level, when numbers still change from one frame to the next. */
 const ASK_NS = 1e9;
 const BEGINNING_NS = 3e9;
+/** Who wants them at once waits no longer than this, and asks no more often. */
+const MOST_WAIT_MS = 300;
 
 /** The tokens of a level, up to a moment ago. */
 export class LevelTokens {
@@ -16,8 +19,8 @@ export class LevelTokens {
 
   /** Undefined before the first tokens. */
   get outputTokensPerSec(): number | undefined {
-    const { outputTokens } = this.totals;
-    return outputTokens === 0 || this.spentNs <= 0 ? undefined : outputTokens / nsToSec(this.spentNs);
+    const { sum } = this.totals.sums.outputTokens;
+    return sum === 0 || this.spentNs <= 0 ? undefined : sum / nsToSec(this.spentNs);
   }
 }
 
@@ -35,6 +38,7 @@ export class FollowedTokens {
   private seen = new TokenTotals();
   private askedNs = 0;
   private openCount = 0;
+  private lastReply: Promise<void> = Promise.resolve();
 
   /** Follows another run. */
   begin(progress: RunProgress): void {
@@ -54,7 +58,7 @@ export class FollowedTokens {
     if (progress?.tokenTotals === undefined || tokens === undefined) return;
     this.askedNs = atNs;
     this.openCount++;
-    void progress
+    this.lastReply = progress
       .tokenTotals()
       .then((totals) => {
         if (totals !== undefined && progress === this.progress) this.add(tokens, totals, spentNs);
@@ -66,12 +70,24 @@ export class FollowedTokens {
       });
   }
 
+  /** Asks for the tokens that came until now, and waits for the reply. */
+  async askAndWait(level: FollowedLevel, atNs: number): Promise<void> {
+    if (this.openCount === 0 && atNs - this.askedNs >= msToNs(MOST_WAIT_MS)) this.ask(level, atNs);
+    await this.waitForReply();
+  }
+
+  /** Waits for the reply to the last question, but not for long. Undefined when none is open. */
+  waitForReply(): Promise<void> | undefined {
+    if (this.openCount === 0) return undefined;
+    return sleepUnless(MOST_WAIT_MS, this.lastReply);
+  }
+
   private add(tokens: LevelTokens, totals: TotalledTokens, spentNs: number): void {
     const { seen } = this;
     this.seen = new TokenTotals();
     this.seen.addAll(totals);
     // Another sender counts from the beginning, and one that is lost takes its counts with it.
-    if (totals.timeToFirstToken.count < seen.timeToFirstToken.count || totals.outputTokens < seen.outputTokens) return;
+    if (!seen.isWithin(totals)) return;
     tokens.totals.addAll(totals);
     tokens.totals.addAll(seen, -1);
     tokens.spentNs = spentNs;

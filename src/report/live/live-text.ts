@@ -6,7 +6,7 @@ import { formatTextTable, valueText } from "../text/text-table.ts";
 import { levelSoFar } from "./level-so-far.ts";
 import {
   type LevelPlace,
-  RECENT_RATIOS,
+  RECENT_NAMES,
   type RecentRates,
   type RecentWindows,
   type RunProgressRatio,
@@ -79,7 +79,7 @@ function recentTable({ recent, levels, place, failedCount }: RunSnapshot): Model
     column("chunksPerSec", "chunks/s", "rate", 8, () => chunksPerSec),
     ...RECENT_NAMES.flatMap((name, index) =>
       name === "p50" || name === "p99"
-        ? [time(`first.${name}`, `first chunk ${name}`, 5, firstResponseNs?.[index])]
+        ? [time(`firstResponse.${name}`, `first ${name}`, 5, firstResponseNs?.[index])]
         : [],
     ),
     ...RECENT_NAMES.map((name, index) =>
@@ -161,9 +161,6 @@ function formatBar(progress: RunProgressRatio | undefined): string {
   const done = Math.floor(progress.doneRatio * BAR_COLUMNS);
   return `[${"#".repeat(done)}${".".repeat(BAR_COLUMNS - done)}] `;
 }
-
-/** Names of {@link RECENT_RATIOS}. */
-const RECENT_NAMES = RECENT_RATIOS.map((ratio) => `p${Number((100 * ratio).toPrecision(4))}`);
 
 function formatStability(windows: RecentWindows): LiveLine {
   const text = formatWindows(windows);

@@ -1,14 +1,17 @@
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
+import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
+import { snakeNameOf } from "../../measure/metrics/metric.ts";
 import { nsToSec } from "../../plan/units.ts";
+import { followedOf } from "./level-so-far.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
-/** The metrics of a running load test, for Prometheus and OTLP. */
+/** The metrics of a running load test, for Prometheus and OTLP. Those of the catalogue have their keys as names, in the style of both. */
 
 /** A label of a series, and its value. */
 export type Labels = Readonly<Record<string, string>>;
 
 interface MetricHead {
-  /** In OpenTelemetry's style, with dots and without the unit: `rampart.request.duration`. */
+  /** In OpenTelemetry's style, with dots and without the unit: `rampart.time_to_first_token`. */
   readonly name: string;
   readonly help: string;
   /** OpenTelemetry's unit: `s`, `1`, `{request}`. */
@@ -32,7 +35,7 @@ export type Metric = NumberMetric | HistogramMetric;
 
 /** Lists the metrics of a snapshot. Counters and histograms have one series for each level; their sums are those of the run. */
 export function listMetrics(state: RunSnapshot): Metric[] {
-  return [...listCounters(state), ...listHistograms(state), ...listGauges(state)];
+  return [...listCounters(state), ...listFollowed(state), ...listGauges(state)];
 }
 
 function listCounters({ levels }: RunSnapshot): Metric[] {
@@ -58,26 +61,22 @@ function listCounters({ levels }: RunSnapshot): Metric[] {
   ];
 }
 
-function listHistograms({ levels }: RunSnapshot): Metric[] {
-  const firsts = levels.flatMap((level) =>
-    level.firstResponse === undefined ? [] : [{ labels: labelsOf(level), histogram: level.firstResponse }],
-  );
-  return [
-    {
-      ...{ kind: "histogram", name: "rampart.request.duration", unit: "s" },
-      help: "Time from the send of a completed request to the end of its response.",
-      points: levels.map((level) => ({ labels: labelsOf(level), histogram: level.latency })),
-    },
-    ...(firsts.length === 0
-      ? []
-      : [
-          {
-            ...({ kind: "histogram", name: "rampart.first_response.duration", unit: "s" } as const),
-            help: "Time from the send of a completed request to its first response.",
-            points: firsts,
-          },
-        ]),
-  ];
+/** Lists the metrics of the catalogue that a level has while it runs: times as histograms, counts as sums, and ratios as their averages. */
+function listFollowed({ levels }: RunSnapshot): Metric[] {
+  const rows = levels.map((level) => ({ labels: labelsOf(level), ...followedOf(level) }));
+  return reportedMetrics().flatMap(({ key, entry: { label, quantity } }): Metric[] => {
+    const head = { name: `rampart.${snakeNameOf(key)}`, help: `Of completed requests: ${label}.` };
+    const histograms = rows.flatMap(({ labels, times: { [key]: histogram } }) =>
+      histogram === undefined ? [] : [{ labels, histogram }],
+    );
+    if (histograms.length > 0) return [{ ...head, kind: "histogram", unit: "s", points: histograms }];
+    const isRatio = quantity === "ratio";
+    const points = rows.flatMap(({ labels, sums: { [key]: total } }) =>
+      total === undefined ? [] : [{ labels, value: isRatio ? total.sum / total.count : total.sum }],
+    );
+    const kind = isRatio ? "gauge" : "counter";
+    return points.length === 0 ? [] : [{ ...head, kind, unit: isRatio ? "1" : "{token}", points }];
+  });
 }
 
 function listGauges({ outstanding, elapsedSec, client, place, windows }: RunSnapshot): Metric[] {
@@ -88,7 +87,7 @@ function listGauges({ outstanding, elapsedSec, client, place, windows }: RunSnap
   return [
     gauge("rampart.requests.in_flight", "{request}", outstanding, "Requests in flight."),
     gauge("rampart.run.elapsed", "s", elapsedSec, "Time since the run began."),
-    gauge("rampart.client.cpu", "1", client.cpuRatio, "CPU time of the measuring thread; 1 is a full core."),
+    gauge("rampart.client.cpu_ratio", "1", client.cpuRatio, "CPU time of the measuring thread; 1 is a full core."),
     gauge(
       "rampart.client.event_loop.lag",
       "s",

@@ -50,6 +50,8 @@ export interface RecentRates {
 
 /** Ratios of the percentiles of {@link RecentRates}. */
 export const RECENT_RATIOS = [0.5, 0.9, 0.99, 0.999] as const;
+/** Their names: `p50`. */
+export const RECENT_NAMES = RECENT_RATIOS.map((ratio) => `p${Number((100 * ratio).toPrecision(4))}`);
 
 /** The measuring windows of the current level. */
 export interface RecentWindows {

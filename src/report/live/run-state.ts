@@ -110,6 +110,12 @@ export class RunState implements Report {
     this.last = undefined;
   }
 
+  /** What measures tokens may end soon. */
+  onLevelEnd(): void {
+    this.settle();
+    this.tokens.ask(this.slot, this.clockNs());
+  }
+
   onBatch(records: RecordColumns, count: number): void {
     const { slot } = this;
     const { flags, responseCount } = records;
@@ -126,8 +132,12 @@ export class RunState implements Report {
     this.windows?.add(0, Number.POSITIVE_INFINITY);
   }
 
-  finish(): void {
+  /** Waits for a moment for the tokens that came last. */
+  finish(): Promise<void> | undefined {
+    const reply = this.tokens.waitForReply();
+    if (reply !== undefined) return reply.then(() => this.end());
     this.end();
+    return undefined;
   }
 
   discard(): void {
@@ -148,6 +158,16 @@ export class RunState implements Report {
     const snapshot = this.read(progress, atNs);
     this.last = { atNs, snapshot };
     return snapshot;
+  }
+
+  /** Returns the state with the tokens that came until now, where they are known soon. */
+  async freshSnapshot(): Promise<RunSnapshot | undefined> {
+    if (this.progress !== undefined && !this.isFinished && this.slot.tokens !== undefined) {
+      this.settle();
+      await this.tokens.askAndWait(this.slot, this.clockNs());
+      if (!this.isFinished) this.last = undefined;
+    }
+    return this.snapshot();
   }
 
   private end(): void {

@@ -38,7 +38,7 @@ export function whyNoCapacity(view: ReportView): string | undefined {
   if (capacity === undefined || capacitiesOf(view).length > 0) return undefined;
   const found = view.runs.flatMap(({ json: { findMax } }) => findMax ?? []);
   const ofSearch = found.every((one) => one.isResolved)
-    ? "no load keeps the limits"
+    ? "every load breaks a limit"
     : "no load is certain to keep the limits";
   const reason = found.length > 0 ? ofSearch : "no request succeeded";
   return `the capacity of ${countOf(capacity.gpuCount, "GPU")} is not known: ${reason}`;
@@ -68,7 +68,6 @@ export function makeCapacitySection<Row extends CapacityRow & { readonly at: str
   const users = `GPUs for ${countOf(targetUserCount, "user")}`;
   const what = unit.startsWith("infer") ? "inferences" : "requests";
   const estimate = (key: string, title: string, pick: (json: CapacityJson) => EstimateJson | undefined) =>
-    // A cost is no rate: it has no unit of its own.
     column<Row>(key, title, key.startsWith("cost") ? "mean" : "rate", 0, ({ json }) => cellOf(pick(json)));
   const specs: ColumnSpec<Row>[] = [
     ...names,

@@ -2,7 +2,7 @@ import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import type { MeasuredJson } from "../schema/level.ts";
 import type { MetricsJson, OverMetricsJson } from "../schema/metrics.ts";
-import { findSpread, type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
+import { type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
 import type { Cell, CellQuantity } from "./report-model.ts";
@@ -14,7 +14,7 @@ import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
  */
 
 /** What requests measured: those of a level, or of a part of it. */
-export type Measured = Pick<MeasuredJson, "requests" | "failed" | "sentPerSec" | "metrics" | "server"> &
+export type Measured = Pick<MeasuredJson, "requests" | "failed" | "metrics" | "server"> &
   Partial<Pick<LevelJson, "outcome" | "limits">>;
 
 /** A row of measured requests. */
@@ -52,14 +52,7 @@ export interface LevelWords {
 
 /** The columns, from left to right. */
 const LEVEL_COLUMNS: readonly LevelColumn[] = [
-  {
-    key: "sentPerSec",
-    title: "sent/s",
-    quantity: "rate",
-    dropOrder: 6,
-    cell: ({ sentPerSec, metrics }) =>
-      findSpread(metrics, "scheduledLatency") === undefined ? undefined : { value: sentPerSec },
-  },
+  metricColumn("sentPerSec", undefined, "sent/s", 6),
   metricColumn("throughput", undefined, ({ unit }) => unit, 1),
   metricColumn("responsesPerSec", undefined, "responses/s", [8, 26]),
   metricColumn("sequencesPerSec", undefined, "sequences/s", 9),

@@ -19,7 +19,7 @@ import {
   nameLevel,
   type ReportView,
 } from "./report-view.ts";
-import { type ColumnSpec, column, detail, makeTable, markedIf, spreadCell } from "./tables.ts";
+import { type ColumnSpec, column, detail, inUnit, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
@@ -74,9 +74,15 @@ export function loadSection(view: ReportView): Section {
       "",
       [
         ...levelNames(view),
-        column("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked),
-        column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
-          markedIf(load.isDelivered === false, "failed", load.delivered),
+        inUnit(
+          unit,
+          column("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked),
+        ),
+        inUnit(
+          unit,
+          column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
+            markedIf(load.isDelivered === false, "failed", load.delivered),
+          ),
         ),
         column("inFlight", "mean in flight", "mean", 2, ({ json: { inFlight } }) => inFlight.mean),
         column(
@@ -111,7 +117,7 @@ export function evidenceSection(view: ReportView): Section {
     const moved =
       instability === undefined
         ? ""
-        : `; not stable within ${formatPct(instability.toleranceRatio)}: throughput varied by ${formatPct(instability.throughputRatio ?? 0)}, latency by ${formatPct(instability.latencyRatio ?? 0)}`;
+        : `; not stable within ${formatPct(instability.withinRatio)}: throughput varied by ${formatPct(instability.throughputRatio ?? 0)}, latency by ${formatPct(instability.latencyRatio ?? 0)}`;
     return [`${nameInRun(run, name)}: ${describeEvidence(latency)}${windows}${moved}`];
   });
   return { ...detail("evidence", "Evidence", []), lines };
@@ -204,24 +210,28 @@ export function gpuSection(view: ReportView): Section | undefined {
   const read = view.levels.filter(({ json: { telemetry } }) => telemetry !== undefined);
   if (read.length === 0) return undefined;
   const rows = read.flatMap((row) => (row.json.telemetry?.gpus ?? []).map((gpu): GpuRow => ({ ...row, gpu })));
-  const metric = (key: string, title: string, dropOrder: number, statistic?: StatisticName) =>
-    column<GpuRow>(
-      statistic === undefined ? key : `${key}.${statistic}`,
-      title,
-      metricOf({ key }).quantity === "ratio" ? "ratio" : "rate",
-      dropOrder,
-      ({ gpu }) => readMetric(gpu.metrics, key, statistic)?.value,
-    );
+  const metric = (key: string, title: string, dropOrder: number, statistic?: StatisticName) => {
+    const { quantity, unit } = metricOf({ key });
+    const name = statistic === undefined ? key : `${key}.${statistic}`;
+    const pick = ({ gpu }: GpuRow) => readMetric(gpu.metrics, key, statistic)?.value;
+    return inUnit(unit, column(name, title, quantity === "ratio" ? quantity : "mean", dropOrder, pick));
+  };
   const specs: ColumnSpec<GpuRow>[] = [
     ...levelNames(view),
     column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
     metric("gpuUtilization", "busy", 1, "average"),
     metric("gpuPower", "W", 2, "average"),
-    column("powerLimit", "W limit", "rate", 4, ({ gpu }) => gpu.powerLimitWatts),
+    inUnit(
+      "W",
+      column("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts),
+    ),
     metric("gpuEnergy", "J", 3),
     metric("gpuMemoryUsed", "MB used", 2, "max"),
-    column("memoryTotal", "MB total", "rate", 4, ({ gpu }) =>
-      gpu.memoryTotalBytes === undefined ? undefined : gpu.memoryTotalBytes / BYTES_PER_MB,
+    inUnit(
+      "MB",
+      column("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu }) =>
+        gpu.gpuMemoryTotalBytes === undefined ? undefined : gpu.gpuMemoryTotalBytes / BYTES_PER_MB,
+      ),
     ),
   ];
   const readings = read
@@ -238,7 +248,7 @@ export function timelineSection(view: ReportView): Section | undefined {
   const { plan, words, levels, runs } = view;
   const specs: ColumnSpec<TimelineRow>[] = [
     column("start", "time", "time", 0, ({ startSec }) => secToNs(startSec)),
-    column("outstanding", "in flight", "mean", 2, ({ outstandingMean }) => outstandingMean),
+    column("inFlight", "in flight", "mean", 2, ({ inFlightMean }) => inFlightMean),
     column(
       "throughput",
       words.unit,

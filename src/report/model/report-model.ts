@@ -105,8 +105,8 @@ export interface Section {
 }
 
 /**
- * What numbers of a column are: nanoseconds, per second, a count, a mean of counts, 0 to 1, or a plain number; or words; or `mixed`: figures as
- * texts, of a unit each.
+ * What numbers of a column are: nanoseconds, per second, a count, a mean with three digits, 0 to 1, or a plain number; or words; or `mixed`:
+ * figures as texts, of a unit each.
  */
 export type CellQuantity = "time" | "rate" | "count" | "mean" | "ratio" | "number" | "text" | "mixed";
 
@@ -117,6 +117,8 @@ export interface Column {
   /** With its unit where that is not a unit of time: `infer/s`. */
   readonly title: string;
   readonly quantity: CellQuantity;
+  /** Unit of its numbers for files, where neither the quantity nor the key says it: `W`, `users`. */
+  readonly unit?: string;
   /** Narrow outputs drop columns in descending order. 0 is never dropped. */
   readonly dropOrder: number;
 }

@@ -5,7 +5,7 @@ import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
-import { type ColumnSpec, column, RUN_COLUMN } from "./tables.ts";
+import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
 
 /** A report as the builders of the model read it: runs and levels with their names. */
 export interface ReportView {
@@ -98,16 +98,20 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * Returns the columns that name the level of a row, and its run where there are several: the load as a number where the rows differ by it
  * alone, and otherwise its name.
  */
-export function levelNames({ plan, levels }: ReportView): ColumnSpec<NamedRow>[] {
+export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
   // The only level of a schedule from data is not a rate.
   const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
   const isNumber =
     !isOfData &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
+  const unit = levelTitles(plan).column;
   return [
     RUN_COLUMN,
     isNumber
-      ? column("level", levelTitles(plan).column, "number", 0, ({ json: { level } }) => level)
+      ? inUnit(
+          unit,
+          column("level", unit, "number", 0, ({ json: { level } }) => level),
+        )
       : column(
           "level",
           levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",

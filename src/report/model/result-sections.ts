@@ -11,7 +11,7 @@ import { combinedTable, levelTable } from "./level-sections.ts";
 import type { Cell, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, ofRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
-import { type ColumnSpec, column, detail, estimateCell, makeTable, summary } from "./tables.ts";
+import { type ColumnSpec, column, detail, estimateCell, inUnit, makeTable, summary } from "./tables.ts";
 import { formatMetricValue, formatValue, quantityOfMetric } from "./values.ts";
 
 /** What was asked for: the result of a search, runs together, or the levels. */
@@ -62,8 +62,11 @@ function searchSection(view: ReportView): Section {
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = levelTitles(view.plan).column;
-  const load: ColumnSpec<{ readonly combined: OverRunsJson }> = column("level", `highest ${title}`, "number", 0, () =>
-    highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
+  const load: ColumnSpec<{ readonly combined: OverRunsJson }> = inUnit(
+    title,
+    column("level", `highest ${title}`, "number", 0, () =>
+      highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
+    ),
   );
   const rows = atHighest === undefined ? [] : [{ combined: atHighest }];
   const together = {
@@ -118,9 +121,8 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   if (highest !== null && next === null && isResolved)
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
-    const doubt = highest === null ? "the lowest load may keep the limits" : "the highest load may be higher";
     const cause = error?.code === "host-limit" ? error.message : `measure each point longer${longestOf(plan)}`;
-    lines.push(`unresolved: ${doubt}; ${cause}`);
+    lines.push(`unresolved: ${cause}`);
   }
   return lines;
 }

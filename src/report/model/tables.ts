@@ -31,12 +31,7 @@ export function makeTable<Row>(title: string, specs: readonly ColumnSpec<Row>[],
     .filter(({ cells }) => cells.some(({ value }) => value !== undefined && value !== ""));
   return {
     title,
-    columns: filled.map(({ column: { key, title: heading, quantity, dropOrder } }) => ({
-      key,
-      title: heading,
-      quantity,
-      dropOrder,
-    })),
+    columns: filled.map(({ column }) => column),
     rows: rows.map((_, index) => filled.map(({ cells }) => cells[index] as Cell)),
   };
 }
@@ -55,6 +50,11 @@ export function column<Row>(
     return typeof found === "object" ? found : { value: found };
   };
   return { key, title, quantity, dropOrder, cell };
+}
+
+/** Gives a column the unit of its numbers. @param unit undefined: the quantity or the key says it */
+export function inUnit<Row>(unit: string | undefined, spec: ColumnSpec<Row>): ColumnSpec<Row> {
+  return unit === undefined ? spec : { ...spec, unit };
 }
 
 /** The column with the name of a row's run. */

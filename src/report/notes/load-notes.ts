@@ -170,7 +170,7 @@ function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): strin
   const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
   if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
   const { count, longestNs } = delayedByLimit;
-  return `${countOf(count, "request was", "requests were")} due while ${formatCount(maxOutstanding)} ${plural(maxOutstanding, "was", "were")} outstanding, and ${plural(count, "was", "were")} delayed by ${formatDurationNs(longestNs)} at most`;
+  return `${countOf(count, "request was", "requests were")} due while ${formatCount(maxOutstanding)} ${plural(maxOutstanding, "was", "were")} in flight, and ${plural(count, "was", "were")} delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
 /** Reports that the load never reached the requested one; undefined when it did. */

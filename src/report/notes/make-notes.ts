@@ -19,7 +19,8 @@ interface Placed {
   readonly level: string;
 }
 
-const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
+/** The worst first. */
+export const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
 
 /** What notes need besides the results. */
 export interface NoteOptions {
@@ -117,7 +118,12 @@ function describeLost(result: RunResult): string[] {
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
-  return kind ?? JSON.stringify([metric, code, texts.join(" ").replace(NUMBERS, "0").replace(FORMS, "")]);
+  return kind ?? JSON.stringify([metric, code, withoutNumbers(texts.join(" "))]);
+}
+
+/** Returns a text that is the same for other numbers. */
+export function withoutNumbers(text: string): string {
+  return text.replace(NUMBERS, "0").replace(FORMS, "");
 }
 
 /** What differs between sentences about one thing and about several. */

@@ -18,25 +18,25 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   {
     name: "Avg GPU Utilization",
-    metric: "utilizationRatio",
+    metric: "gpuUtilizationRatio",
     pick: ({ mean }) => formatStreamNumber(mean),
     format: (_, { mean }) => `${formatStreamNumber(mean * 100)}%`,
   },
   {
     name: "Avg GPU Power Usage",
-    metric: "powerWatts",
+    metric: "gpuPowerWatts",
     pick: ({ mean }) => formatStreamNumber(mean),
     format: (value) => `${value} watts`,
   },
   {
     name: "Max GPU Memory Usage",
-    metric: "memoryUsedBytes",
+    metric: "gpuMemoryUsedBytes",
     pick: ({ max }) => String(Math.trunc(max)),
     format: (value) => `${value} bytes`,
   },
   {
     name: "Total GPU Memory",
-    metric: "memoryTotalBytes",
+    metric: "gpuMemoryTotalBytes",
     pick: ({ first }) => String(Math.trunc(first)),
     format: (value) => `${value} bytes`,
   },

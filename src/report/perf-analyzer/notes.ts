@@ -49,6 +49,7 @@ const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], Text>> = {
 /** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
 export function firstResponseNote(window: Measurement, percentile: number | null): string {
   const first = latencyOf(window, "firstResponse");
+  if (first.count === 0) return "no request had a response with content";
   const percentiles = reportedPercentiles(percentile).map((shown) => `p${shown} ${percentileUs(first, shown)} usec`);
   return `the latencies are those of the last response; of the first: avg ${toWholeUs(first.mean)} usec, ${percentiles.join(", ")}`;
 }

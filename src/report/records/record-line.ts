@@ -1,3 +1,4 @@
+import { snakeNameOf } from "../../measure/metrics/metric.ts";
 import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } from "../../measure/tokens/metrics.ts";
 import { epochNsToIsoTime, nsToMs } from "../../plan/units.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
@@ -77,7 +78,7 @@ export function tokenRecordMetrics(
   for (const metric of TOKEN_METRICS) {
     const entry = entryOf(metric);
     const own =
-      isComplete && isTimeMetric(metric) ? { name: toSnakeCase(nameOfMetric(metric)), unit: "ms" } : undefined;
+      isComplete && isTimeMetric(metric) ? { name: snakeNameOf(nameOfMetric(metric)), unit: "ms" } : undefined;
     const named = entry.record ?? entry.genaiPerf ?? own;
     const value = read(metric);
     if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
@@ -91,8 +92,4 @@ export function tokenRecordMetrics(
       unit: "ms",
     };
   return metrics;
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

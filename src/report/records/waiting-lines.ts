@@ -29,8 +29,15 @@ const BLOCK_LINES = 1024;
 /** Memory of a line's objects, and of a number in them. */
 const LINE_BYTES = 1000;
 const NUMBER_BYTES = 16;
-/** Written lines stay in memory up to this number, because removing each on its own is slow. */
+/** Places of written lines are removed when there are so many, because removing each on its own is slow. */
 const FORGOTTEN_LINES = 4096;
+const WRITTEN: HeldLine = { line: { metadata: "", metrics: {} }, bytes: 0 };
+
+/** A line in memory, or the place of one that is written. */
+interface HeldLine {
+  readonly line: Line;
+  readonly bytes: number;
+}
 
 /** Lines that are not looked at: where they are in the file; in memory if they could not be written. */
 type Block = { readonly position: number; readonly byteCount: number } | { readonly lines: readonly Line[] };
@@ -43,7 +50,7 @@ export class WaitingLines {
   private readonly use: LineUse;
   private readonly mostHeldBytes: number;
   /** Those before `next` are written. */
-  private held: { readonly line: Line; readonly bytes: number }[] = [];
+  private held: HeldLine[] = [];
   private next = 0;
   private heldBytes = 0;
   /** Lines of `held` that wait, by the index of their request. */
@@ -121,6 +128,7 @@ export class WaitingLines {
       ) {
         this.heldBytes -= one.bytes;
         this.use.write(one.line);
+        this.held[this.next] = WRITTEN;
       }
       if (this.next < this.held.length) break;
     } while (this.holdMore());

@@ -77,7 +77,7 @@ function instabilitySchema({ object }: Parts) {
   return object({
     throughputRatio: v.nullable(v.number()),
     latencyRatio: v.nullable(v.number()),
-    toleranceRatio: v.number(),
+    withinRatio: v.number(),
     trials: count(),
     windows: v.array(object({ throughputPerSec: v.number(), latencyUs: v.number(), requests: count() })),
     isThroughputOnly: v.boolean(),
@@ -144,7 +144,6 @@ function measuredEntries(parts: Parts) {
     delayed: described(count(), "Requests sent more than 1 ms later than due."),
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
     sent: count(),
-    sentPerSec: described(v.number(), "sent / sendingSec, or durationSec without it."),
     sendingSec: optional(
       described(v.number(), "Time in which requests were due, where that is shorter than durationSec."),
     ),
@@ -153,7 +152,7 @@ function measuredEntries(parts: Parts) {
       mean: v.number(),
       atStart: count(),
       atEnd: count(),
-      littlesLaw: object({ expectedMean: v.number(), toleranceRatio: ratio(), isKept: v.boolean() }),
+      littlesLaw: object({ expectedMean: v.number(), withinRatio: ratio(), isKept: v.boolean() }),
     }),
     sequences: optional(count()),
     responses: optional(count()),

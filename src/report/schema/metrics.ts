@@ -170,8 +170,8 @@ export function telemetrySchema(parts: Parts) {
       parts.object({
         uuid: v.string(),
         metrics: metricsSchema(parts),
-        powerLimitWatts: v.exactOptional(v.number()),
-        memoryTotalBytes: v.exactOptional(v.number()),
+        gpuPowerLimitWatts: v.exactOptional(v.number()),
+        gpuMemoryTotalBytes: v.exactOptional(v.number()),
       }),
     ),
   });

@@ -16,7 +16,7 @@ export function intervalEntries() {
     requests: described(count(), "Successful ones."),
     failed: count(),
     cancelled: v.exactOptional(count()),
-    outstandingMean: v.number(),
+    inFlightMean: v.number(),
   };
 }
 
@@ -26,7 +26,7 @@ export type IntervalJson = v.InferOutput<v.StrictObjectSchema<ReturnType<typeof 
 /** What was seen of a run over time. */
 export function overTimeSchema({ object }: Parts) {
   const extent = { startSec: v.number(), endSec: v.number() };
-  const step = object({
+  const interval = object({
     ...intervalEntries(),
     latencyBuckets: described(
       v.string(),
@@ -47,7 +47,7 @@ export function overTimeSchema({ object }: Parts) {
   const readings = Object.fromEntries(GAUGE_KEYS.map((metric) => [metric, values])) as Record<Gauge, typeof values>;
   const gpu = object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });
   return object({
-    steps: described(v.array(step), "All requests of the run, also those of warm-ups."),
+    timeline: described(v.array(interval), "All requests of the run, also those of warm-ups."),
     windows: v.array(window),
     spans: described(v.array(span), "Warm-ups and levels."),
     gpus: described(v.array(gpu), "The readings of a metric of a GPU, in its field."),

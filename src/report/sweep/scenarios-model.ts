@@ -3,9 +3,10 @@ import { EXIT, gravestOf, wordOfExit } from "../../result/exit-codes.ts";
 import type { Check, ReportModel, Section, Suite } from "../model/report-model.ts";
 import { column, makeTable, markedIf, summary } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
+import { joinNotes } from "../notes/join-notes.ts";
 import { type ReasonJson, VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { labelsOf, SCENARIOS_VERSION, type ScenarioJson, type ScenariosJson } from "../schema/scenarios.ts";
-import { joinNotes, suiteOfMissing } from "./sweep-model.ts";
+import { suiteOfMissing } from "./sweep-model.ts";
 
 /** The one report of several scenarios: a row for each, and below it what the report of each shows. */
 
@@ -76,14 +77,14 @@ export function buildScenariosModel(
     ...{ id: "scenarios", title: "", isSummary: true, charts: [] },
     tables: [makeTable("", COLUMNS, rows)],
   };
-  const notes = perModel((label, model) => [{ at: label, notes: model.notes }]);
+  const notes = perModel((label, model) => model.notes.map((note) => ({ at: label, note })));
   return {
     name: countOf(scenarios.length, "scenario"),
     subject: "",
     verdict: { name: verdict.name, headline: verdict.headline, facts: [formatSeconds(durationSec)] },
     setup: [],
     checks: [],
-    notes: joinNotes(notes, "scenarios"),
+    notes: joinNotes(notes, scenarios.length, "scenarios"),
     sections: [all, ...perModel(sectionsOf)],
     suites: rows.flatMap((row) => suitesOf(row, startedAt)),
     origin: startedAt,

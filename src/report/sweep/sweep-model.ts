@@ -3,14 +3,15 @@ import type { Plan } from "../../plan/plan.ts";
 import { countOf } from "../../plan/units.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { type CapacityRow, capacitiesOf, makeCapacitySection, whyNoCapacity } from "../model/capacity-section.ts";
-import { type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
+import { LOADS, type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
-import type { Case, Check, Note, ReportModel, Section, Suite } from "../model/report-model.ts";
+import type { Case, Check, ReportModel, Section, Suite } from "../model/report-model.ts";
 import { type LevelRow, type ReportView, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
 import { type ColumnSpec, column, makeTable, markedIf, RUN_COLUMN } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
+import { joinNotes } from "../notes/join-notes.ts";
 import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schema.ts";
 import { VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
@@ -108,7 +109,8 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
     notes: joinNotes(
-      points.map(({ values, json }) => ({ at: formatPoint(values), notes: json.notes })),
+      points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note }))),
+      points.length,
       noun,
     ),
     sections: [section, ...(capacity === undefined ? [] : [capacity]), ...(rest.length === 0 ? [] : [more])],
@@ -174,14 +176,18 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
+  // A load that is varied is there already.
+  const hasLoad = axesOf(points).some(({ name }) => LOADS.includes(name));
   return [
     ...axisColumns(points),
     RUN_COLUMN,
-    column("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name),
+    ...(hasLevels || areTargets || !hasLoad
+      ? [column<Row>("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name)]
+      : []),
     column("verdict", "verdict", "text", 0, ({ point, isFirst }) => {
       const { name } = point.json.verdict;
       if (!isFirst || name === "measured") return undefined;
-      return markedIf(name !== "passed", "failed", name);
+      return markedIf(name !== "passed", name === "unresolved" ? name : "failed", name);
     }),
   ];
 }
@@ -204,28 +210,6 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
     const example = state === "pass" || first === undefined ? "" : `, such as ${first.at}: ${first.check.measured}`;
     return { state, text, measured: `${count}${example}` };
   });
-}
-
-/** Equal notes of several runs are one. @param noun what the runs are called */
-export function joinNotes(
-  points: readonly { readonly at: string; readonly notes: readonly Note[] }[],
-  noun: string,
-): Note[] {
-  const found = new Map<string, { readonly note: Note; readonly at: string[] }>();
-  for (const { at, notes } of points)
-    for (const note of notes) {
-      const key = `${note.code} ${note.text}`;
-      const known = found.get(key);
-      if (known === undefined) found.set(key, { note, at: [at] });
-      else known.at.push(at);
-    }
-  return [...found.values()].map(({ note, at }) => ({
-    ...note,
-    text:
-      at.length === points.length && at.length > 1
-        ? note.text
-        : `${at.length > 2 ? `${at.length} ${noun}` : at.join("; ")}: ${note.text.replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase())}`,
-  }));
 }
 
 /** Returns why points did not pass, the worst first, each with its point. */

@@ -56,6 +56,7 @@ export function joinRequests({ feed, hasResponses, plan, ...parts }: ReadParts):
   const judge = createJudge(
     {
       ...parts,
+      isJudged: true,
       plan: { ...plan, outputs: { ...plan.outputs, verbosity: 0 } },
       feed: {
         contentOf: (step) => current.content ?? feed.contentOf(step),

@@ -68,6 +68,8 @@ export interface JudgeParts {
   readonly finished?: { count: number };
   /** Whether responses are decoded although nothing here needs them. Default: false. */
   readonly keepsBodies?: boolean | undefined;
+  /** Whether streams that lack the end of others have failed, where responses are kept. Default: false. */
+  readonly findsCuts?: boolean | undefined;
 }
 
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
@@ -92,7 +94,6 @@ export class RequestJudge implements Judging {
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
   private readonly check: ResponseCheck;
-  /** Undefined where tokens are not measured. */
   private readonly explainCut: CutCheck | undefined;
 
   constructor(parts: JudgeParts) {
@@ -110,7 +111,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
-    this.explainCut = responses && service.codec.createCutCheck?.();
+    this.explainCut = parts.findsCuts === true ? service.codec.createCutCheck?.() : undefined;
     this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =

@@ -1,6 +1,7 @@
 import type { RunTokens } from "../../measure/tokens/run-tokens.ts";
 import type { SpareThreads, TokenThread } from "../../measure/tokens/token-link.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { sleepUnless } from "../../runtime/clock.ts";
 import { GroupedTokens } from "../groups/grouped-tokens.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 
@@ -38,6 +39,15 @@ export async function openTokens(plans: readonly Plan[], spare: SpareThreads): P
   };
 }
 
+/** How long a thread may take to reply to the last question of a display. */
+const MOST_WAIT_MS = 300;
+
 async function closeAll(threads: readonly (TokenThread | undefined)[]): Promise<void> {
-  await Promise.all(threads.map((thread) => thread?.close()));
+  await Promise.all(
+    threads.map(async (thread) => {
+      if (thread === undefined) return;
+      await sleepUnless(MOST_WAIT_MS, thread.link.lastTotals);
+      await thread.close();
+    }),
+  );
 }

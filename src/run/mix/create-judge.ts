@@ -29,6 +29,8 @@ export class MixedJudge implements Judging {
 export interface JudgedParts
   extends Pick<SenderParts, "plan" | "observer" | "session" | "tokens" | "groups" | "createCheck" | "requests"> {
   readonly feed: JudgedFeed;
+  /** Whether senders elsewhere have judged the responses before. Default: false. */
+  readonly isJudged?: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ export interface JudgedParts
  * @param finished counts the requests
  */
 export function createJudge(
-  { plan, observer, session, feed, tokens, groups, createCheck, requests }: JudgedParts,
+  { plan, observer, session, feed, tokens, groups, createCheck, requests, isJudged }: JudgedParts,
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
   finished = { count: 0 },
 ): Judging {
@@ -54,6 +56,7 @@ export function createJudge(
       contentCheck: createCheck?.(own),
       finished,
       keepsBodies: requests?.needsBodies,
+      findsCuts: own.measurement.tokens !== undefined && isJudged !== true,
     });
   if (session.members === undefined) return create(session, tokens?.responses, plan);
   const judges = session.members.map((member) =>

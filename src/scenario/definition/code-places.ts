@@ -8,8 +8,8 @@ import { definitionSchema } from "./definition-schema.ts";
  * has the place where this file uses it.
  */
 
-/** A function of a field as a plan names it, with what it was called for: `tags (tags) #1, input 0`. */
-const FUNCTION = /^([\w$.]+)(?: \([\w$ ]+\))? #\d+(?=, |$)/;
+/** A field, or its function as a plan names it, before a part of what it gives: `tags (tags) #1, input 0`. */
+const FIELD = /^([\w$.]+)(?:(?: \([\w$ ]+\))? #\d+)?(?=, |$)/;
 
 /**
  * Adds line and column to a problem with a field of a scenario, or with what its function did, and names the field as code does: `assert[0].where`.
@@ -18,7 +18,7 @@ const FUNCTION = /^([\w$.]+)(?: \([\w$ ]+\))? #\d+(?=, |$)/;
  */
 export function placeInCode(found: Problem, path: string, file: string, given: object): Problem {
   return movePath(found, (whole) => {
-    const [named = whole, field = whole] = FUNCTION.exec(whole) ?? [];
+    const [named = whole, field = whole] = FIELD.exec(whole) ?? [];
     const keys = field.split(".");
     const [name = ""] = keys;
     if (field === basename(file)) return whole;

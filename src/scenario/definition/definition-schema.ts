@@ -93,7 +93,7 @@ export function definitionSchema() {
     maxResponseBytes: v.optional(
       v.pipe(countSchema(), v.maxValue(MOST_RESPONSE_BYTES, `must be ${MOST_RESPONSE_BYTES} or less`)),
     ),
-    maxOutstanding: v.optional(countSchema()),
+    maxInFlight: v.optional(countSchema()),
     sourceAddresses: v.optional(v.pipe(listSchema(addressSchema(), "addresses"), v.nonEmpty("must have an address"))),
     workers: v.optional(
       v.union(

@@ -3,7 +3,7 @@ import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { refuseMore } from "../arguments.ts";
 import type { DataForm } from "../form.ts";
-import { type Load, type LoadKind, type LoadList, type LoadPlace, type NamedTargets, pacingOf } from "../loads/load.ts";
+import { type Load, type LoadKind, type LoadList, type LoadPlace, pacingOf } from "../loads/load.ts";
 
 /** A load of its own for each target of a mix. */
 
@@ -25,7 +25,7 @@ export const PER_TARGET_FORM: DataForm = {
  */
 export function perTarget<const S extends LoadKind, const N extends string>(
   loads: Readonly<Record<N, Load<S, LoadPlace> | LoadList<S>>>,
-): Load<S, "alone", NamedTargets<N>> {
+): Load<S, "alone", N, N> {
   refuseMore("perTarget(loads)", arguments);
   const [first] = Object.values<Load<S, LoadPlace> | LoadList<S>>(loads ?? {}).flat();
   return { kind: KIND, pacing: pacingOf(first), values: [], options: loads };

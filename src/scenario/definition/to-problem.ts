@@ -57,7 +57,7 @@ function convert(issue: v.BaseIssue<unknown>): Found {
   if (issue.type === "strict_object") {
     if (issue.expected === "never") return { ...unknownOption(issue, keys, path), given };
     if (issue.expected === "Object") {
-      const hint = optionsHint(issue, keys, given);
+      const hint = hintOf(issue, given) ?? optionsHint(issue, keys, given);
       return { problem: problem("invalid-value", path, "needs an object of options", hint, value), given };
     }
     return { problem: problem("missing", path, "is missing", exampleOf(keys) ?? "Add it."), given };

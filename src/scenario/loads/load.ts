@@ -7,11 +7,11 @@ export type LoadKind = "closed" | "scheduled" | "traced";
 /** Where a load can stand: `anywhere`; in a `list` of loads but not in other loads; or only `alone`. */
 export type LoadPlace = "anywhere" | "list" | "alone";
 
-/** The names of the targets that have loads of their own, as a type that other names do not fit. */
-export type NamedTargets<N extends string> = (name: N) => N;
-
-/** A load. Its pacing determines which latencies assertions can refer to. */
-export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere", T = undefined> {
+/**
+ * A load. Its pacing determines which latencies assertions can refer to. `T` and `M` are the names of the targets that have loads of their own in it:
+ * all of `T` must be targets, and all targets in `M`.
+ */
+export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere", T = never, M = unknown> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
   /** How requests are sent. */
@@ -22,8 +22,9 @@ export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anyw
   readonly options: object;
   /** Never set; it only carries where the load can stand. */
   readonly place?: L;
-  /** Never set; it only carries which targets the load is for. */
+  /** Never set; they only carry which targets have loads of their own. */
   readonly targets?: T;
+  readonly covers?: (name: M) => void;
 }
 
 /** A load that can be one of several in a list. */

@@ -75,12 +75,12 @@ export interface OfflineOptions {
   /** Lowest number of requests. Default: 24,576. */
   readonly samples?: number;
   /** Requests in flight: as many as the server needs to be busy all the time. Default: 64. */
-  readonly maxOutstanding?: number;
+  readonly concurrency?: number;
 }
 
 const DEFAULT_DURATION: Duration = "10 min";
 const DEFAULT_SAMPLES = 24_576;
-const DEFAULT_MAX_OUTSTANDING = 64;
+const DEFAULT_CONCURRENCY = 64;
 const DEFAULT_SAMPLES_PER_QUERY = 8;
 /** The lowest numbers with which early stopping certifies p90 and p99. */
 const DEFAULT_SINGLE_QUERIES = 64;
@@ -238,12 +238,12 @@ export const offlineBuilder = loadBuilder({
     strictOptions({
       for: v.optional(spanSchema()),
       samples: v.optional(countSchema()),
-      maxOutstanding: v.optional(inFlightSchema()),
+      concurrency: v.optional(inFlightSchema()),
     }),
-  toPlan: ({ options: { maxOutstanding = DEFAULT_MAX_OUTSTANDING } }) => ({
+  toPlan: ({ options: { concurrency = DEFAULT_CONCURRENCY } }) => ({
     kind: "mlperf",
     scenario: "offline",
-    maxOutstanding,
+    maxOutstanding: concurrency,
   }),
   extent: ({ for: duration, samples = DEFAULT_SAMPLES }) => lasting(samples, duration),
 });

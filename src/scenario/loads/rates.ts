@@ -34,7 +34,7 @@ export type ArrivalOptions = {
   /** Seed of random gaps. Default: 0. */
   readonly seed?: number;
   /** Most requests in flight. Requests that are due meanwhile wait in order. Default: no limit. */
-  readonly maxOutstanding?: number;
+  readonly concurrencyLimit?: number;
 } & (
   | {
       /** Gaps between requests: `"constant"`, `"poisson"` (independent users) or `"gamma"` (smoother or burstier). Default: `"constant"`. */
@@ -55,12 +55,12 @@ export function arrivalEntries() {
     distribution: v.optional(v.picklist(["constant", "poisson", "gamma"], names)),
     smoothness: v.optional(positiveSchema()),
     seed: v.optional(integerSchema()),
-    maxOutstanding: v.optional(inFlightSchema()),
+    concurrencyLimit: v.optional(inFlightSchema()),
   };
 }
 
 type Arrivals = EntriesOf<typeof arrivalEntries>;
-type Gaps = Omit<Arrivals, "maxOutstanding">;
+type Gaps = Omit<Arrivals, "concurrencyLimit">;
 
 /** Returns conflicts between these options. */
 export function checkArrivals({ smoothness, distribution }: Gaps): Problem[] {
@@ -77,7 +77,7 @@ export function toArrivalsPlan({ distribution = "constant", seed = 0, smoothness
 /** Converts a load to that of a plan. @param levels requests per second */
 function toRatePlan(
   levels: LevelsPlan,
-  { maxOutstanding, until, ...gaps }: Arrivals & { readonly until?: "knee" | undefined },
+  { concurrencyLimit, until, ...gaps }: Arrivals & { readonly until?: "knee" | undefined },
   ramp: RateRampPlan | undefined,
 ): RequestRateLoadPlan {
   return {
@@ -85,7 +85,7 @@ function toRatePlan(
     levels,
     search: until ?? "linear",
     ...toArrivalsPlan(gaps),
-    ...defined({ maxOutstanding, ramp }),
+    ...defined({ maxOutstanding: concurrencyLimit, ramp }),
   };
 }
 

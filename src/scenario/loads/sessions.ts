@@ -56,7 +56,7 @@ export const sessionsBuilder = loadBuilder({
 });
 
 /** Options of {@link sessionRate}. */
-export type SessionRateOptions = SessionOptions & Omit<ArrivalOptions, "maxOutstanding">;
+export type SessionRateOptions = SessionOptions & Omit<ArrivalOptions, "concurrencyLimit">;
 
 /**
  * Conversations of the inputs that begin at a rate per second, whatever the others do: each once, or for a time. The turns of each follow as
@@ -74,7 +74,7 @@ export const sessionRateBuilder = loadBuilder({
   example: 'sessionRate(5, { for: "30 s" })',
   values: () => v.array(positiveSchema("must be one rate")),
   options: () => {
-    const { maxOutstanding: _, ...entries } = arrivalEntries();
+    const { concurrencyLimit: _, ...entries } = arrivalEntries();
     return strictOptions({ ...sessionEntries(), ...entries });
   },
   check: ({ options }) => checkArrivals(options),

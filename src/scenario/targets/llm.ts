@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { DEFAULT_MOCK, MAX_MOCK_TOKENS } from "../../plan/mock.ts";
 import type { TargetPlan } from "../../plan/plan.ts";
-import { integerSchema, type OutputOf } from "../../plan/schema.ts";
+import { integerSchema, type OutputOf, withHint } from "../../plan/schema.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { EMBEDDED_LLM } from "../../service/embedded/target.ts";
 import { DEFAULT_LLM_ENDPOINT, LLM_ENDPOINTS, type LlmEndpointName, llmPath } from "../../service/openai/endpoints.ts";
@@ -85,7 +85,7 @@ export interface EmbeddedLlmOptions<
   /** Time between tokens. Default: `"0 ms"`. */
   readonly interTokenLatency?: Duration;
   /** Tokens of a response when the request names no limit. Default: 16. */
-  readonly outputTokens?: number;
+  readonly osl?: number;
   /** Tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
   /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
@@ -162,8 +162,11 @@ const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "emb
 
 /** Returns the options that both targets have. */
 function llmFields<const E extends LlmEndpointName>(endpoints: readonly E[]) {
+  const endpoint = withHint(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`), (given) =>
+    String(given).startsWith("/") ? `Write path: "${given}".` : undefined,
+  );
   return {
-    endpoint: inner(v.optional(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`))),
+    endpoint: inner(v.optional(endpoint)),
     streaming: streamingField(),
     tokenizer: inner(v.optional(nameSchema("a tokenizer's name or folder"))),
     extract: extractField(),
@@ -204,7 +207,7 @@ function mockLlmFields() {
   return {
     timeToFirstToken: landing(v.optional(latencySchema()), "firstToken", (first) => first && parseLatency(first)),
     interTokenLatency: landing(v.optional(durationSchema()), "tokenGapMs", (gap) => gap && toMs(gap)),
-    outputTokens: landing(tokens(1), "outputTokens"),
+    osl: landing(tokens(1), "osl"),
     tokensPerEvent: landing(tokens(1), "tokensPerEvent"),
     reasoningTokens: landing(tokens(0), "reasoningTokens"),
     cutRate: ratioField("cutRatio"),

@@ -54,7 +54,7 @@ export function countRequestIds(kind: ResponseKind, body: string): number | unde
 }
 
 /**
- * Returns the maximum number of output tokens that a request asks for; NaN when it has none.
+ * Returns the maximum number of output tokens that a request asks for, of all its choices; NaN when it has none.
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
@@ -66,9 +66,18 @@ export function readTokenLimit(kind: ResponseKind, body: string): number {
   for (const place of places)
     for (const key of LIMIT_KEYS) {
       const limit = isObject(place) ? toNumber(place[key]) : Number.NaN;
-      if (!Number.isNaN(limit)) return limit;
+      if (!Number.isNaN(limit)) return limit * (CHOOSING.has(kind) ? countChoices(payload) : 1);
     }
   return Number.NaN;
+}
+
+/** Responses with choices. */
+const CHOOSING: ReadonlySet<ResponseKind> = new Set(["chat", "multimodal", "completions"]);
+
+/** Counts the choices of a response: `n` of each prompt. A list of numbers is one prompt. */
+function countChoices({ n, prompt }: Readonly<Record<string, unknown>>): number {
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
+  return (toNumber(n) || 1) * prompts;
 }
 
 /** Parses JSON in a string, or in a list of one string; undefined for anything else. */

@@ -33,6 +33,7 @@ export class ReceivedResponse implements ResponseSink {
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
+  private readonly kept = new KeptEvents();
 
   constructor(call: Call, options: ClientOptions, rules: ResponseRules) {
     this.call = call;
@@ -65,6 +66,7 @@ export class ReceivedResponse implements ResponseSink {
     }
     const { call } = this;
     const fault = this.checked.end(this.rules.acceptsEncodings === true ? "" : contentEncoding);
+    this.kept.moveTo(call);
     if (fault === undefined) {
       call.isActive = false;
       this.options.onDone(call);
@@ -78,6 +80,7 @@ export class ReceivedResponse implements ResponseSink {
   fail(failure: Failure): void {
     const { call } = this;
     if (!call.isActive) return;
+    this.kept.moveTo(call);
     const hasEnded = failure.kind === "http" || failure.kind === "unreadable";
     call.fail(failure, hasEnded ? call.endNs : nowNs());
     this.reset();
@@ -141,9 +144,55 @@ export class ReceivedResponse implements ResponseSink {
     call.responseBytes += end - start;
     call.lastMessageNs = readNs;
     if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
-    if (this.keeps) call.responses.push({ readNs, body: bytes.slice(start, end), isEmpty: false });
+    if (this.keeps) this.kept.add(bytes, start, end, readNs);
     else if (call.isChecked) this.checked.addEvent(bytes, start, end);
     options.onResponse?.(call);
+  }
+}
+
+const BLOCK_BYTES = 4096;
+const MOST_FREE_BLOCKS = 256;
+/** Those of this thread that no stream uses. */
+const freeBlocks: Uint8Array[] = [];
+
+/**
+ * The events of a stream until it ends. As objects they would outlive collections of young garbage, and stay in memory until a collection of all
+ * of it.
+ */
+class KeptEvents {
+  /** A longer event has a block of its own. */
+  private readonly blocks: Uint8Array[] = [];
+  /** Of the last block. */
+  private usedBytes = BLOCK_BYTES;
+  /** For each event: when it was read, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
+  private readonly numbers: number[] = [];
+
+  add(bytes: Uint8Array, start: number, end: number, readNs: number): void {
+    const { blocks, usedBytes } = this;
+    const length = end - start;
+    if (usedBytes + length > BLOCK_BYTES) {
+      blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
+      this.usedBytes = 0;
+    }
+    (blocks[blocks.length - 1] as Uint8Array).set(bytes.subarray(start, end), this.usedBytes);
+    this.numbers.push(readNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
+    this.usedBytes += length;
+  }
+
+  /** Gives a call its events, and forgets them. */
+  moveTo(call: Call): void {
+    const { blocks, numbers } = this;
+    for (let at = 0; at < numbers.length; at += 3) {
+      const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];
+      const start = place % BLOCK_BYTES;
+      const block = blocks[(place - start) / BLOCK_BYTES] as Uint8Array;
+      call.responses.push({ readNs, body: block.slice(start, start + length), isEmpty: false });
+    }
+    numbers.length = 0;
+    for (const block of blocks)
+      if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);
+    blocks.length = 0;
+    this.usedBytes = BLOCK_BYTES;
   }
 }
 

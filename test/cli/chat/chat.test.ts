@@ -166,11 +166,11 @@ describe("rampart chat", () => {
     const { code, out, err } = await chat("Hi", "--tokenizer", "o200k_base", "--json", "-");
     assert.equal(code, 0, err);
     const json = JSON.parse(out) as Record<string, unknown> & { readonly pieces: { readonly afterSendUs: number }[] };
-    const { url, model, endpoint, question, text, finishReason, serverCounts, counts, warnings } = json;
+    const { url, model, endpoint, question, text, finishReason, tokenizer, warnings } = json;
     assert.deepEqual([url, model, endpoint, question, text], [server.url, "llama", "chat", "Hi", "Deep blue."]);
     assert.deepEqual([finishReason, warnings], ["stop", []]);
-    assert.deepEqual(serverCounts, { promptTokens: 9, completionTokens: 3 });
-    assert.deepEqual(counts, { tokenizer: "o200k_base", inputCount: 1, outputCount: 3 });
+    assert.deepEqual([tokenizer, json["inputTokens"], json["outputTokens"]], ["o200k_base", 1, 3]);
+    assert.deepEqual([json["serverInputTokens"], json["serverOutputTokens"]], [9, 3]);
     const times = json.pieces.map(({ afterSendUs }) => afterSendUs);
     assert.ok(times.length >= 1 && times.every((time, i) => time >= (times[i - 1] ?? 0)), times.join());
     assert.equal(json["timeToFirstTokenUs"], times[0]);

@@ -180,8 +180,8 @@ rampart: {request_rate_distribution: gamma, plot_formats: "svg, html", search_li
         textsPerRequest: 1,
         entryCount: 100,
         prefix: { count: 2, tokens: 30 },
-        outputTokens: { mean: 5, stddev: 1 },
-        inputTokens: { mean: 550, stddev: 0 },
+        osl: { mean: 5, stddev: 1 },
+        isl: { mean: 550, stddev: 0 },
         sessions: { count: 3, turns: { mean: 2, stddev: 1 }, delayMs: { mean: 100, stddev: 5 } },
         delayRatio: 0.5,
         source: { kind: "synthetic", names: ["queries", "passages"] },
@@ -294,7 +294,7 @@ test("flags win over the file with --override-config, and are refused without it
   const path = file("override.yaml", `${CONFIG}  revision: v2\n`);
   const { asked } = readGood("config", "-f", path, "--override-config", "--concurrency", "1", "--isl", "7");
   assert.deepEqual(asked.get("perf_analyzer.stimulus"), { kind: "concurrency", value: 1 });
-  assert.deepEqual(toProfilePlan(asked, "f", []).requests.prompts.inputTokens, { mean: 7, stddev: 5 });
+  assert.deepEqual(toProfilePlan(asked, "f", []).requests.prompts.isl, { mean: 7, stddev: 5 });
   assert.equal(asked.get("tokenizer.revision"), "v2");
   const refused = read("config", "-f", path, "--concurrency", "1");
   assert.ok(refused.kind === "config");

@@ -91,7 +91,7 @@ describe("the load of genai-perf profile", () => {
       assert.equal(code, 0, err);
       assert.equal(outstanding.length, 40);
       assert.equal(Math.max(...outstanding), 3);
-      assert.match(err, /(3[0-9]) requests were due while 3 were outstanding, and were delayed by [\d.]+ m?s at most/);
+      assert.match(err, /(3[0-9]) requests were due while 3 were in flight, and were delayed by [\d.]+ m?s at most/);
       assert.match(err, /from when it was due they are [\d.]+ m?s on average, [\d.]+ m?s at p99/);
     },
   );

@@ -151,7 +151,7 @@ describe("genai-perf process-export-files", () => {
     const { options } = JSON.parse(/id="data">(.*?)<\/script>/.exec(page)?.[1] ?? "");
     assert.deepEqual(options[0].xAxis[0].data, ["a", "b"]);
     assert.deepEqual([options[0].series[1].data.length, options[0].series[2].data.length], [10, 10]);
-    assert.match(page, /<dt>Requests<\/dt><dd>20<\/dd>/);
+    assert.match(page, /<span>Requests 20<\/span>/);
     const svg = await merge({ b: odd, a: even }, "--generate-plots", "--plot-formats", "svg");
     const names = [...svg.results.keys()].filter((name) => name.includes("plots"));
     assert.ok(names.length > 5 && names.every((name) => name.endsWith(".svg")), names.join());

@@ -154,7 +154,7 @@ describe("genai-perf profile", () => {
     assert.match(page.err, /not drawn: Request Throughput Over Time: the run was shorter than/);
     assert.deepEqual(plotsOf(page), ["plots.html"]);
     const html = page.files.get(join(FOLDER, "plots", "plots.html")) ?? "";
-    assert.match(html, /<h1>tiny-openai-chat-concurrency1<\/h1>[\s\S]*<dt>Requests<\/dt><dd>8<\/dd>/);
+    assert.match(html, /<h1>tiny-openai-chat-concurrency1<\/h1>[\s\S]*<span>Requests 8<\/span>/);
     const options = JSON.parse(/id="data">(.*?)<\/script>/.exec(html)?.[1] ?? "").options;
     assert.equal(options[0].series[1].data.length, REQUESTS, "a point for each request");
     // Each response has two pieces: one gap, at position 1.

@@ -24,7 +24,7 @@ export interface Places {
   stop(): Promise<void>;
 }
 
-const PLAN: MockPlan = { ...DEFAULT_MOCK, llm: { ...DEFAULT_MOCK.llm, outputTokens: 4 } };
+const PLAN: MockPlan = { ...DEFAULT_MOCK, llm: { ...DEFAULT_MOCK.llm, osl: 4 } };
 const INT32 = { datatype: "INT32", dims: [1] };
 const LATENCY_MS = 1;
 const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));

@@ -205,7 +205,7 @@ test("what cannot be made is refused by its flag", () => {
 
 test("requests get as many images and sounds as asked for, and texts only where wanted", async () => {
   const images = { widthPx: exact(8), heightPx: exact(8) };
-  const entries = await collect({ entryCount: 3, images, audio, imagesPerRequest: 2, inputTokens: exact(5) });
+  const entries = await collect({ entryCount: 3, images, audio, imagesPerRequest: 2, isl: exact(5) });
   for (const entry of entries) {
     assert.equal(entry.texts.length, 1);
     assert.equal(new Set(entry.images).size, 2);

@@ -43,7 +43,7 @@ test("first turns alone have no session; without a tokenizer no lengths; the run
       { texts: ["first question"], system: "be kind" },
       { texts: ["alone"] },
     ]);
-    const fixed = await collect({ source, outputTokens: { mean: 9, stddev: 0 } });
+    const fixed = await collect({ source, osl: { mean: 9, stddev: 0 } });
     assert.deepEqual(
       fixed.map(({ maxTokens }) => maxTokens),
       [9, 9],

@@ -78,7 +78,7 @@ test("an object that does not end, or something else between objects, is an erro
 });
 
 test("prompts without text have exactly their input_length, or the run's", async () => {
-  const settings = { inputTokens: { mean: 33, stddev: 0 }, outputTokens: { mean: 4, stddev: 0 } };
+  const settings = { isl: { mean: 33, stddev: 0 }, osl: { mean: 4, stddev: 0 } };
   const content = lines(
     { input_length: 20, output_length: 9 },
     { input_length: 777 },

@@ -44,7 +44,7 @@ describe("prompts of a plan", () => {
   });
 
   test("are exact to the token, and the same each time", async () => {
-    const bodies = await bodiesOf({ outputTokens: fixed(7), extra: { temperature: 0, n: { a: [1] } } });
+    const bodies = await bodiesOf({ osl: fixed(7), extra: { temperature: 0, n: { a: [1] } } });
     assert.equal(bodies.length, 3);
     for (const { messages, ...rest } of bodies) {
       const stream = { stream: true, stream_options: { include_usage: true } };
@@ -54,7 +54,7 @@ describe("prompts of a plan", () => {
         [1, "user", 20],
       );
     }
-    assert.deepEqual(await bodiesOf({ outputTokens: fixed(7), extra: { temperature: 0, n: { a: [1] } } }), bodies);
+    assert.deepEqual(await bodiesOf({ osl: fixed(7), extra: { temperature: 0, n: { a: [1] } } }), bodies);
     assert.notDeepEqual(await bodiesOf({ seed: 1 }), await bodiesOf({}));
   });
 

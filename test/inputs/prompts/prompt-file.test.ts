@@ -24,7 +24,7 @@ test("prompts come in the order of their lines, under either key", async () => {
 });
 
 test("prompts of a file get output lengths and prefixes too", async () => {
-  const settings = { outputTokens: { mean: 7, stddev: 0 }, prefix: { count: 1, tokens: 12 } };
+  const settings = { osl: { mean: 7, stddev: 0 }, prefix: { count: 1, tokens: 12 } };
   const [entry] = await collectFrom("file", '{"text": "one two"}', settings);
   assert.equal(entry?.maxTokens, 7);
   assert.match(entry?.texts[0] ?? "", / one two$/);

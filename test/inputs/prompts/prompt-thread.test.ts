@@ -13,8 +13,8 @@ const fixed = (mean: number) => ({ mean, stddev: 0 });
 const PLAN = makePromptsPlan({
   seed: 3,
   count: 20,
-  inputTokens: { mean: 20, stddev: 5 },
-  outputTokens: fixed(7),
+  isl: { mean: 20, stddev: 5 },
+  osl: fixed(7),
   extra: { seed: 1, left: () => "out" },
 });
 
@@ -32,7 +32,7 @@ test("a thread makes the same requests, sessions too", async () => {
 test("this thread is not blocked while the other creates them", async () => {
   let turns = 0;
   let isDone = false;
-  const making = makePrompts({ ...PLAN, inputTokens: fixed(2000), count: 200 }, "in-turn").finally(() => {
+  const making = makePrompts({ ...PLAN, isl: fixed(2000), count: 200 }, "in-turn").finally(() => {
     isDone = true;
   });
   while (!isDone) {

@@ -21,7 +21,7 @@ const GOLDEN = [
   },
 ];
 
-const short = { entryCount: 8, inputTokens: { mean: 50, stddev: 0 } };
+const short = { entryCount: 8, isl: { mean: 50, stddev: 0 } };
 
 test("the defaults are 100 prompts of 550 tokens, each another one", async () => {
   const entries = await collect({});
@@ -34,7 +34,7 @@ test("the defaults are 100 prompts of 550 tokens, each another one", async () =>
 });
 
 test("lengths follow their means and deviations, and each text has its length", async () => {
-  const settings = { entryCount: 300, inputTokens: { mean: 60, stddev: 10 }, outputTokens: { mean: 20, stddev: 4 } };
+  const settings = { entryCount: 300, isl: { mean: 60, stddev: 10 }, osl: { mean: 20, stddev: 4 } };
   const entries = await collect(settings);
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const inputs = entries.map((entry) => tiny.count(inputText(entry)));
@@ -45,7 +45,7 @@ test("lengths follow their means and deviations, and each text has its length", 
 });
 
 test("the seed decides everything, and nothing else does", async () => {
-  const settings = { ...short, outputTokens: { mean: 20, stddev: 4 } };
+  const settings = { ...short, osl: { mean: 20, stddev: 4 } };
   const entries = await collect(settings);
   assert.deepEqual(await collect(settings), entries);
   assert.notDeepEqual(await collect({ ...settings, seed: 43 }), entries);

@@ -22,20 +22,20 @@ function servedPart(): MeasuredPart {
     [0.7, 0.9],
   ] as const)
     gauges = addReading(gauges, {
-      utilizationRatio: new Map([
+      gpuUtilizationRatio: new Map([
         ["a", first],
         ["b", second],
       ]),
-      powerWatts: new Map([
+      gpuPowerWatts: new Map([
         ["a", 100 * first],
         ["b", 100 * second],
       ]),
-      energyJoules: new Map([
+      gpuEnergyJoules: new Map([
         ["a", 1000 + 10 * first],
         ["b", 2000 + 10 * second],
       ]),
-      memoryUsedBytes: new Map([["a", 3e9]]),
-      kvCacheRatio: new Map([["m 0", first]]),
+      gpuMemoryUsedBytes: new Map([["a", 3e9]]),
+      kvCacheUsageRatio: new Map([["m 0", first]]),
     });
   const server = { queueNs: 20e6, queueCount: 10, cacheHitCount: 3, cacheMissCount: 1 } as unknown as ServerDelta;
   return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gauges } };

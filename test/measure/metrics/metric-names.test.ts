@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   findMetric,
+  fromOption,
   listPlans,
   nameMetric,
   orderOfMetric,
@@ -14,14 +15,12 @@ import { directionOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.
 describe("a metric by its name", () => {
   for (const [given, name, label, quantity, better] of [
     ["p99", "latency.p99", "p99 latency", "time", "lower"],
-    ["avg", "latency.average", "average latency", "time", "lower"],
-    ["mean", "latency.average", "average latency", "time", "lower"],
+    ["average", "latency.average", "average latency", "time", "lower"],
     ["latency.average", "latency.average", "average latency", "time", "lower"],
     ["p99.9", "latency.p99.9", "p99.9 latency", "time", "lower"],
     ["throughput", "throughput", "throughput", "rate", "higher"],
     ["errorRate", "errorRate", "error rate", "ratio", "lower"],
-    ["ttft.p99", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
-    ["itl.avg", "interTokenLatency.average", "average inter-token latency", "time", "lower"],
+    ["timeToFirstToken.p99", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
     [
       "outputTokensPerSecPerUser.p50",
       "outputTokensPerSecPerUser.p50",
@@ -29,10 +28,10 @@ describe("a metric by its name", () => {
       "rate",
       "higher",
     ],
-    ["outputTokens.avg", "outputTokens.average", "average output tokens", "count", undefined],
+    ["outputTokens.average", "outputTokens.average", "average output tokens", "count", undefined],
     ["latency.max", "latency.max", "max latency", "time", "lower"],
     ["max(latency)", "latency.max", "max latency", "time", "lower"],
-    ["p99(ttft)", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
+    ["p99(timeToFirstToken)", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
     ["serverQueue", "serverQueue", "server queue", "time", "lower"],
     ["average(serverQueue)", "serverQueue", "server queue", "time", "lower"],
     ["max(gpuPower)", "gpuPower.max", "max GPU power", "number", "lower"],
@@ -49,7 +48,11 @@ describe("a metric by its name", () => {
     "throughput.p99",
     "p100",
     "p",
-    "ttft",
+    "ttft.p99",
+    "p99(itl)",
+    "avg",
+    "latency.mean",
+    "error_rate",
     "nothing",
     "extracted.",
     "extracted.score",
@@ -65,7 +68,11 @@ describe("a suggestion", () => {
   for (const [given, near] of [
     ["thruput", "throughput"],
     ["througput", "throughput"],
-    ["ttft", "ttft.p99"],
+    ["ttft", "timeToFirstToken.p99"],
+    ["p99(itl)", "interTokenLatency.p99"],
+    ["avg", "average"],
+    ["ttft.mean", "timeToFirstToken.average"],
+    ["error_rate", "errorRate"],
     ["latency", "latency.p99"],
     ["latncy.p90", "latency.p90"],
     ["p9", "p99"],
@@ -79,6 +86,13 @@ describe("a suggestion", () => {
       else assert.equal(found, near);
       if (found !== undefined) assert.ok(findMetric(found), found);
     });
+});
+
+test("options have shorter names of some metrics", () => {
+  assert.equal(fromOption("ttft"), "timeToFirstToken");
+  assert.equal(fromOption("p99(itl)"), "interTokenLatency.p99");
+  assert.equal(fromOption("ttst.max"), "timeToSecondToken.max");
+  for (const name of ["p99", "latency.p99", "extracted.ttft.p99", "ttfts"]) assert.equal(fromOption(name), name);
 });
 
 test("all metrics of the tables have names that are found again", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { meanInFlight } from "../../../src/measure/in-flight.ts";
-import { toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
+import { type AnsweredRequest, toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
 import { GOODPUT_NAMES } from "../../../src/measure/tokens/goodput.ts";
 import { METRICS, type TokenMetric } from "../../../src/measure/tokens/metrics.ts";
 import { type ResponseTimes, timeResponse } from "../../../src/measure/tokens/response-times.ts";
@@ -128,6 +128,33 @@ for (const [name, times, serverTokens, ratio] of bunches) {
     assert.equal(columns.metrics.bunchedRatio.at(0), ratio);
   });
 }
+
+/** Four tokens of output and eight others, of which only the server's count knows. */
+const MORE: readonly (readonly [
+  name: string,
+  reasoning: number | undefined,
+  text: number,
+  more: Partial<AnsweredRequest>,
+])[] = [
+  ["reasoning that is counted apart", 8, 4, {}],
+  ["reasoning that is not", undefined, Number.NaN, {}],
+  ["reasoning, although the server says 0", 0, Number.NaN, {}],
+  ["calls of tools", undefined, Number.NaN, { callsTools: true }],
+];
+
+for (const [name, reasoningTokens, text, more] of MORE)
+  test(`a server's count with ${name} says nothing of tokens that came together`, () => {
+    const columns = new TokenColumns();
+    const uncounted = { outputTokens: Number.NaN, reasoningTokens: more.callsTools === true ? 0 : Number.NaN };
+    const times = { ...makeTimes([10, 20, 30, 40], 0), ...uncounted };
+    const usage = { promptTokens: 7, completionTokens: 12, reasoningTokens };
+    columns.add({ sendNs: 0, times, inputTokens: Number.NaN, usage, ...more });
+    const { bunchedRatio, outputTokens, interTokenLatencyNs, serverOutputTokens } = columns.metrics;
+    assert.deepEqual([bunchedRatio.at(0), outputTokens.at(0), serverOutputTokens.at(0)], [0, text, 12]);
+    assert.equal(interTokenLatencyNs.at(0), Number.isNaN(text) ? Number.NaN : 10 * MS);
+    assert.doesNotMatch(tokenWarnings(measureColumns(columns)).join(), /came together|the server counts/);
+    assert.equal(rateOf(columns, "outputTokensPerSec"), Number.isNaN(text) ? undefined : 100);
+  });
 
 test("tokens of both ways over the run's time, as either side counts them; none where a request lacks a count", () => {
   const columns = new TokenColumns();

@@ -27,12 +27,12 @@ function totalsOf(...requests: readonly AnsweredRequest[]): TokenTotals {
 }
 
 /** Leaves out room that a histogram has for more. */
-function shown({ timeToFirstToken, interTokenLatency, ...numbers }: TotalledTokens) {
-  const histograms = [timeToFirstToken, interTokenLatency].map(({ counts, offset, count, sumNs }) => [
+function shown({ times, sums }: TotalledTokens) {
+  const histograms = Object.values(times).map(({ counts, offset, count, sumNs }) => [
     ...[count, sumNs],
     [...counts].flatMap((one, at) => (one === 0 ? [] : [[offset + at, one]])),
   ]);
-  return { ...numbers, histograms };
+  return { sums, histograms };
 }
 
 const early = [answered(20, 25, 30), answered(40, 40, 40, 40)];
@@ -40,22 +40,31 @@ const late = [answered(21), answered(500, 900)];
 
 test("totals have the tokens, the times to the first one, and those between", () => {
   const totals = totalsOf(...early);
-  assert.deepEqual([totals.outputTokens, totals.streamCount, totals.timeToFirstToken.count], [7, 2, 2]);
+  const { times, sums } = totals;
+  assert.deepEqual(
+    [sums.outputTokens, sums.inputTokens.sum, times.timeToFirstToken.count],
+    [{ sum: 7, count: 2 }, 2, 2],
+  );
   // All but the first of the second response's tokens came together with the one before.
-  assert.equal(totals.bunchedSum, 1);
-  const [low = 0, high = 0] = totals.timeToFirstToken.quantiles([0.5, 1]) ?? [];
+  assert.deepEqual(sums.bunchedRatio, { sum: 1, count: 2 });
+  const [low = 0, high = 0] = times.timeToFirstToken.quantiles([0.5, 1]) ?? [];
   assert.ok(Math.abs(low / 20e6 - 1) < 0.01 && Math.abs(high / 40e6 - 1) < 0.01, `${low} ${high}`);
-  assert.equal(totals.interTokenLatency.sumNs, 5e6);
+  assert.equal(times.interTokenLatency.sumNs, 5e6);
 });
 
 test("a response that came whole has tokens and no times between them", () => {
-  const totals = totalsOf({ ...answered(30), lacksStream: true });
-  assert.deepEqual([totals.outputTokens, totals.timeToFirstToken.count, totals.interTokenLatency.count], [1, 0, 0]);
+  const { times, sums } = totalsOf({ ...answered(30), lacksStream: true });
+  assert.deepEqual([sums.outputTokens.sum, times.timeToFirstToken.count, times.interTokenLatency.count], [1, 0, 0]);
 });
 
 test("the totals of parts are those of the whole, also after they were sent to another thread", () => {
   const sent = [totalsOf(...early), totalsOf(...late)].map((part) => structuredClone<TotalledTokens>(part));
   assert.deepEqual(shown(joinTokenTotals(sent)), shown(totalsOf(...early, ...late)));
+});
+
+test("totals with fewer values are not later ones", () => {
+  assert.equal(totalsOf(...early).isWithin(totalsOf(...early, ...late)), true);
+  assert.equal(totalsOf(...early, ...late).isWithin(totalsOf(...early)), false);
 });
 
 test("without earlier totals, those of the time since then are left", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
-import type { Comparison } from "../../../src/report/compare/comparison.ts";
+import type { Comparison, RunSet } from "../../../src/report/compare/comparison.ts";
 import { type ChangeLimit, judgeLimit } from "../../../src/report/compare/limits.ts";
 import type { MeasuredRun } from "../../../src/report/read/runs/measured-run.ts";
 import { makeMeasuredLevel, makeMeasuredRun, makeRunSet } from "./make-runs.ts";
@@ -140,9 +140,24 @@ describe("differences of the plans", () => {
 
   test("what a file warns of is there once, with the name of its side", () => {
     const gap = "Nothing completed from 2.3 s to 3.8 s of the run (1.5 s).";
-    const base = { name: "base", runs: [{ ...make({}), notes: [gap] }, make({})] };
-    const { warnings } = compareRuns(base, { name: "new", runs: [make({ a: "1" })] }, SETTINGS);
-    assert.equal(warnings.at(-1)?.text, `base: ${gap}`);
+    const other = "Nothing completed from 1.1 s to 1.9 s of the run (0.8 s).";
+    const warned = (...sides: readonly string[][]): string[] => {
+      const setOf = (side: number): RunSet => {
+        const notes = sides[side] ?? [];
+        const facts = { side: String(side) };
+        return { name: side === 0 ? "base" : "new", runs: [{ ...make(facts), notes }, make(facts)] };
+      };
+      const { warnings } = compareRuns(setOf(0), setOf(1), SETTINGS);
+      return warnings.flatMap(({ code, text }) => (code === "note-of-run" ? [text] : []));
+    };
+    assert.deepEqual(warned([gap], []), [`base: ${gap.replace("N", "n")}`]);
+    assert.deepEqual(warned([gap, other], []), [`base: ${gap.replace("N", "n")}`]);
+    assert.deepEqual(warned([gap], [other]), [`base: ${gap.replace("N", "n")} Likewise new.`]);
+    assert.deepEqual(warned([gap], [gap]), [gap]);
+    assert.deepEqual(warned([gap], ["The client was busy."]), [
+      `base: ${gap.replace("N", "n")}`,
+      "new: the client was busy.",
+    ]);
   });
 
   test("a value that its only run marks is marked; of several runs the change says what is certain", () => {

@@ -36,8 +36,8 @@ const next = makeRunSet("new.json", {
   "latency.p99": [21 * MS, 27 * MS, 15 * MS],
 });
 const limit: ChangeLimit = {
-  text: "avg > +5%",
-  metric: findMetric("avg") as ChangeLimit["metric"],
+  text: "average > +5%",
+  metric: findMetric("average") as ChangeLimit["metric"],
   comparison: ">",
   of: "relative",
   amount: 0.05,
@@ -106,7 +106,7 @@ test("the verdict and the exit code say the same, with limits in all states", ()
       state === "kept" ? [] : [state === "broken" ? "fail" : "unresolved"],
     );
     assert.deepEqual(verdict.reasons.map(({ state }) => state).toSorted(), reasons.toSorted());
-    for (const { text } of verdict.reasons) assert.match(text, /^avg > \+5%: /);
+    for (const { text } of verdict.reasons) assert.match(text, /^average > \+5%: /);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
     assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);
@@ -125,7 +125,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(text, /\nconcurrency 4\nmetric +verdict +change +95 % interval +base +new\n/);
   assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d % +100\/s +120\/s\n/m);
   assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10\.0 %\n/m);
-  assert.match(text, /\n {2}FAIL {2}avg > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
+  assert.match(text, /\n {2}FAIL {2}average > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
   assert.deepEqual(
@@ -136,7 +136,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(all, /p75 latency[\s\S]*p99 latency/);
   assert.match(
     all,
-    /To see whether it changed at all, runs needed on each side: p99\s+latency\s+more\s+than\s+100\s+at\s+concurrency\s+4\.\n/,
+    /To see whether it changed at all, runs needed on each side at\s+concurrency\s+4:\s+p99\s+latency\s+more\s+than\s+100\.\n/,
   );
   assert.match(all, /about 1\s+verdict in 20/);
   assert.match(all, /^p99 latency +inconclusive /m);
@@ -152,7 +152,7 @@ test("what is open at several levels for the same reason is said once, with all 
     notes.flatMap(({ code, text, levels: of }) => (code === "runs-needed" ? [[text, of]] : [])),
     [
       [
-        "To see whether it changed at all, runs needed on each side: p99 latency more than 100 at concurrency 1, 2 and 4.",
+        "To see whether it changed at all, runs needed on each side at concurrency 1, 2 and 4: p99 latency more than 100.",
         labels,
       ],
     ],
@@ -160,7 +160,7 @@ test("what is open at several levels for the same reason is said once, with all 
   const { checks } = modelOf({ comparison: all, limits: [...judgeLimit(p99, all), ...judgeLimit(limit, all)] });
   assert.deepEqual(
     checks.map(({ state, text }) => `${state} ${text}`),
-    ["unresolved p99 > +5%", ...labels.map(() => "fail avg > +5%")],
+    ["unresolved p99 > +5%", ...labels.map(() => "fail average > +5%")],
   );
   assert.match(checks[0]?.measured ?? "", /^\S+ % \([^)]*\) at concurrency 1, 2 and 4; use p75$/);
   const missing = judgeLimit(limit, { ...comparison, levels: [], onlyInBase: labels });
@@ -281,7 +281,7 @@ test("several candidates have a section each, and equal notes once", () => {
   );
   assert.deepEqual(
     model.checks.map(({ text }) => text),
-    ["new.json: avg > +5%", "other.json: avg > +5%"],
+    ["new.json: average > +5%", "other.json: average > +5%"],
   );
   assert.equal(model.notes.filter(({ code }) => code === "confidence").length, 1);
 });
@@ -299,7 +299,7 @@ test("a level without a metric on both sides has no heading", () => {
 test("Markdown has tables that hold whatever names are", () => {
   const text = formatMarkdownReport(modelOf());
   assert.match(text, /^## ❌ Failed: new\.json against base\\_\\<1\\>\.json\n\nthe limit is broken; /);
-  assert.match(text, /\n\| avg \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
+  assert.match(text, /\n\| average \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
   const rows = text
     .slice(text.indexOf("| metric"))
     .split("\n")

@@ -225,6 +225,8 @@ test("uncertain points and bars are hollow, and the legend says so where there a
       const [one, other] = chart.series[0]?.data ?? [];
       assert.ok(!JSON.stringify(one).includes("itemStyle"));
       assert.equal(JSON.stringify(other).includes("itemStyle"), isHollow);
+      const { itemStyle, label } = Object(other) as { itemStyle?: { borderColor: string }; label?: { color: string } };
+      assert.equal(label?.color, itemStyle?.borderColor, "its label is not hollow");
     }
   }
 });

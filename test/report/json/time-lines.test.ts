@@ -111,8 +111,8 @@ function toldByJson(rows: ReturnType<typeof toTimelineJson>): Told[] {
   return rows.map(({ latencyP99Us, ...row }) => ({ ...row, p99Us: latencyP99Us ?? undefined }));
 }
 
-function toldByPage(steps: OverTimeJson["steps"]): Told[] {
-  return toRunTimes({ steps, windows: [], spans: [], gpus: [] }).columns.map(({ latency, ...column }) => {
+function toldByPage(timeline: OverTimeJson["timeline"]): Told[] {
+  return toRunTimes({ timeline, windows: [], spans: [], gpus: [] }).columns.map(({ latency, ...column }) => {
     const [p50Us, p99Us] = latency.quantiles([0.5, 0.99])?.map((ns) => ns / 1000) ?? [];
     return { ...column, p50Us, p99Us };
   });
@@ -128,7 +128,7 @@ function toldByWatchPage(all: readonly Request[], endNs: number): Told[] {
     const point = toPagePoint(column);
     const failed = Math.round(point.failedPerSec * (endSec - startSec));
     assert.ok(point.elapsedSec > startSec && point.elapsedSec < endSec);
-    const [p50Us, p99Us] = [point.p50Ms, point.p99Ms].map((ms) => (ms === null ? undefined : ms * 1000));
+    const { p50: p50Us, p99: p99Us } = point.latencyUs ?? {};
     return { startSec, endSec, failed, p50Us, p99Us };
   });
 }
@@ -174,11 +174,11 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
         phases.add(records, count);
         run.addBatch(records, count);
       });
-      const { steps } = run.toJson(START_NS, START_NS + endNs);
+      const { timeline } = run.toJson(START_NS, START_NS + endNs);
       const lines: readonly (readonly [what: string, told: Told[]])[] = [
         ["level", toldByJson(toTimelineJson(toBuckets([level.finish()], START_NS + endNs)))],
         ["phases", toldByJson(toTimelineJson(toBuckets([phases.finish()], START_NS + endNs)))],
-        ["page", toldByPage(steps)],
+        ["page", toldByPage(timeline)],
         ["watch page", toldByWatchPage(all, endNs)],
       ];
       for (const [what, told] of lines) {
@@ -202,7 +202,7 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
         const recent = all.filter((one) => one.endNs >= live.startSec * 1e9 && one.endNs <= nowNs);
         assert.ok(isNear(perSec, recent.length / (live.endSec - live.startSec), 1e-9) || recent.length === 0);
       }
-      const inFlightSec = steps.reduce((sum, one) => sum + one.outstandingMean * (one.endSec - one.startSec), 0);
+      const inFlightSec = timeline.reduce((sum, one) => sum + one.inFlightMean * (one.endSec - one.startSec), 0);
       assert.ok(
         isNear(
           inFlightSec,
@@ -219,7 +219,7 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
 function followed(all: readonly Request[]): Told[] {
   const run = new RunFollower(1, START_NS);
   record(all, (records, count) => run.addBatch(records, count));
-  return toldByPage(run.toJson(START_NS, START_NS + 1e9).steps);
+  return toldByPage(run.toJson(START_NS, START_NS + 1e9).timeline);
 }
 
 test("a run of a day has no more columns than one of a minute, few requests have wide ones, and none have none", () => {

@@ -54,7 +54,7 @@ const REST = {
 
 /** The tokens of each level. */
 function tokensOf({ levels }: RunSnapshot): readonly (number | undefined)[] {
-  return levels.map(({ tokens }) => tokens?.totals.outputTokens);
+  return levels.map(({ tokens }) => tokens?.totals.sums.outputTokens.sum);
 }
 
 test("tokens belong to the level in which they came, whenever they are known", async () => {

@@ -141,7 +141,7 @@ describe("the live view", () => {
     assert.equal(screen[1], "progress     [########################] 100 % done");
     assert.equal(screen[2], "requests     completed 99 of 100, failed 1, in flight 3");
     // The failed one's time is no latency, and its chunks are not counted.
-    const header = ["recent", "req/s", "chunks/s", "first chunk p50", "first chunk p99", "e2e p50", "e2e p90"];
+    const header = ["recent", "req/s", "chunks/s", "first p50", "first p99", "e2e p50", "e2e p90"];
     assert.deepEqual(screen[3]?.split(/ {2,}/), [...header, "e2e p99", "e2e p99.9", "failed"]);
     const [, perSec, chunks, first50, first99, p50, , p99, , failed] = screen[4]?.split(/ {2,}/) ?? [];
     assert.deepEqual([perSec, chunks, failed], ["50.0", "1,000", "1"]);
@@ -213,7 +213,7 @@ describe("the live view", () => {
     assert.equal(screen[5], "windows      3 (at most 10), not stable: throughput varies 0 %, latency 800 %");
     for (const line of screen) assert.ok(line.length < 80, line);
     // Columns without room are left out, the important ones stay.
-    assert.match(screen[3] ?? "", /^recent +req\/s .*first chunk p99 .*e2e p99 .*failed$/);
+    assert.match(screen[3] ?? "", /^recent +req\/s .*first p99 .*e2e p99 .*failed$/);
     assert.match(screen.at(-1) ?? "", /at most$/);
   });
 

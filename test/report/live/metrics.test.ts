@@ -51,14 +51,14 @@ describe("Prometheus' text", () => {
 
   test("a histogram counts up to its bounds, and to all requests at +Inf", () => {
     const buckets = samples.filter(
-      ({ name, labels }) => name === "rampart_request_duration_seconds_bucket" && labels["level"] === "2.5",
+      ({ name, labels }) => name === "rampart_latency_seconds_bucket" && labels["level"] === "2.5",
     );
     const upTo = (sec: number): number | undefined =>
       buckets.findLast(({ labels }) => Number(labels["le"]) <= sec)?.value;
     assert.deepEqual([0.0004, 0.0007, 0.006, 0.9, 1.1, 500].map(upTo), [0, 1, 4, 4, 5, 5]);
-    assert.equal(find("rampart_request_duration_seconds_bucket", { ...PHASE, le: "+Inf" }), 6);
-    assert.equal(find("rampart_request_duration_seconds_count", PHASE), 6);
-    assert.ok(Math.abs((find("rampart_request_duration_seconds_sum", PHASE) ?? 0) - 701.0125) < 1e-6);
+    assert.equal(find("rampart_latency_seconds_bucket", { ...PHASE, le: "+Inf" }), 6);
+    assert.equal(find("rampart_latency_seconds_count", PHASE), 6);
+    assert.ok(Math.abs((find("rampart_latency_seconds_sum", PHASE) ?? 0) - 701.0125) < 1e-6);
     for (const [i, { value }] of buckets.entries()) assert.ok(value >= (buckets[i - 1]?.value ?? 0), "cumulative");
   });
 
@@ -99,7 +99,7 @@ test("in protobuf the histograms are native: each request is in the bucket that 
     families.push(type.toObject(type.decodeDelimited(reader), { longs: Number, defaults: true }) as Family);
   const requests = families.find(({ name }) => name === "rampart_requests_total");
   assert.deepEqual([requests?.type, requests?.metric[3]?.counter?.value], [0, 6]);
-  const durations = families.find(({ name }) => name === "rampart_request_duration_seconds");
+  const durations = families.find(({ name }) => name === "rampart_latency_seconds");
   assert.equal(durations?.type, 4);
   const { sampleCount, schema, positiveSpan, positiveDelta } = durations?.metric[1]?.histogram ?? assert.fail();
   const [span] = positiveSpan;
@@ -147,7 +147,7 @@ test("OTLP has the same counts, as cumulative sums and exponential histograms", 
     [sum.dataPoints[0]?.["startTimeUnixNano"], sum.dataPoints[0]?.["timeUnixNano"]],
     ["1", String(2n ** 60n)],
   );
-  const durations = metrics.get("rampart.request.duration") as {
+  const durations = metrics.get("rampart.latency") as {
     unit: string;
     exponentialHistogram: {
       dataPoints: { count: string; scale: number; positive: { offset: number; bucketCounts: string[] } }[];

@@ -137,7 +137,7 @@ test("the server's GPUs are rows of their level", () => {
       row?.["gpu"],
       row?.["gpuUtilization.average"],
       row?.["gpuPower.average"],
-      row?.["powerLimit"],
+      row?.["gpuPowerLimit"],
       row?.["gpuEnergy"],
       Math.round(Number(row?.["gpuMemoryUsed.max"])),
     ],

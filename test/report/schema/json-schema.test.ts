@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { runSchemaCommand } from "../../../src/cli/schema.ts";
 import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
+import { toPageState } from "../../../src/report/live/watch/watch-page.ts";
 import {
   comparisonJsonSchema,
   reportJsonSchema,
@@ -14,6 +15,7 @@ import { createReportSchema } from "../../../src/report/schema/report-schema.ts"
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
+import { startFakeRun } from "../live/fake-run.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
 
 /** The published schema of the JSON report. */
@@ -41,16 +43,7 @@ const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Megabytes|Watts|Joul
 const COUNTS = new Set([
   ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "requests", "responses", "sequences"],
   ...["connections", "trials", "readings", "cores", "withoutContent", "withoutEndMark", "missing", "otherTexts"],
-  ...[
-    "runs",
-    "runsMet",
-    "atLeast",
-    "atMost",
-    "inFlightAtStart",
-    "inFlightAtEnd",
-    "outstandingMean",
-    "percentileDigits",
-  ],
+  ...["runs", "runsMet", "atLeast", "atMost", "inFlightAtStart", "inFlightAtEnd", "inFlightMean", "percentileDigits"],
   ...[
     "index",
     "phase",
@@ -78,8 +71,8 @@ const IN_UNIT = new Set([
   ...["base", "new", "difference"],
 ]);
 
-/** Rates that are no metric: of sending, and of the rules of MLPerf. */
-const OTHER_RATES = ["completedPerSec", "samplesPerSec", "sentPerSec", "tokensPerSec", "withoutOverheadPerSec"];
+/** Rates that are no metric: of the rules of MLPerf. */
+const OTHER_RATES = ["completedPerSec", "samplesPerSec", "tokensPerSec", "withoutOverheadPerSec"];
 
 interface Schema {
   readonly $ref?: string;
@@ -125,6 +118,27 @@ test("every number has its unit in its name, in a field unit beside it, or is a 
   assert.deepEqual(findUnitless({ properties: { levels } }, ""), [
     ...[".levels.inFlight.speed", ".levels.windows.speed", ".levels.windows.mean", ".levels.metrics.*.speed"],
   ]);
+});
+
+/** Returns the paths of numbers in data whose own name and those above have no unit, and that are no counts. */
+function findUnitlessData(data: unknown, path: string): string[] {
+  if (typeof data === "number") return [path];
+  if (typeof data !== "object" || data === null) return [];
+  return Object.entries(data).flatMap(([key, inner]) =>
+    UNIT.test(key) || COUNTS.has(key) || COUNTS_OF_STATE.test(key) ? [] : findUnitlessData(inner, `${path}.${key}`),
+  );
+}
+
+const COUNTS_OF_STATE = /^inFlight$|PerSec(?:PerUser)?$/;
+
+test("every number of /state.json has its unit in its name, or is a count", () => {
+  const run = startFakeRun(makePlan({ target: { isStreaming: true } }));
+  run.state.onLevelStart("concurrency", 1, false);
+  run.end(1);
+  run.pass(1);
+  const state = toPageState(plan, run.state.snapshot() ?? assert.fail());
+  assert.deepEqual(findUnitlessData(state, ""), []);
+  assert.deepEqual(findUnitlessData({ levels: [{ speed: 1, latencyUs: { p50: 1 } }] }, ""), [".levels.0.speed"]);
 });
 
 /** Returns the names of rates anywhere in a schema. */

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import * as v from "valibot";
 import { formatPage } from "../../../src/report/html/report-page.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
+import type { Note } from "../../../src/report/model/report-model.ts";
 import type { Plot, XyPlot } from "../../../src/report/plot.ts";
 import { createSweepSchema } from "../../../src/report/schema/sweep.ts";
 import {
@@ -86,7 +87,7 @@ test("the capacity is a row for each point, with the reason where it is not know
   ]);
   const [unknown, more] = capacity?.lines ?? [];
   assert.equal(unknown, "isl 80: the capacity of 2 GPUs is not known: no request succeeded");
-  assert.match(more ?? "", /^isl 20: the server may do more/);
+  assert.match(more ?? "", /^isl 20: the server/);
 });
 
 describe("the charts of a sweep", () => {
@@ -320,4 +321,37 @@ test("the JSON of a sweep has the fields of its published schema and no other", 
   });
   assert.equal(v.is(createSweepSchema(), { ...(json as object), version: 99 }), false);
   assert.equal(v.is(createSweepSchema(), { ...(json as object), surprise: 1 }), true);
+});
+
+test("notes of several points that differ in numbers only are one, and name the others", () => {
+  const noted = ["1", "2", "4", "8"].map((users, place) => {
+    const point = makePoint([["users", users]], [[Number(users), 100, 1]]);
+    const note = (code: string, text: string): Note => ({ code, severity: "caution", levels: [], text });
+    const busy = note(
+      "client",
+      `At ${users} users: the client waited for a core ${place + 5} % of the time. Lower the load.`,
+    );
+    const once = place === 3 ? [note("gap", "Nothing completed for 3 s.")] : [];
+    return { ...point, json: { ...point.json, notes: [busy, note("same", "The same."), ...once] } };
+  });
+  const textsOf = (points: readonly SweptPoint[]): string[] => modelOf(points).notes.map(({ text }) => text);
+  assert.deepEqual(textsOf(noted), [
+    "users 1: at 1 users: the client waited for a core 5 % of the time. Lower the load. Likewise 3 more points.",
+    "The same.",
+    "users 8: nothing completed for 3 s.",
+  ]);
+  assert.match(textsOf(noted.slice(0, 2))[0] ?? "", / Likewise users 2\.$/);
+});
+
+test("the verdict of a point has the color of its meaning", () => {
+  const points = (["passed", "unresolved", "failed"] as const).map((name) => {
+    const point = makePoint([["users", "1"]], [[1, 100, 1]]);
+    return { ...point, json: { ...point.json, verdict: { ...point.json.verdict, name } } };
+  });
+  const { columns = [], rows = [] } = modelOf(points).sections[0]?.tables[0] ?? {};
+  const at = columns.findIndex(({ key }) => key === "verdict");
+  assert.deepEqual(
+    rows.map((row) => row[at]?.mark),
+    [undefined, "unresolved", "failed"],
+  );
 });

@@ -49,6 +49,7 @@ const CASES: readonly (readonly [field: string, place: string])[] = [
   ["tags.length", "x.ts:16:3, tags.length"],
   ["tags (tags) #1, input 0", "x.ts:16:3, tags, input 0"],
   ["target.1.target.body (make it) #2, request 3", "x.ts:11:18, target[1].target.body, request 3"],
+  ["target, generate(…), input 0", "x.ts:9:3, target, generate(…), input 0"],
   ["tags #1", "x.ts:16:3, tags"],
   ["inputs", "x.ts:6:16, inputs"],
   ["thresholds", "thresholds"],

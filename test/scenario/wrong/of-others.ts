@@ -58,7 +58,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "an executor of k6",
     fields: ["target: embedded()", 'load: { executor: "constant-arrival-rate", rate: 100, timeUnit: "1s" }'],
-    says: '5:3, load: must be ramp(…), <*> or findMax(…) (got {"executor":"constant-arrival-rate","rate":100,"timeUnit":"1s"}). Write load: hold(16, { for: "30 s" }).',
+    says: '5:3, load: must be ramp(…), <*> or findMax(…) (got {"executor":"constant-arrival-rate","rate":100,"timeUnit":"1s"}). Write load: rate(100, { for: "30 s" }).',
   },
   {
     name: "k6's unit of a rate",
@@ -68,7 +68,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "k6's number of virtual users for a rate",
     fields: ["target: embedded()", "load: rate(100, { preAllocatedVUs: 10 })"],
-    says: "5:21, load.preAllocatedVUs: is not an option here. Write maxOutstanding: 64.",
+    says: "5:21, load.preAllocatedVUs: is not an option here. Write concurrencyLimit: 64.",
   },
   {
     name: "k6's check of a status",
@@ -88,7 +88,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
     fields: ["target: embedded()", "users: 100", "spawnRate: 10", 'runTime: "1m"'],
     says: [
       '5:3, users: is not an option here. Write load: hold(16, { for: "30 s" }).',
-      '6:3, spawnRate: is not an option here. Write rampUp: "10 s" in hold(…).',
+      '6:3, spawnRate: is not an option here. Write rampUp: "10 s" in hold(…) or rate(…).',
       '7:3, runTime: is not an option here. Write for: "30 s" in the load.',
     ],
   },
@@ -206,6 +206,63 @@ export const OF_OTHERS: readonly WrongScenario[] = [
     name: "the name as an argument of its own",
     call: 'defineScenario("x", { target: embedded(), load: hold(4) })',
     says: '2:16: defineScenario(definition): takes 1 argument (got {"target":{"kind":"embedded","url":"","options":{}},"load":{"kind":"hold","paci…). Write the name inside: defineScenario({ name: "my test", … }).',
+  },
+  {
+    name: "stages of k6 in the load",
+    fields: ["target: embedded()", 'load: { executor: "ramping-vus", stages: [{ duration: "30s", target: 10 }] }'],
+    says: '5:3, load: must be ramp(…), <*>. Write load: ramp(1, 64, { over: "2 min" }).',
+  },
+  {
+    name: "the environment of k6",
+    fields: ["target: embedded()", "load: hold(Number(__ENV.USERS))"],
+    says: "<*>does not load: <*> Write process.env, or a parameter: <*>",
+  },
+  {
+    name: "Locust's wait time",
+    fields: ["target: embedded()", 'load: hold(4, { waitTime: "1 s" })'],
+    says: '5:19, load.waitTime: is not an option here. Write thinkTime: "1 s" in the load.',
+  },
+  {
+    name: "guidellm's kinds of rates",
+    fields: ["target: embedded()", 'load: { rateType: "sweep" }'],
+    says: '5:3, load: must be ramp(…), <*>. Write load: steps([1, 2, 4, 8, 16, 32], { until: "knee" }).',
+  },
+  {
+    name: "guidellm's lengths",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      "load: hold(4)",
+      "inputs: input.prompts({ promptTokens: 256, outputTokens: 128 })",
+    ],
+    says: [
+      "6:27, inputs.promptTokens: is not an option here. Write isl: 550.",
+      "6:46, inputs.outputTokens: is not an option here. Write osl: 128.",
+    ],
+  },
+  {
+    name: "AIPerf's arrivals",
+    fields: ["target: embedded()", 'load: rate(10, { arrivalPattern: "poisson" })'],
+    says: '5:20, load.arrivalPattern: is not an option here. Write distribution: "poisson".',
+  },
+  {
+    name: "an option of the target beside it",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+      "streaming: true",
+    ],
+    says: "7:3, streaming: is not an option here. Write it inside the options of the target.",
+  },
+  {
+    name: "the knee of one load",
+    fields: ["target: embedded()", 'load: hold(4, { until: "knee" })'],
+    says: '5:19, load.until: is not an option here. Write until: "knee" in steps(…), ramp(…), rateSteps(…) or rateRamp(…), the only load.',
+  },
+  {
+    name: "another tool's name of a comparison",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latency").under("1 s")]'],
+    says: '<*>does not load: <*>under is not a function. Write below("50 ms").',
   },
   {
     name: "k6's percentile",

@@ -53,6 +53,61 @@ export const TARGETS: readonly WrongScenario[] = [
     says: "4:49, target[0].wieght: is not an option here. Did you mean weight?",
   },
   {
+    name: "a misspelt target with a load of its own",
+    fields: [
+      'target: mix([{ name: "a", target: embedded() }, { name: "b", target: embedded() }])',
+      "load: perTarget({ a: hold(4), c: hold(4) })",
+    ],
+    says: [
+      "5:3, load.b: this target has no load. Give it one in perTarget(…).",
+      "5:33, load.c: is not a target. The targets are a, b.",
+    ],
+  },
+  {
+    name: "a target without a load of its own",
+    fields: [
+      'target: mix([{ name: "a", target: embedded() }, { name: "b", target: embedded() }])',
+      "load: perTarget({ a: hold(4) })",
+    ],
+    says: "5:3, load.b: this target has no load. Give it one in perTarget(…).",
+  },
+  {
+    name: "a load of its own for what is no target",
+    fields: [
+      'target: mix([{ name: "a", target: embedded() }, { name: "b", target: embedded() }])',
+      "load: perTarget({ a: hold(4), b: hold(4), c: hold(4) })",
+    ],
+    says: "5:45, load.c: is not a target. The targets are a, b.",
+  },
+  {
+    name: "loads of their own for one target",
+    fields: ["target: embedded()", "load: perTarget({ a: hold(4) })"],
+    says: "5:3, load: perTarget(…) needs several targets. Use mix([…]) as the target.",
+  },
+  {
+    name: "a prompt for the options of prompts",
+    fields: ['target: openai("localhost:8000", { model: "m" })', 'inputs: input.prompts("Hello")', "load: hold(4)"],
+    says: '5:3, inputs: needs an object of options (got "Hello"). Write { isl: 550 } or { file: "x.jsonl" }, or input.generate(() => ({ prompt: "…" })).',
+  },
+  {
+    name: "prompts for the options of prompts",
+    fields: [
+      'target: openai("localhost:8000", { model: "m" })',
+      'inputs: input.prompts(["Hello", "World"])',
+      "load: hold(4)",
+    ],
+    says: '5:3, inputs: needs an object of options (got ["Hello","World"]). Write { isl: 550 } or { file: "x.jsonl" }, or <*>',
+  },
+  {
+    name: "the path of an endpoint",
+    fields: [
+      'target: openai("localhost:8000", { model: "m", endpoint: "/v1/chat/completions" })',
+      "inputs: input.prompts({ isl: 20 })",
+      "load: hold(4)",
+    ],
+    says: '4:50, target.endpoint: must be one of chat, <*> (got "/v1/chat/completions"). Write path: "/v1/chat/completions".',
+  },
+  {
     name: "two members of one name",
     fields: ['target: mix([{ name: "a", target: embedded() }, { name: "a", target: embedded() }])', "load: hold(4)"],
     says: "4:53, target[1].name: is also the name of member 0 (got a). Give each member a name of its own.",

@@ -192,7 +192,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--output-tokens-mean", "--osl"],
     key: "input.output_tokens.mean",
-    ...lands<number | null>("integer", "requests.prompts.outputTokens.mean", null, TOKENS),
+    ...lands<number | null>("integer", "requests.prompts.osl.mean", null, TOKENS),
     defaultText: "the server decides",
     help: "Mean length of responses to ask for.",
   },
@@ -205,7 +205,7 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--output-tokens-stddev"],
     key: "input.output_tokens.stddev",
-    ...lands("decimal", "requests.prompts.outputTokens.stddev", 0, { ...TOKENS, flagKind: "integer", ...OF_OUTPUT }),
+    ...lands("decimal", "requests.prompts.osl.stddev", 0, { ...TOKENS, flagKind: "integer", ...OF_OUTPUT }),
     help: "Standard deviation of the length of responses; needs --output-tokens-mean.",
   },
   {
@@ -224,13 +224,13 @@ export const INPUT_OPTIONS = inGroup("Input", [
   {
     names: ["--synthetic-input-tokens-mean", "--isl"],
     key: "input.synthetic_tokens.mean",
-    ...lands("integer", "requests.prompts.inputTokens.mean", DEFAULT_PROMPTS.inputTokens.mean, TOKENS),
+    ...lands("integer", "requests.prompts.isl.mean", DEFAULT_PROMPTS.isl.mean, TOKENS),
     help: "Mean length of synthetic prompts.",
   },
   {
     names: ["--synthetic-input-tokens-stddev"],
     key: "input.synthetic_tokens.stddev",
-    ...lands("decimal", "requests.prompts.inputTokens.stddev", 0, { ...TOKENS, flagKind: "integer" }),
+    ...lands("decimal", "requests.prompts.isl.stddev", 0, { ...TOKENS, flagKind: "integer" }),
     help: "Standard deviation of the length of synthetic prompts.",
   },
   {

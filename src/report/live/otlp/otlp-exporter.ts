@@ -85,12 +85,12 @@ class OtlpExporter implements Report {
 
   /** Never rejects. */
   private async send(timeoutMs: number): Promise<void> {
-    const snapshot = this.state.snapshot();
-    if (snapshot === undefined) return;
     const sending = new AbortController();
     this.sending = sending;
     const late = setTimeout(() => sending.abort(new Error(`no response within ${msToSec(timeoutMs)} s`)), timeoutMs);
     try {
+      const snapshot = await this.state.freshSnapshot();
+      if (snapshot === undefined || sending.signal.aborted) return;
       const { attributes, startEpochNs } = this;
       const scope = { version: VERSION, attributes, startEpochNs, atEpochNs: toEpochNs(nowNs()) };
       await this.post(encodeOtlp(listMetrics(snapshot), scope), sending.signal);

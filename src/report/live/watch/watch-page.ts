@@ -1,12 +1,11 @@
-import type { ExponentialHistogram } from "../../../measure/exponential-histogram.ts";
 import type { TimelineColumn } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import { nsToMs, nsToSec } from "../../../plan/units.ts";
+import { nsToMs, nsToSec, nsToUs } from "../../../plan/units.ts";
 import { PAGE_STYLE } from "../../html/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
-import type { LevelTokens } from "../level-tokens.ts";
+import { measuredSoFar } from "../level-so-far.ts";
 import { formatPlace } from "../live-text.ts";
-import type { LevelTally, RunSnapshot } from "../run-snapshot.ts";
+import { type LevelTally, RECENT_NAMES, type RunSnapshot } from "../run-snapshot.ts";
 
 /** The page that shows a running load test. It contains nothing of the run, which its script reads from `/events`. */
 
@@ -29,6 +28,7 @@ const put = (id, text, mark) => { const at = byId(id); at.textContent = text; at
 const whole = (value) => Math.round(value).toLocaleString("en-US");
 const rate = (value) => value < 100 ? value.toFixed(1) : whole(value);
 const ms = (value) => value === null || value === undefined ? "–" : (value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : whole(value)) + " ms";
+const us = (value) => ms(value === null || value === undefined ? null : value / 1000);
 const clock = (sec) => { const s = Math.floor(sec), two = (n) => String(n).padStart(2, "0"); return (s >= 3600 ? Math.floor(s / 3600) + ":" : "") + two(Math.floor(s / 60) % 60) + ":" + two(s % 60); };
 const percent = (ratio) => ratio === null ? "far more" : Number((ratio * 100).toPrecision(2)) + " %";
 let history = [];
@@ -80,7 +80,7 @@ function rowOf(name, texts) {
 }
 function redraw() {
   draw("rate", [[(point) => point.requestsPerSec, "throughput"], [(point) => point.failedPerSec, "failed"]], rate);
-  draw("latency", [[(point) => point.p50Ms, "p50"], [(point) => point.p99Ms, "p99"]], ms);
+  draw("latency", ["p50", "p99"].map((name) => [(point) => point.latencyUs?.[name] ?? null, name]), us);
 }
 addEventListener("resize", redraw);
 function show(state) {
@@ -96,22 +96,22 @@ function show(state) {
   const ended = state.completed + state.failed;
   put("failed", whole(state.failed) + (state.failed > 0 ? " (" + percent(state.failed / ended) + ")" : ""), state.failed > 0 ? "bad" : "");
   put("inFlight", whole(state.inFlight));
-  for (const name of ["p50", "p90", "p99", "p999"]) put(name, ms(state[name + "Ms"]));
-  put("firstP50", ms(state.firstP50Ms));
-  byId("firstTile").hidden = state.firstP50Ms === null;
+  for (const name of ["p50", "p90", "p99", "p99.9"]) put(name, us(state.latencyUs?.[name]));
+  put("firstP50", us(state.firstResponseUs?.p50));
+  byId("firstTile").hidden = state.firstResponseUs === null;
   put("client", Math.round(state.cpuRatio * 100) + " % of a core");
   const w = state.windows;
   for (const name of ["windowsTile", "stableTile"]) byId(name).hidden = w === null;
   put("windows", w === null ? "none yet" : w.count + (w.atMost === null ? "" : " (at most " + w.atMost + ")"));
   put("stable", w === null || w.isStable === null ? "–" : w.isStable ? "yes" : "not yet", w && w.isStable ? "good" : "");
   put("spread", w === null || w.throughputRatio === undefined ? "" : "throughput varies " + percent(w.throughputRatio) + ", latency " + percent(w.latencyRatio));
-  const hasTokens = state.levels.some((level) => level.tokensPerSec !== null);
+  const hasTokens = state.levels.some(({ metrics }) => metrics.outputTokensPerSec !== undefined);
   const ofTokens = hasTokens ? ["tokens/s", "TTFT p50", "TTFT p99", "ITL p50", "ITL p99"] : [];
   byId("titles").replaceChildren(rowOf("th", ["level", "completed", "failed", ...ofTokens, ...["mean", "p50", "p99"].map((name) => (hasTokens ? "e2e " : "") + name)]));
   byId("levels").replaceChildren(...state.levels.map((level) => {
-    const { tokensPerSec, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms } = level;
-    const tokens = [tokensPerSec === null ? "–" : rate(tokensPerSec), ...[ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms].map(ms)];
-    const times = [level.meanMs, level.p50Ms, level.p99Ms].map(ms);
+    const { outputTokensPerSec, timeToFirstTokenUs, interTokenLatencyUs, latencyUs } = level.metrics;
+    const tokens = [outputTokensPerSec === undefined ? "–" : rate(outputTokensPerSec.value), ...[timeToFirstTokenUs?.p50, timeToFirstTokenUs?.p99, interTokenLatencyUs?.p50, interTokenLatencyUs?.p99].map(us)];
+    const times = [latencyUs?.average, latencyUs?.p50, latencyUs?.p99].map(us);
     return rowOf("td", [level.place, whole(level.completed), whole(level.failed), ...(hasTokens ? tokens : []), ...times]);
   }));
   redraw();
@@ -140,7 +140,7 @@ const BODY = `
 <div><dt>latency p50</dt><dd id="p50">–</dd></div>
 <div><dt>latency p90</dt><dd id="p90">–</dd></div>
 <div><dt>latency p99</dt><dd id="p99">–</dd></div>
-<div><dt>latency p99.9</dt><dd id="p999">–</dd></div>
+<div><dt>latency p99.9</dt><dd id="p99.9">–</dd></div>
 <div id="firstTile" hidden><dt>first response p50</dt><dd id="firstP50">–</dd></div>
 <div id="windowsTile"><dt>windows</dt><dd id="windows">–</dd></div>
 <div id="stableTile"><dt>stable</dt><dd id="stable">–</dd></div>
@@ -169,23 +169,25 @@ export function formatWatchPage(nonce: string): string {
   ].join("");
 }
 
+/** Returns percentiles in microseconds by their names, as reports have them; null without any. */
+function toPercentiles(ns: readonly number[] | undefined, names: readonly string[] = ["p50", "p99"]) {
+  return ns === undefined ? null : Object.fromEntries(names.map((name, at) => [name, nsToUs(ns[at] as number)]));
+}
+
 /** Converts a column of the run's time line to a point of the page's charts, at its middle. */
 export function toPagePoint({ startNs, endNs, requestCount, failedCount, cancelledCount, latency }: TimelineColumn) {
-  const [p50Ms = null, p99Ms = null] = latency.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
   const sec = nsToSec(endNs - startNs);
   return {
     elapsedSec: nsToSec((startNs + endNs) / 2),
     requestsPerSec: (requestCount + failedCount + cancelledCount) / sec,
     failedPerSec: failedCount / sec,
-    ...{ p50Ms, p99Ms },
+    latencyUs: toPercentiles(latency.quantiles([0.5, 0.99])),
   };
 }
 
-/** Converts a snapshot for the page. Null: not known. */
+/** Converts a snapshot for the page. Names are those of the report. Null: not known. */
 export function toPageState(plan: Plan, state: RunSnapshot) {
   const { recent, progress, windows, client } = state;
-  const [p50Ms = null, p90Ms = null, p99Ms = null, p999Ms = null] = recent.latencyNs?.map(nsToMs) ?? [];
-  const [firstP50Ms = null] = recent.firstResponseNs?.map(nsToMs) ?? [];
   return {
     scenario: plan.name,
     place: formatPlace(state.place),
@@ -200,7 +202,8 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
     inFlight: state.outstanding,
     requestsPerSec: recent.requestsPerSec,
     chunksPerSec: recent.chunksPerSec ?? null,
-    ...{ p50Ms, p90Ms, p99Ms, p999Ms, firstP50Ms },
+    latencyUs: toPercentiles(recent.latencyNs, RECENT_NAMES),
+    firstResponseUs: toPercentiles(recent.firstResponseNs, RECENT_NAMES),
     windows:
       windows === undefined
         ? null
@@ -216,21 +219,8 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
   };
 }
 
-function toLevel({ place, completedCount, failedCount, latency, tokens }: LevelTally) {
-  const [p50Ms = null, p99Ms = null] = latency.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
-  const meanMs = latency.count === 0 ? null : nsToMs(latency.meanNs);
+function toLevel(level: LevelTally) {
+  const { place, completedCount, failedCount } = level;
   const name = place === undefined ? "other levels" : formatPlace(place);
-  return {
-    ...{ place: name, completed: completedCount, failed: failedCount, meanMs, p50Ms, p99Ms },
-    ...toTokens(tokens),
-  };
-}
-
-/** Of text, up to a second ago. */
-function toTokens(tokens: LevelTokens | undefined) {
-  const at = (histogram: ExponentialHistogram | undefined): readonly number[] =>
-    histogram?.quantiles([0.5, 0.99])?.map(nsToMs) ?? [];
-  const [ttftP50Ms = null, ttftP99Ms = null] = at(tokens?.totals.timeToFirstToken);
-  const [itlP50Ms = null, itlP99Ms = null] = at(tokens?.totals.interTokenLatency);
-  return { tokensPerSec: tokens?.outputTokensPerSec ?? null, ttftP50Ms, ttftP99Ms, itlP50Ms, itlP99Ms };
+  return { place: name, completed: completedCount, failed: failedCount, metrics: measuredSoFar(level).metrics };
 }

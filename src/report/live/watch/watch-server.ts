@@ -126,7 +126,7 @@ class WatchServer implements Report {
     const [path] = (request.url ?? "").split("?");
     if (path === "/events") this.watch(response);
     else if (path === "/") this.answerPage(response);
-    else if (path === "/metrics") this.responseMetrics(request, response);
+    else if (path === "/metrics") void this.answerMetrics(request, response);
     else if (path === "/state.json")
       respond(
         response,
@@ -166,8 +166,8 @@ class WatchServer implements Report {
     respond(response, "text/html; charset=utf-8", formatWatchPage(nonce), { "Content-Security-Policy": policy });
   }
 
-  private responseMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): void {
-    const snapshot = this.state.snapshot();
+  private async answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): Promise<void> {
+    const snapshot = await this.state.freshSnapshot();
     const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
     if (acceptsProtobuf(accept))
       respond(

@@ -1,7 +1,7 @@
 import { averageUs } from "../../../measure/server-delta.ts";
 import { type Plot, roundForPlot } from "../../plot.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
-import { type LevelRow, nameInRun, type ReportView } from "../report-view.ts";
+import { type LevelRow, levelNames, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
 
 /** Where the server spends the time. */
@@ -27,13 +27,14 @@ function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | 
 
 /** Draws the server's times by level; nothing for a server without statistics. */
 export function serverCharts(view: ReportView): Plot[] {
+  const [, names] = levelNames(view);
   const known = view.levels.flatMap((level) => {
     const shares = sharesOf(level);
-    return shares === undefined ? [] : [{ name: nameInRun(level.run, level.name), shares }];
+    return shares === undefined ? [] : [{ name: nameInRun(level.run, String(names.cell(level)?.value)), shares }];
   });
   if (known.length === 0) return [];
   const time = timeUnitFor(Math.max(...known.map(({ shares }) => shares.reduce((a, b) => a + b, 0))));
-  const frame = { title: "Average latency by part", xLabel: "Level", yLabel: `Average (${time.name})`, group: "" };
+  const frame = { title: "Average latency by part", xLabel: names.title, yLabel: `Average (${time.name})`, group: "" };
   const series = PARTS.map((name, part) => ({
     name,
     values: known.map(({ shares }) => roundForPlot((shares[part] as number) / time.us)),

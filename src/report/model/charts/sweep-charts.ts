@@ -30,7 +30,7 @@ interface SweepCharts {
 }
 
 /** Names of parameters that are the load. The points of a curve are joined along it. */
-const LOADS: readonly string[] = ["users", "concurrency", "rate", "requestRate"];
+export const LOADS: readonly string[] = ["users", "concurrency", "rate", "requestRate"];
 /** More lines would be too hard to distinguish. */
 const MOST_LINES = 10;
 const LOAD = "load";

@@ -28,12 +28,12 @@ interface TimedRun {
 }
 
 /** A run over time, with its latencies as histograms. */
-interface RunTimes extends Omit<OverTimeJson, "steps"> {
+interface RunTimes extends Omit<OverTimeJson, "timeline"> {
   readonly columns: readonly TimeColumn[];
 }
 
 /** An interval of the run. */
-interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets"> {
+interface TimeColumn extends Omit<OverTimeJson["timeline"][number], "latencyBuckets"> {
   readonly latency: ExponentialHistogram;
 }
 
@@ -41,14 +41,14 @@ interface TimeColumn extends Omit<OverTimeJson["steps"][number], "latencyBuckets
 export function timedRuns({ runs }: Pick<ReportView, "runs">): TimedRun[] {
   return runs.flatMap((run) => {
     const { overTime } = run.json;
-    return overTime === undefined || overTime.steps.length === 0 ? [] : [{ run, times: toRunTimes(overTime) }];
+    return overTime === undefined || overTime.timeline.length === 0 ? [] : [{ run, times: toRunTimes(overTime) }];
   });
 }
 
 /** Reads a run over time from JSON. */
-export function toRunTimes({ steps, ...rest }: OverTimeJson): RunTimes {
-  const columns = steps.map(({ latencyBuckets, ...step }) => ({
-    ...step,
+export function toRunTimes({ timeline, ...rest }: OverTimeJson): RunTimes {
+  const columns = timeline.map(({ latencyBuckets, ...interval }) => ({
+    ...interval,
     latency: ExponentialHistogram.parse(latencyBuckets),
   }));
   return { ...rest, columns };
@@ -95,7 +95,7 @@ export function timeLine(view: ReportView): Plot[] {
           },
         ]
       : []),
-    { label: "Requests in flight", series: steps("in flight", "inFlight", ({ outstandingMean }) => outstandingMean) },
+    { label: "Requests in flight", series: steps("in flight", "inFlight", ({ inFlightMean }) => inFlightMean) },
     ...(isOne ? [...serverPanel(first), ...gpuPanels(first)] : []),
   ];
   const stalls = isOne ? stallsOf(first.run) : [];
@@ -190,9 +190,9 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
 
 /** Metrics of GPUs over time, with the scale to the unit of the chart. */
 const GPU_PANELS: readonly (readonly [metric: Gauge, what: string, label: string, scale: number])[] = [
-  ["utilizationRatio", "busy", "GPU busy (%)", 100],
-  ["powerWatts", "power", "GPU power (W)", 1],
-  ["memoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
+  ["gpuUtilizationRatio", "busy", "GPU busy (%)", 100],
+  ["gpuPowerWatts", "power", "GPU power (W)", 1],
+  ["gpuMemoryUsedBytes", "memory", "GPU memory used (GB)", 1e-9],
 ];
 
 function gpuPanels({ times }: TimedRun): TimeLinePanel[] {

@@ -23,13 +23,15 @@ import { type NotedFiles, noteRunFiles, sendFiles } from "./sent-files.ts";
 import { findModules } from "./sent-modules.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
-/** Time between two questions who is there. */
+/** Time between two questions who is there; longer with many agents, as all of them reply. */
 const ASK_MS = 250;
-/** Longest wait for an agent's reply. */
+const ASK_MS_PER_AGENT = 2;
+/** Time after which another agent is asked in place of one that does not reply. Its reply counts when it comes later. */
 const CLAIM_MS = 2000;
 /** Agents that an error names. */
 const MOST_SHOWN = 5;
 const BUSY = "it takes part in another run";
+const SILENT = "it does not reply";
 
 /** The agents of a run. */
 export interface Agents extends SeatsElsewhere {
@@ -68,7 +70,9 @@ class AgentSearch {
   private readonly claim: Claim;
   /** Why agents that were heard of do not take part, by id. Those that are being asked have no reason yet. */
   private readonly heard = new Map<string, { readonly name: string; reason: string | undefined }>();
-  private agents: RunAgent[] = [];
+  private readonly agents: RunAgent[] = [];
+  /** Ids of the agents that have agreed. */
+  private readonly taken = new Set<string>();
   /** Number of agents that are being asked. */
   private askedCount = 0;
   private wanted = 0;
@@ -92,7 +96,8 @@ class AgentSearch {
     const endNs = nowNs() + msToNs(waitMs);
     while (this.found.length < count && !isInterrupted && nowNs() < endNs) {
       this.bus.publish(FIND_SUBJECT, {}, inbox);
-      await sleepUnless(Math.min(ASK_MS, nsToMs(endNs - nowNs())), isOver);
+      const askMs = Math.max(ASK_MS, ASK_MS_PER_AGENT * this.heard.size);
+      await sleepUnless(Math.min(askMs, nsToMs(endNs - nowNs())), isOver);
     }
     this.wanted = 0;
     end();
@@ -110,7 +115,7 @@ class AgentSearch {
   /** Asks an agent that was heard of to take part, if another one is wanted. */
   private async meet({ id, name, isBusy }: AgentInfo): Promise<void> {
     const known = this.heard.get(id);
-    if (known !== undefined && known.reason !== BUSY) return;
+    if (known !== undefined && known.reason !== BUSY && known.reason !== SILENT) return;
     if (isBusy || this.found.length + this.askedCount >= this.wanted) {
       this.heard.set(id, { name, reason: BUSY });
       return;
@@ -118,29 +123,35 @@ class AgentSearch {
     const entry: { readonly name: string; reason: string | undefined } = { name, reason: undefined };
     this.heard.set(id, entry);
     this.askedCount++;
-    const reply = await this.ask(id);
+    const replied = this.ask(id);
+    await sleepUnless(CLAIM_MS, replied);
     this.askedCount--;
-    if (reply?.isTaken === true) this.add(new RunAgent(this.bus, this.claim.runId, { id, name }));
-    else entry.reason = reply?.reason ?? "it does not reply";
+    entry.reason = SILENT;
+    const reply = await replied;
+    entry.reason = reply.isTaken ? undefined : reply.reason;
+    if (reply.isTaken) this.add(id, name);
   }
 
-  private add(agent: RunAgent): void {
-    this.agents.push(agent);
+  private add(id: string, name: string): void {
+    // It may have been asked twice.
+    if (this.taken.has(id)) return;
+    this.taken.add(id);
+    const agent = new RunAgent(this.bus, this.claim.runId, { id, name });
     // The search may have ended while it was asked.
-    if (this.wanted === 0) void agent.close();
-    else if (this.found.length >= this.wanted) this.enough.resolve();
+    if (this.found.length >= this.wanted) {
+      void agent.close();
+      return;
+    }
+    this.agents.push(agent);
+    if (this.found.length >= this.wanted) this.enough.resolve();
   }
 
-  private async ask(id: string): Promise<ClaimReply | undefined> {
+  private async ask(id: string): Promise<ClaimReply> {
     const inbox = this.bus.createInbox();
     const replied = Promise.withResolvers<ClaimReply>();
     const end = this.bus.subscribe(inbox, (reply) => replied.resolve(reply as ClaimReply));
     this.bus.publish(claimSubject(id), this.claim, inbox);
-    let reply: ClaimReply | undefined;
-    void replied.promise.then((given) => {
-      reply = given;
-    });
-    await sleepUnless(CLAIM_MS, replied.promise);
+    const reply = await replied.promise;
     end();
     return reply;
   }

@@ -3,7 +3,10 @@ import { test } from "node:test";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { claimSubject, FIND_SUBJECT } from "../../../../src/run/fleet/bus/agent-messages.ts";
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
+import { openAgents } from "../../../../src/run/fleet/bus/open-agents.ts";
+import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
+import { VERSION } from "../../../../src/runtime/version.ts";
 import { withServer } from "../../kserve-server.ts";
 import { count, forMs, holdAt, LIMIT, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
 
@@ -61,6 +64,26 @@ test("an agent that is found first waits for those that come much later", LIMIT,
     });
     assert.deepEqual(heard[0]?.ended, [undefined]);
   });
+});
+
+test("an agent takes part whose reply comes late, because its host is busy", LIMIT, async () => {
+  const bus = await openNatsBus({ url: nats.url }, "slow");
+  let askedCount = 0;
+  bus.subscribe(FIND_SUBJECT, (_, reply) =>
+    bus.publish(reply, { id: "slow", name: "slow/1", version: VERSION, isBusy: askedCount > 0 }),
+  );
+  bus.subscribe(claimSubject("slow"), async (_, reply) => {
+    askedCount++;
+    await sleepMs(2500);
+    bus.publish(reply, { isTaken: true });
+  });
+  try {
+    const agents = await openAgents({ url: nats.url, waitMs: 10_000 }, { workers: 1, signal: new RunSignal() });
+    assert.deepEqual([agents.count, askedCount], [1, 1]);
+    await agents.close();
+  } finally {
+    await bus.close();
+  }
 });
 
 test("what agents cannot do is refused by name", LIMIT, async () => {

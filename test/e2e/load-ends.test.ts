@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { toReportJson } from "../../src/report/json/report-json.ts";
+import { startPlan } from "../../src/run/run-plan.ts";
+import { defineScenario } from "../../src/scenario/define.ts";
+import type { Load } from "../../src/scenario/loads/load.ts";
+import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
+import { http } from "../../src/scenario/targets/http.ts";
+import { toPlan } from "../../src/scenario/to-plan.ts";
+import { startAnsweringServer } from "../servers/answering-server.ts";
+
+/** Where rates end, beside a server that counts its requests. */
+
+const LIMIT = { timeout: 120_000 };
+
+/** Runs a load. @param serveMs how long the server serves each request, one at a time */
+async function run(load: Load<"scheduled">, serveMs: number) {
+  let freeAtMs = 0;
+  const server = await startAnsweringServer((response) => {
+    freeAtMs = Math.max(freeAtMs, performance.now()) + serveMs;
+    setTimeout(() => response.end("{}"), Math.max(0, freeAtMs - performance.now()));
+  });
+  try {
+    const plan = toPlan(defineScenario({ name: "x", target: http(server.url), load }), "/");
+    const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
+    const result = await running.result;
+    return { result, json: toReportJson(plan, result), received: server.received.length };
+  } finally {
+    server.close();
+  }
+}
+
+describe("rates end", () => {
+  test("at 0, after as many requests as the area below the rate", LIMIT, async () => {
+    const { result, received } = await run(rateRamp(100, 0, { over: "2 s" }), 0);
+    const sent = result.levels[0]?.window.requestCount ?? 0;
+    // The hundredth is due at the end. The client may look at the server before the load.
+    assert.ok(sent >= 98 && sent <= 100, `${sent}`);
+    assert.ok(received >= sent && received <= 103, `${received}`);
+  });
+
+  test("two levels above the knee of a server that does 50 requests/s", LIMIT, async () => {
+    const rates = [10, 40, 80, 160, 320, 640, 1280];
+    const { result, json } = await run(rateSteps(rates, { for: "1 s", until: "knee" }), 20);
+    const knee = json.knee?.level ?? 0;
+    assert.ok(knee === 40 || knee === 80, `${knee}`);
+    assert.equal(json.knee?.isReached, true);
+    const levels = result.levels.map(({ level }) => level);
+    assert.deepEqual(levels, rates.slice(0, rates.indexOf(knee) + 3));
+  });
+});
