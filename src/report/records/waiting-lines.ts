@@ -29,7 +29,7 @@ const BLOCK_LINES = 1024;
 /** Memory of a line's objects, and of a number in them. */
 const LINE_BYTES = 1000;
 const NUMBER_BYTES = 16;
-/** Places of written lines are removed when there are so many, because removing each on its own is slow. */
+/** Places of written lines are removed at this number of them, because removing each alone is slow. */
 const FORGOTTEN_LINES = 4096;
 const WRITTEN: HeldLine = { line: { metadata: "", metrics: {} }, bytes: 0 };
 

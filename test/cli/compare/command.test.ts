@@ -79,7 +79,7 @@ describe("exit codes", () => {
       "and for what cannot be decided",
       [BASE, WIDE, "--strict"],
       66,
-      /^UNRESOLVED [\s\S]*runs needed on each side:\s+throughput\s+about\s+\d/,
+      /^UNRESOLVED [\s\S]*runs\s+needed\s+on\s+each\s+side[\s\S]*throughput\s+about\s+\d/,
     ],
     ["and for one run on a side", ["b1.csv", "n1.csv", "--strict"], 66, /^UNRESOLVED /m],
     [
