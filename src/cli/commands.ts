@@ -269,7 +269,7 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
     io.err(`rampart: ${name} stands before the command. ${fix}\n`);
     return EXIT.usage;
   }
-  const near = OTHER_COMMANDS[name] ?? nearestName(name, names);
+  const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : nearestName(name, names);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =
     topics.length === 0

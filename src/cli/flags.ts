@@ -120,8 +120,9 @@ export const HELP_FLAGS: readonly Flag[] = [
  * @param maxPositionals maximum number of positional arguments
  */
 export function parseFlags(flags: readonly Flag[], args: readonly string[], maxPositionals: number): FlagValues {
+  const given = withTwoDashes(args, flags);
   const { tokens } = parseArgs({
-    args: args.map((arg) => (isLongWithOneDash(arg, flags) ? `-${arg}` : arg)),
+    args: given,
     options: Object.fromEntries(
       flags.map(({ name, short, value }) => [
         name,
@@ -145,7 +146,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     if (token.kind === "positional" && token.index !== unknownIndex + 1)
       found.push({ value: token.value, meant: usedAs(last, flags) });
     if (token.kind !== "option") continue;
-    const typed = isLongWithOneDash(args[token.index] ?? "", flags) ? token.rawName.slice(1) : token.rawName;
+    const typed = given[token.index] === args[token.index] ? token.rawName : token.rawName.slice(1);
     const flag = typed === token.rawName ? flags.find(({ name }) => name === token.name) : undefined;
     const meaning = flag === undefined ? findMeaning(token.rawName, typed, flags) : undefined;
     const takesNext = meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0);
@@ -220,13 +221,19 @@ function namesOf({ name, meant = [], meantAs = {} }: Flag): string[] {
 }
 
 /**
- * Whether an argument is a long name as Go's programs write it, such as `-duration=5s`, which would be another flag with a value, or a letter that
- * is no flag with its value: `-t12`.
+ * Returns arguments with two dashes before what is no letters of flags: a long name as Go's programs write it, such as `-duration=5s`, which would be
+ * another flag with a value, or a letter that is no flag with its value: `-t12`.
  */
-function isLongWithOneDash(arg: string, flags: readonly Flag[]): boolean {
-  const [, name, letter] = /^(-([a-z])[^=]+)/i.exec(arg) ?? [];
-  if (name === undefined) return false;
-  return !flags.some(({ short }) => short === letter) || flags.some((flag) => namesOf(flag).includes(`-${name}`));
+function withTwoDashes(args: readonly string[], flags: readonly Flag[]): string[] {
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const takesNext = (arg: string | undefined): boolean =>
+    flags.some(({ name, short, value }) => value !== undefined && (arg === `--${name}` || arg === `-${short}`));
+  return args.map((arg, index) => {
+    const [, name, letter] = /^(-([a-z])[^=]+)/i.exec(arg) ?? [];
+    if (name === undefined || index >= end || takesNext(args[index - 1])) return arg;
+    const isLong = flags.some((flag) => namesOf(flag).includes(`-${name}`));
+    return isLong || !flags.some(({ short }) => short === letter) ? `-${arg}` : arg;
+  });
 }
 
 /** What an unknown name means. */

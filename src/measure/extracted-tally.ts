@@ -1,8 +1,7 @@
 import type { ExtractedName } from "../service/content.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
-import { estimateNumber, type PercentileEstimate } from "./intervals/percentile-interval.ts";
-import { deviationOf, effectiveCountOf, joinSketches, type Sketch, skewnessOf, valueAtRank } from "./sketch.ts";
+import { deviationOf, effectiveCountOf, joinSketches, type Sketch, skewnessOf } from "./sketch.ts";
 import { NumberTally } from "./tally/number-tally.ts";
 
 /** Values extracted from responses: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
@@ -40,22 +39,6 @@ export function countText(
   if (found === undefined && otherCount > 0) return undefined;
   const counted = texts.reduce((sum, [, count]) => sum + count, 0);
   return { count: found ?? 0, total: counted + otherCount + missingCount + numbers.count };
-}
-
-/** Returns the smallest number that at least this share of the numbers does not exceed. @param percentile above 0 and below 100 */
-export function extractedPercentile({ numbers }: Extracted, percentile: number): number {
-  return valueAtRank(numbers, Math.max(1, Math.ceil((percentile / 100) * numbers.count)) - 1);
-}
-
-/** Returns {@link extractedPercentile} with its 95 % confidence interval; with the effective sample size of the average. */
-export function estimateExtractedPercentile(
-  extracted: Extracted,
-  percentile: number,
-  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
-): PercentileEstimate {
-  const { numbers } = extracted;
-  const effective = effectiveCountOf(numbers, confidence);
-  return estimateNumber(numbers, percentile, extractedPercentile(extracted, percentile), effective, confidence);
 }
 
 /** Returns the average of the numbers with its 95 % confidence interval. */

@@ -270,6 +270,7 @@ const IN_DATA: ReadonlyMap<string, string> = new Map([
   ["concurrency", "ramp: { from: 1, to: 64 }"],
   ["requestRate", "rateRamp: { from: 10, to: 500 }"],
   ["dynamicGrpc", "grpc"],
+  ...["ollama", "sglang", "tgi", "vllm"].map((name) => [name, "openai: { url: localhost:8000, model: NAME }"] as const),
   ...MLPERF.map((name) => [name, `mlperf.${name}`] as const),
 ]);
 

@@ -67,6 +67,24 @@ describe("flags", () => {
     assert.equal(parseFlags(FLAGS, [], 0).text("host"), undefined);
   });
 
+  test("a value, and what stands after --, may begin with a dash", () => {
+    const { problems, positionals } = parseFlags(FLAGS, ["--host", "-for", "--", "-for=5s"], 1);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(positionals, ["-for=5s"]);
+    assert.equal(parseFlags(FLAGS, ["--host", "-for"], 0).text("host"), "-for");
+  });
+
+  test("a long name with one dash is unknown, and takes its value", () => {
+    for (const args of [["-for=5s"], ["-for", "5s"]]) {
+      const { problems, positionals } = parseFlags(FLAGS, args, 1);
+      assert.deepEqual(
+        problems.map(({ path, hint }) => `${String(path)}: ${String(hint)}`),
+        ["-for: Did you mean --for?"],
+      );
+      assert.deepEqual(positionals, []);
+    }
+  });
+
   test("only flags with a default have a value when they are not given", () => {
     assert.throws(() => parseFlags(FLAGS, [], 0).value("for"), /--for has no default/);
     assert.equal(parseFlags(FLAGS, ["--for", "5s"], 0).value("for"), "5s");

@@ -124,6 +124,17 @@ describe("perTarget(…)", () => {
     assert.match(stdout, /1 of 2 targets passed/);
   });
 
+  test("can be swept over users, which replace the loads, and over nothing else", LIMIT, async () => {
+    const file = writeScenario("swept", BOTH);
+    const refused = await runRampart(["run", file, "--sweep", "seed=1,2"]);
+    assert.equal(refused.code, 64);
+    assert.match(refused.stderr, /load: perTarget\(…\) already runs .* Leave out --sweep, or sweep users or rate, /);
+    assert.equal(seen.size, 0);
+    const { code, stdout, stderr } = await runRampart(["run", file, "--sweep", "users=1,2", "--requests", "10"]);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /2 of 2 points measured/);
+  });
+
   test("refuses what is missing or too much, before it sends anything", LIMIT, async () => {
     const load = `perTarget({ chat: hold(1), other: hold(2) })`;
     const { code, stderr } = await runRampart(["run", writeScenario("wrong", load, "", "weight: 2,")]);

@@ -43,9 +43,12 @@ export async function measureParts(
 ): Promise<readonly number[]> {
   const { flags, watch, onRuns, onReport } = request;
   if (watch !== undefined && onRuns === undefined) {
-    const [field, call] = options === undefined ? ["load", "perTarget(…)"] : ["target", "ab(…)"];
+    const [field, call, more] =
+      options === undefined
+        ? ["load", "perTarget(…)", ", or sweep users or rate, which replace this load"]
+        : ["target", "ab(…)", ""];
     const message = `${call} already runs the scenario several times`;
-    throw new UserError(problem("conflict", field, message, "Leave out --sweep."));
+    throw new UserError(problem("conflict", field, message, `Leave out --sweep${more}.`));
   }
   if (options !== undefined && names !== undefined)
     throw new UserError(problem("conflict", "load", "ab(…) has targets with one load", "Use another load."));

@@ -112,24 +112,14 @@ export function estimatePercentile(
   return fromLeast(withParts(sketch, percentile, confidence, estimate), nsToUs(leastOf(sketch, effective, percentile)));
 }
 
-/** Estimates a percentile of exact numbers, in their unit. @param percentile above 0 and below 100 */
-export function estimateExact(
+/** Estimates a percentile of numbers, in their unit. That they are rounded is part of the interval. @param percentile above 0 and below 100 */
+export function estimateNumber(
   sketch: Sketch,
   percentile: number,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
   const effective = effectiveCountAt(sketch, percentile, confidence);
-  return estimateNumber(sketch, percentile, percentileOfSketch(sketch, percentile), effective, confidence);
-}
-
-/** Adds the interval to a percentile of numbers. That they are rounded is part of it. */
-export function estimateNumber(
-  sketch: Sketch,
-  percentile: number,
-  value: number,
-  effective: number,
-  confidence: number,
-): PercentileEstimate {
+  const value = percentileOfSketch(sketch, percentile);
   const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
   const end = (rank: number, sign: -1 | 1): number => {
     const number = valueAtRank(sketch, rank);

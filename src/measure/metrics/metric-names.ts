@@ -128,7 +128,7 @@ function toPlan(of: string): MetricPlan {
 /** Returns the name of a metric that an option names: `timeToFirstToken.p99` of `ttft.p99`; other texts as they are. */
 export function fromOption(given: string): string {
   const [of, statistic] = splitName(given.trim());
-  const key = OPTION_NAMES[of];
+  const key = Object.hasOwn(OPTION_NAMES, of) ? OPTION_NAMES[of] : undefined;
   return key === undefined ? given : statistic === undefined ? key : `${key}.${statistic}`;
 }
 

@@ -1,14 +1,9 @@
 import { usToNs } from "../../plan/units.ts";
-import {
-  type Extracted,
-  estimateExtractedMean,
-  estimateExtractedPercentile,
-  extractedPercentile,
-} from "../extracted-tally.ts";
+import { type Extracted, estimateExtractedMean } from "../extracted-tally.ts";
 import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimateExact, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
+import { estimateNumber, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
 import { countAbove, lowestMeanOf, percentileOfSketch, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
@@ -57,7 +52,7 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     percentile: (percentile) => percentileOfSketch(sketch, percentile),
     estimateAverage: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
-      if (sketch.step === 0) return estimateExact(sketch, percentile, optionsOf(confidence));
+      if (sketch.step === 0) return estimateNumber(sketch, percentile, optionsOf(confidence));
       const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
       return { ...found, value: usToNs(found.value), ...scaleInterval(found, usToNs) };
     },
@@ -75,10 +70,10 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
     average: mean,
     min,
     max,
-    percentile: (percentile) => extractedPercentile(extracted, percentile),
+    percentile: (percentile) => percentileOfSketch(extracted.numbers, percentile),
     estimateAverage: ({ confidence }) => estimateExtractedMean(extracted, optionsOf(confidence)),
     estimatePercentile: (percentile, confidence) =>
-      estimateExtractedPercentile(extracted, percentile, optionsOf(confidence)),
+      estimateNumber(extracted.numbers, percentile, optionsOf(confidence)),
     sketch: extracted.numbers,
   };
 }

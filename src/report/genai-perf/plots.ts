@@ -75,7 +75,7 @@ export async function drawSweep(
   const text = {
     title: `${models.join(", ")}: ${what}`,
     subtitle: `${endpointType}, drawn by Rampart`,
-    facts: [{ label: "Points", value: String(points.length) }],
+    facts: [`Points ${points.length}`],
   };
   await write(text, sweepPlots(points), folder, plotFormats, sink);
 }
@@ -124,16 +124,16 @@ function toPageText(
       const label = metricLabel({ name: metric, unit: found.unit });
       return value === undefined
         ? []
-        : [{ label: statistics.length > 1 ? `${label}, ${statistic}` : label, value: value.toFixed(2) }];
+        : [`${statistics.length > 1 ? `${label}, ${statistic}` : label} ${value.toFixed(2)}`];
     });
   });
   const isFailing = counts !== undefined && counts.failed > 0;
-  const failed = isFailing ? [{ label: "Failed", value: `${counts.failed} of ${counts.sent}` }] : [];
+  const failed = isFailing ? [`Failed ${counts.failed} of ${counts.sent}`] : [];
   const count = runs.reduce((sum, { columns }) => sum + columns.count, 0);
   return {
     title,
     subtitle: `${models.join(", ")}, ${outputs.endpointType}, drawn by Rampart`,
-    facts: [{ label: "Requests", value: String(count) }, ...failed, ...facts],
+    facts: [`Requests ${count}`, ...failed, ...facts],
   };
 }
 

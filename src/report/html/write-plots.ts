@@ -54,7 +54,7 @@ export interface PageText {
   /** One line, for example the target. */
   readonly subtitle: string;
   /** Key numbers of the run, with units. */
-  readonly facts: readonly { readonly label: string; readonly value: string }[];
+  readonly facts: readonly string[];
 }
 
 /** Formats the file. @param library ECharts' code */
@@ -65,11 +65,7 @@ export function formatPlotPage({ title, subtitle, facts }: PageText, set: PlotSe
     ...groups.map(([group, charts]) => ({ ...detail(plotFileName(group), group, []), charts })),
     { ...detail("not-drawn", "Not drawn", []), lines },
   ];
-  const verdict = {
-    name: "measured",
-    headline: "",
-    facts: facts.map(({ label, value }) => `${label} ${value}`),
-  } as const;
+  const verdict = { name: "measured", headline: "", facts } as const;
   const none = { setup: [], checks: [], notes: [], suites: [], origin: "" };
   return formatReportPage({ ...none, name: title, subject: subtitle, verdict, sections }, library);
 }

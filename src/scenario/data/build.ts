@@ -98,10 +98,13 @@ function readCall(
     const found = isData(data) ? Object.keys(data) : [];
     const value = found.length > 0 ? found.join(", ") : typeof data === "object" ? undefined : showValue(data);
     const typed = isData(data) ? Object.values(data).find((one) => family.entries.has(String(one))) : undefined;
+    const isNamed = typed !== undefined || found.some((key) => family.entries.has(key));
+    const meant = isNamed ? [] : found.flatMap((key) => renamedOption(["", key], "data") ?? []);
+    const inside = `Write options inside of it: { ${typed ?? found[0]}: { … } }.`;
     const hint =
       found.length > 0
-        ? `Write options inside of it: { ${typed ?? found[0]}: { … } }.`
-        : `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`;
+        ? (meant[0] ?? inside)
+        : (exampleOf(path.split("."), "data") ?? `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`);
     problems.push(problem("invalid-value", path, `must be ${family.noun} by one name`, hint, value));
     return undefined;
   }
@@ -135,7 +138,8 @@ function hintOfName(name: string, names: readonly string[], { codeOnly }: Family
   const renamed = renamedInData(name);
   if (renamed !== undefined) return renamed;
   const near = nearestName(name, names);
-  return near === undefined ? `Use one of ${names.join(", ")}.` : `Did you mean ${near}?`;
+  if (near !== undefined) return `Did you mean ${near}?`;
+  return renamedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`;
 }
 
 /** Returns the name and the body of a call; an empty list when the value is not a call. */

@@ -182,12 +182,16 @@ class KeptEvents {
   /** Gives a call its events, and forgets them. */
   moveTo(call: Call): void {
     const { blocks, numbers } = this;
+    if (numbers.length === 0) return;
+    // An old list, even one that nobody has any more, would keep all that is added to it until a collection of everything.
+    const responses: Call["responses"] = [];
     for (let at = 0; at < numbers.length; at += 3) {
       const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];
       const start = place % BLOCK_BYTES;
       const block = blocks[(place - start) / BLOCK_BYTES] as Uint8Array;
-      call.responses.push({ readNs, body: block.slice(start, start + length), isEmpty: false });
+      responses.push({ readNs, body: block.slice(start, start + length), isEmpty: false });
     }
+    call.responses = responses;
     numbers.length = 0;
     for (const block of blocks)
       if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { certaintyOf, isInformative } from "../../../src/measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../../src/measure/intervals/mean-interval.ts";
 import {
-  estimateExact,
+  estimateNumber,
   estimatePercentile,
   REPORTED_PERCENTILES,
 } from "../../../src/measure/intervals/percentile-interval.ts";
@@ -51,7 +51,7 @@ test("estimates of any sample are reliable just when they are certain, and certa
     fc.property(latencies, (values) => {
       const tally = tallyOf(values);
       for (const percentile of REPORTED_PERCENTILES)
-        for (const estimate of [estimatePercentile(tally, percentile), estimateExact(tally, percentile)]) {
+        for (const estimate of [estimatePercentile(tally, percentile), estimateNumber(tally, percentile)]) {
           const certainty = certaintyOf(estimate);
           assert.equal(estimate.isReliable, certainty.isCertain);
           const isEnough = estimate.effectiveCount >= estimate.neededEffectiveCount;

@@ -92,7 +92,8 @@ test("options have shorter names of some metrics", () => {
   assert.equal(fromOption("ttft"), "timeToFirstToken");
   assert.equal(fromOption("p99(itl)"), "interTokenLatency.p99");
   assert.equal(fromOption("ttst.max"), "timeToSecondToken.max");
-  for (const name of ["p99", "latency.p99", "extracted.ttft.p99", "ttfts"]) assert.equal(fromOption(name), name);
+  for (const name of ["p99", "latency.p99", "extracted.ttft.p99", "ttfts", "constructor"])
+    assert.equal(fromOption(name), name);
 });
 
 test("all metrics of the tables have names that are found again", () => {

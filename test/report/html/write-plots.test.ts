@@ -79,7 +79,7 @@ const PLOTS: readonly Plot[] = [
   },
 ];
 const SET: PlotSet = { plots: PLOTS, leftOut: [{ title: "Missing", reason: "nothing came" }] };
-const TEXT = { title: `A <run> ${EVIL}`, subtitle: "chat", facts: [{ label: "Requests", value: "12" }] };
+const TEXT = { title: `A <run> ${EVIL}`, subtitle: "chat", facts: ["Requests 12"] };
 
 const library = await readChartLibrary();
 

@@ -66,6 +66,22 @@ test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, a
   });
 });
 
+test("a time in which the server answers none of the threads is a gap", LIMIT, async () => {
+  let firstMs: number | undefined;
+  const onInfer = (): Promise<undefined> => {
+    firstMs ??= performance.now();
+    const atMs = performance.now() - firstMs;
+    return after(atMs > 1000 && atMs < 2200 ? 2200 - atMs : 5);
+  };
+  await withServer({ onInfer }, async (server) => {
+    const mode = { kind: "duration", durationMs: 3000 } as const;
+    const { levels, error } = await run(planFor(server.url, 2, { load: holdAt(4), measurement: { mode } }));
+    assert.equal(error, undefined);
+    const lengthsNs = (levels[0]?.window.gaps ?? []).map(({ startNs, endNs }) => endNs - startNs);
+    assert.ok(Math.max(...lengthsNs) > 1e9, `${lengthsNs}`);
+  });
+});
+
 test("latency is that of the server, and so is what is in flight", LIMIT, async () => {
   await withServer({ onInfer: () => after(20) }, async (server) => {
     const mode = { kind: "duration", durationMs: 600 } as const;

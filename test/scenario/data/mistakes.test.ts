@@ -127,6 +127,21 @@ const BUILDERS: readonly Mistake[] = [
     /^x.yaml:3:1, load: must be a load by one name \(got hold, for\). Write options inside of it: { hold: { … } }/,
   ],
   [
+    "options of k6",
+    "name: x\ntarget: embedded\nload: { executor: ramping-vus, stages: [] }",
+    /^x.yaml:3:1, load: must be a load by one name \(got executor, stages\)\. Write load: \{ ramp: \{ from: 1, /,
+  ],
+  [
+    "one option of k6",
+    "name: x\ntarget: embedded\nload: { stages: [] }",
+    /^x.yaml:3:9, load.stages: is not a load\. Write load: \{ ramp: \{ from: 1, to: 64, over: 2 min \} \}\./,
+  ],
+  [
+    "a number for a load",
+    "name: x\ntarget: embedded\nload: 16",
+    /^x.yaml:3:7, load: must be a load by one name \(got 16\)\. Write load: \{ hold: \{ concurrency: 16, for: 30 s \} \}\./,
+  ],
+  [
     "a list for a target",
     "name: x\ntarget: [1]\nload: { hold: 1 }",
     /^x.yaml:2:1, target: must be a target by one name\./,

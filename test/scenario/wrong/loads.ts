@@ -132,6 +132,17 @@ export const LOADS: readonly WrongScenario[] = [
     compiles: "two numbers are not compared",
   },
   {
+    name: "a ramp over a time up to the knee",
+    fields: ["target: embedded()", 'load: ramp(1, 8, { over: "1 min", until: "knee" })'],
+    says: "5:22, load.over: is the length of the whole measurement and cannot be given together with step, until, for or requests. Leave them out.",
+  },
+  {
+    name: "a ramp of rates from nothing to nothing",
+    fields: ["target: embedded()", 'load: rateRamp(0, 0, { over: "1 min" })'],
+    says: "5:3, load.to: must be above 0 when the start is 0 (got 0). Write rateRamp(0, 100).",
+    compiles: "two numbers are not compared",
+  },
+  {
     name: "the ends of a ramp in a list",
     fields: ["target: embedded()", "load: ramp([1, 8])"],
     says: "5:3, load.from: must be a number (got [1,8]). Write it like ramp(1, 64).",

@@ -15,6 +15,8 @@ export interface LinkListener {
   message(value: unknown): void;
   /** The other side has been silent for too long, or the bus is gone. The link is closed. @param heardNs when it was last heard */
   lost(reason: string, heardNs: number): void;
+  /** Longest silence of the other side while the bus is connected. Default: 4 s. */
+  readonly mostSilenceMs?: number;
 }
 
 /** A piece of a message on the bus: its number, the number of the next piece expected from the other side, and its bytes. */
@@ -40,7 +42,6 @@ const TICK_MS = 100;
 const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
 /** A tick counts as no more silence: where it came later, this thread had no core, and has not read what the other side sent. */
 const MOST_TICK_MS = 1000;
-/** Longest silence of the other side while the bus is connected. */
 export const MOST_SILENCE_MS = 4000;
 /** Longest time without the bus. */
 const MOST_OUTAGE_MS = 30_000;
@@ -215,8 +216,9 @@ export class Link {
         this.lose("the bus cannot be reached");
       return;
     }
-    if (this.silentNs > msToNs(MOST_SILENCE_MS)) {
-      this.lose(`nothing was heard of it for ${msToSec(MOST_SILENCE_MS)} s`);
+    const { mostSilenceMs = MOST_SILENCE_MS } = this.listener;
+    if (this.silentNs > msToNs(mostSilenceMs)) {
+      this.lose(`nothing was heard of it for ${msToSec(mostSilenceMs)} s`);
       return;
     }
     if (nowNs >= this.resendAtNs) {

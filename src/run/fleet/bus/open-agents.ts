@@ -75,6 +75,8 @@ class AgentSearch {
   private readonly taken = new Set<string>();
   /** Number of agents that are being asked. */
   private askedCount = 0;
+  private count = 0;
+  /** 0 once the search is over. */
   private wanted = 0;
   private readonly enough = Promise.withResolvers<void>();
 
@@ -85,6 +87,7 @@ class AgentSearch {
 
   /** Returns the agents, which are in touch with this process from the moment at which they take part. */
   async find(count: number, waitMs: number, interrupted: Promise<unknown>): Promise<readonly RunAgent[]> {
+    this.count = count;
     this.wanted = count;
     const inbox = this.bus.createInbox();
     const end = this.bus.subscribe(inbox, (agent) => void this.meet(agent as AgentInfo));
@@ -136,7 +139,7 @@ class AgentSearch {
     // It may have been asked twice.
     if (this.taken.has(id)) return;
     this.taken.add(id);
-    const agent = new RunAgent(this.bus, this.claim.runId, { id, name });
+    const agent = new RunAgent(this.bus, this.claim.runId, { id, name }, this.count);
     // The search may have ended while it was asked.
     if (this.found.length >= this.wanted) {
       void agent.close();

@@ -3,10 +3,12 @@ import { sleepUnless } from "../../../runtime/clock.ts";
 import type { Seat, SeatListener } from "../seat.ts";
 import { type AgentInfo, linkSubjects, type ToAgent, type ToConductor } from "./agent-messages.ts";
 import type { Bus } from "./bus.ts";
-import { Link } from "./link.ts";
+import { Link, MOST_SILENCE_MS } from "./link.ts";
 import type { FileReceiver } from "./sent-files.ts";
 
 const END_MS = 3000;
+/** Many agents often share cores, so that one gets none for some time. */
+const SILENCE_MS_PER_HUNDRED = 400;
 /** Longest wait for a last confirmation, which the other side does not wait for long. */
 const LAST_MS = 200;
 
@@ -22,11 +24,13 @@ export class RunAgent implements FileReceiver {
   private readonly whenLost = Promise.withResolvers<void>();
   private readonly ended = Promise.withResolvers<void>();
 
-  constructor(bus: Bus, runId: string, info: Pick<AgentInfo, "id" | "name">) {
+  /** @param agentCount number of agents of the run */
+  constructor(bus: Bus, runId: string, info: Pick<AgentInfo, "id" | "name">, agentCount: number) {
     this.info = info;
     this.link = new Link(bus, linkSubjects(runId, info.id), {
       message: (value) => this.receive(value as ToConductor),
       lost: (reason, heardNs) => this.lose(reason, heardNs),
+      mostSilenceMs: MOST_SILENCE_MS + SILENCE_MS_PER_HUNDRED * Math.floor(agentCount / 100),
     });
   }
 

@@ -57,7 +57,7 @@ interface Ends {
   readonly heardAtNs: number[];
 }
 
-function openEnds(): Ends {
+function openEnds(mostSilenceMs?: number): Ends {
   const clock = new FakeClock({ startNs: 1e9 });
   const bus = new TestBus(clock);
   const received = { here: [] as unknown[], there: [] as unknown[] };
@@ -73,6 +73,7 @@ function openEnds(): Ends {
           lost.push(`${who}: ${reason}`);
           heardAtNs.push(heardNs);
         },
+        ...(mostSilenceMs === undefined ? {} : { mostSilenceMs }),
       },
       clock,
     );
@@ -149,6 +150,12 @@ test("the other side is lost when nothing is heard of it, and the bus when it st
   // It begins at 1 s, and beats each second.
   const [heardNs = 0] = silent.heardAtNs;
   assert.ok(heardNs > 2.9e9 && heardNs <= 4.01e9, `${heardNs}`);
+  const patient = openEnds(8000);
+  patient.there.close();
+  await patient.clock.advanceMs(7000);
+  assert.deepEqual(patient.lost, []);
+  await patient.clock.advanceMs(1500);
+  assert.deepEqual(patient.lost, ["here: nothing was heard of it for 8 s"]);
   const away = openEnds();
   away.bus.isConnected = false;
   await away.clock.advanceMs(29_000);
