@@ -9,7 +9,8 @@ import { planOfRun } from "../registry/load-modes.ts";
 import { removeEarlierFiles } from "../report/output-file.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { type GuardedReport, guardReport, joinOutputErrors, type TextSink } from "../report/report.ts";
-import { createReports } from "../report/report-formats.ts";
+import { createReports, type ReportWatch } from "../report/report-formats.ts";
+import type { ScenarioReportJson } from "../report/schema/scenarios.ts";
 import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
@@ -50,11 +51,9 @@ export interface ExecutedPlan {
 }
 
 /** What watches one of several runs. */
-export interface PointWatch {
+export interface PointWatch extends ReportWatch {
   /** Receives the plan, which is then not run. Absent: it is run. */
   onPlan?(plan: Plan): void;
-  /** Receives the result of the run. */
-  onExecuted?(plan: Plan, executed: ExecutedPlan): void;
   /** The runs at the same time. Absent: there are none. */
   readonly peers?: Peers;
 }
@@ -68,6 +67,9 @@ export interface PlannedRun {
 
 /** Receives the runs in their order. @param areAtOnce whether they run at the same time */
 export type OnRuns = (runs: readonly PlannedRun[], areAtOnce: boolean) => void;
+
+/** Receives the report of a scenario, with all of its runs. */
+export type OnReport = (json: ScenarioReportJson) => void;
 
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
@@ -83,6 +85,8 @@ export interface ExecuteOptions {
   readonly held?: HeldEntries | undefined;
   /** Where other threads find the functions of the scenario. Default: the plan names none. */
   readonly functions?: FunctionsSource | undefined;
+  /** What else receives the report. Default: nothing. */
+  readonly watch?: ReportWatch | undefined;
 }
 
 /**
@@ -92,7 +96,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   given: Plan,
   io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   const spare = new SpareThreads();
   const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`), spare);
@@ -114,7 +118,7 @@ export async function executePlan(
       running?.interrupt();
     }, discardAll);
     const warn = ({ message }: RunError): void => io.err(`rampart: ${message}; the run continues without it\n`);
-    reports = (await createReports(plan, io, meter)).map((report) => guardReport(report, warn));
+    reports = (await createReports(plan, io, meter, watch)).map((report) => guardReport(report, warn));
     observer = broadcast(reports);
     return observer;
   };

@@ -4,7 +4,7 @@ import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
 import { levelUnitOf } from "../registry/load-modes.ts";
-import { describeMs, describeSpan, estimateAllRuns, estimateTime, stairsOf } from "../registry/run-time.ts";
+import { describeMs, describeSpan, estimateAllRuns, joinTimes, stairsOf, type TimeSpan } from "../registry/run-time.ts";
 import type { CommandIo } from "./execute.ts";
 
 /** How long a run is expected to take, which is said before it starts. */
@@ -47,15 +47,17 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
   io.err(`  expected to take ${describeSpan(time)} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
 }
 
-/**
- * Ends a line that announces several runs: says how long they take at most; empty when that is not known of each.
- * @param plans undefined for one that is not known
- * @param join joins their longest times, in milliseconds: the sum of runs one after the other, the maximum of runs at the same time
- */
-export function expectedAtMost(plans: readonly (Plan | undefined)[], join: (...timesMs: number[]) => number): string {
-  const times = plans.map((plan) => plan && estimateTime(plan)).filter((time) => time !== undefined);
-  if (times.length < plans.length) return "";
-  return `, expected to take ${describeMs(join(...times.map(({ mostMs }) => mostMs)))} at most`;
+/** Returns how long the runs of several plans take together; undefined when this is not known of each. @param areAtOnce as in {@link joinTimes} */
+export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
+  return joinTimes(
+    plans.map((plan) => plan && estimateAllRuns(plan)),
+    areAtOnce,
+  );
+}
+
+/** Ends a line that announces several runs: says how long they take at most; empty when that is not known. */
+export function expectedAtMost(time: TimeSpan | undefined): string {
+  return time === undefined ? "" : `, expected to take ${describeMs(time.mostMs)} at most`;
 }
 
 /** Returns a plan as `--dry-run` prints it, with the expected time. */
@@ -65,17 +67,14 @@ export function formatDryRun(plan: Plan, notation: LoadNotation): string {
   return `${JSON.stringify(shown, null, 2)}\n`;
 }
 
+/** Returns several plans as `--dry-run` prints them, after the time of all together. */
+export function formatDryRuns(time: TimeSpan | undefined, plans: object): string {
+  return `${JSON.stringify({ ...(time === undefined ? {} : { expectedTime: time }), ...plans }, null, 2)}\n`;
+}
+
 /** Returns a plan of several as `--dry-run` prints it; null for one that is not known before a server is started. */
 export function showPlan(plan: Plan | undefined): unknown {
   return plan === undefined ? null : JSON.parse(formatDryRun(plan, "code"));
-}
-
-/** Prints how long several scenarios take one after the other, if that is long. @param times undefined for one that is not known */
-export function announceScenarios(times: readonly (number | undefined)[], io: Pick<CommandIo, "err">): void {
-  const known = times.filter((ms) => ms !== undefined);
-  const mostMs = known.reduce((total, ms) => total + ms, 0);
-  if (known.length < times.length || mostMs <= LONG_MS) return;
-  io.err(`  ${times.length} scenarios, expected to take ${describeMs(mostMs)} at most\n`);
 }
 
 /** Returns three forms that take less time: fewer levels, a time or a number of requests for each, and a ramp in time. */

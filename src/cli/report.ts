@@ -34,7 +34,7 @@ export function runReportCommand(args: readonly string[], command: string, io: C
     if (path === "") problems.push(problem("missing", "FILE", "is missing", hintFor(flags, command)));
     const files = readFiles(flags, OPTIONS, [path], problems);
     if (problems.length > 0) throw new UserError(problems);
-    const model = readStoredReport(path);
+    const model = readStoredReport(path, flags.has("verbose"));
     const out = routeTextAroundReports(io, files);
     out.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(out) }));
     await writeModelFiles(files, model, JSON.parse(readFileText(path)) as object);
@@ -76,7 +76,7 @@ function helpPage(command: string): HelpPage {
   return {
     usage: [`${command} FILE.json [options]`],
     about: [
-      "Shows the report of a run again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote.",
+      "Shows a report again, and makes its page, its summary, its CSV and its JUnit file from the JSON that --json wrote: of a run, a sweep, ab, perTarget or several scenarios.",
     ],
     flags: FLAGS,
     examples: [`${command} run.json -v`, `${command} run.json --html`, `${command} run.json --markdown summary.md`],

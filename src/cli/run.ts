@@ -19,7 +19,7 @@ import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
-import { announceScenarios, announceTime, formatDryRun } from "./expected-time.ts";
+import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
@@ -28,18 +28,10 @@ import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/place.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
+import type { SeveralRequest } from "./scenarios/joint.ts";
+import type { RunRequest } from "./scenarios/parts.ts";
 import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
-import {
-  checkSeveral,
-  findScenarios,
-  flagsFor,
-  partsOf,
-  planSeveral,
-  type RunRequest,
-  runParts,
-  runSeveral,
-  sweepScenario,
-} from "./scenarios/several.ts";
+import { findScenarios, flagsFor, partsOf, runParts, sweepScenario } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
 
@@ -71,7 +63,10 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const problems: Problem[] =
       flags.positionals.length === 0 ? [problem("missing", "SCENARIO", "no scenario is given", hint)] : found;
     problems.push(...flags.problems);
-    if (files.length > 1) return runFiles(files, { flags, problems, command }, io);
+    if (files.length > 1) {
+      const { runSeveral } = await import("./scenarios/joint.ts");
+      return runSeveral({ files, flags, problems, command, run: runOneFile }, io);
+    }
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
     if (flags.has("sweep") && problems.length === 0) return runFile(file, { flags, values, problems }, io);
@@ -80,26 +75,12 @@ export async function runScenarioCommand(args: readonly string[], command: strin
   });
 }
 
-interface SeveralRequest extends Pick<RunRequest, "flags" | "problems"> {
-  readonly command: string;
-}
-
-/** Runs several scenarios. All are planned first, so that a mistake in one is reported before another is run. */
-async function runFiles(files: readonly string[], asked: SeveralRequest, io: CommandIo): Promise<number> {
-  const { flags, problems, command } = asked;
-  problems.push(...checkSeveral(flags));
-  const run = (file: string, to: CommandIo, watched: Partial<RunRequest> = {}): Promise<number> => {
-    const own = flagsFor(file, flags);
-    const wrong: Problem[] = [];
-    return runFile(file, { flags: own, values: readShared(own, "run", wrong), problems: wrong, ...watched }, to);
-  };
-  const times = await planSeveral(files, problems, (file, watched) => run(file, silent(io), watched));
-  if (problems.length > 0) throw new UserError(problems);
-  if (!flags.has("quiet")) announceScenarios(times, io);
-  return runSeveral(files, flags.has("quiet") ? silent(io) : io, (file) =>
-    explainErrors(command, io, () => run(file, io)),
-  );
-}
+/** Runs one of several scenarios. */
+const runOneFile: SeveralRequest["run"] = (file, given, io, watched) => {
+  const flags = flagsFor(file, given);
+  const problems: Problem[] = [];
+  return runFile(file, { flags, values: readShared(flags, "run", problems), problems, ...watched }, io);
+};
 
 /** Runs a scenario, or sweeps it. */
 async function runFile(file: string, request: RunRequest, io: CommandIo): Promise<number> {
@@ -170,7 +151,7 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
 async function runPlan(
   plan: Plan,
   functions: FunctionsSource,
-  { flags, watch }: RunRequest,
+  { flags, watch, onReport }: RunRequest,
   io: CommandIo,
 ): Promise<number> {
   const { file } = functions.context;
@@ -193,9 +174,11 @@ async function runPlan(
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(
     file,
-    executePlan(plan, reportIo, { onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) }),
+    executePlan(plan, reportIo, {
+      ...{ onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) },
+      watch: watch ?? (onReport && { followsTime: true, onReport: (_, json) => onReport(json) }),
+    }),
   );
-  watch?.onExecuted?.(plan, executed);
   return conclude(plan, executed, flags, io);
 }
 
@@ -259,14 +242,14 @@ function helpPage(usage: string, parameters: readonly ParameterHelp[] = []): Hel
   return {
     usage: [`${usage} [options]`],
     about: [
-      "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init writes one), or YAML or JSON without code. Several, or a folder of them, run one after the other, with one verdict. rampart help scenarios is the guide.",
+      "Runs a scenario: measures its server under its load and checks its assertions. A scenario is a TypeScript file (rampart init writes one), or YAML or JSON without code. Several, or a folder of them, run one after the other, with one verdict and one report of each kind; {name} in a file's name writes one for each scenario. rampart help scenarios is the guide.",
     ],
     ...(rows.length === 0 ? {} : { lists: [{ title: "Parameters of this scenario", rows }] }),
     flags: FLAGS,
     flagsNote: DURATIONS_NOTE,
     examples: [
       "rampart run load.ts              or: rampart load.ts",
-      "rampart run load-tests/ --junit '{name}.xml'",
+      "rampart run load-tests/ --junit all.xml",
       "rampart run load.yaml --set users=32",
       "rampart run load.ts --url gpu-host:8000 --json run.json",
     ],

@@ -1,5 +1,10 @@
 import { problem, UserError } from "../plan/problem.ts";
-import { comparisonJsonSchema, reportJsonSchema, sweepJsonSchema } from "../report/schema/json-schema.ts";
+import {
+  comparisonJsonSchema,
+  reportJsonSchema,
+  scenariosJsonSchema,
+  sweepJsonSchema,
+} from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
@@ -25,12 +30,16 @@ export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
     load: reportJsonSchema,
   },
   comparison: {
-    summary: "the JSON of a comparison (rampart compare --json)",
+    summary: "the JSON of a comparison, and of ab (rampart compare --json)",
     load: comparisonJsonSchema,
   },
   sweep: {
     summary: "the JSON of a sweep, and of perTarget (rampart run --sweep --json)",
     load: sweepJsonSchema,
+  },
+  scenarios: {
+    summary: "the JSON of several scenarios (rampart run a.ts b.ts --json)",
+    load: scenariosJsonSchema,
   },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",

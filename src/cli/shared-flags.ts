@@ -11,6 +11,7 @@ import {
   type GivenValue,
   readNotation,
   type SharedOption,
+  STDOUT_FILE,
   toOutputPath,
   toPlanValue,
 } from "./options/shared-option.ts";
@@ -92,7 +93,12 @@ export function readFiles(
     return key === undefined || path === undefined ? [] : [{ key, path, flag: `--${option.name}` }];
   });
   const named = given.map(({ flag, path }) => [flag, path] as const);
-  problems.push(...checkOutputFiles(named), ...findReadOutputs(named, read));
+  const found = [...checkOutputFiles(named), ...findReadOutputs(named, read)];
+  const [first, second] = given.filter(({ path }) => path === STDOUT_FILE);
+  // Of a regular file the others have found it.
+  if (first !== undefined && second !== undefined && found.every(({ path }) => path !== second.flag))
+    found.push(problem("conflict", second.flag, `is standard output like ${first.flag}`, "Give one of them a file."));
+  problems.push(...found);
   return Object.fromEntries(given.map(({ key, path }) => [key, path]));
 }
 

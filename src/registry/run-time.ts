@@ -72,6 +72,16 @@ export function estimateAllRuns(plan: Plan): RunTime | undefined {
   return { leastMs: atLeast * time.leastMs, mostMs: atMost * time.mostMs, parts: `${runs} of ${time.parts}` };
 }
 
+/** The shortest and the longest time of something. */
+export type TimeSpan = Pick<RunTime, "leastMs" | "mostMs">;
+
+/** Returns how long several runs take together; undefined when this is not known of each. @param areAtOnce whether they run at the same time */
+export function joinTimes(times: readonly (TimeSpan | undefined)[], areAtOnce = false): TimeSpan | undefined {
+  if (!times.every((time) => time !== undefined)) return undefined;
+  const join = (all: readonly number[]): number => (areAtOnce ? Math.max(0, ...all) : sum(all));
+  return { leastMs: join(times.map(({ leastMs }) => leastMs)), mostMs: join(times.map(({ mostMs }) => mostMs)) };
+}
+
 /** Levels that are measured one after the other, each until it is stable. */
 export interface Stairs {
   readonly load: LoadPlan;
@@ -152,7 +162,7 @@ export function describeTime(time: RunTime | undefined): string {
 }
 
 /** Formats the time of runs: `about 2 s`, or `2 s to 4 min`. */
-export function describeSpan({ leastMs, mostMs }: Pick<RunTime, "leastMs" | "mostMs">): string {
+export function describeSpan({ leastMs, mostMs }: TimeSpan): string {
   return leastMs === mostMs ? `about ${describeMs(mostMs)}` : `${describeMs(leastMs)} to ${describeMs(mostMs)}`;
 }
 

@@ -14,7 +14,7 @@ import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
 import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
-import { REASON_ORDER, type ReasonJson } from "./schema/report-schema.ts";
+import { type ReasonJson, worstFirst } from "./schema/report-schema.ts";
 
 /** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
 
@@ -64,7 +64,7 @@ export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVe
     ...findJudged(judged, "unresolved"),
     ...(repeated.precision?.isReached === false ? [IMPRECISE] : []),
   ];
-  const sorted = REASON_ORDER.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const sorted = worstFirst(findings);
   const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
     texts.map((text) => ({ state, code, text })),
   );

@@ -20,7 +20,7 @@ const VERDICTS: Readonly<Record<VerdictName, string>> = {
   measured: "Measured",
 };
 const SIGNS: Readonly<Record<VerdictState, string>> = { pass: "✅ pass", fail: "❌ FAIL", unresolved: "⚠️ unresolved" };
-/** The section that is a chart elsewhere, and has hundreds of rows. */
+/** The section that is a chart elsewhere, and has hundreds of rows. Among several scenarios it has the name of its own before. */
 const LEFT_OUT = "timeline";
 /** More rows or notes are below a fold. */
 const MOST_OPEN = 12;
@@ -36,7 +36,7 @@ export function formatMarkdownReport(model: ReportModel): string {
     ...sections.filter(({ isSummary }) => isSummary).map(formatSection),
     formatNotes(notes),
     ...sections
-      .filter((section) => !section.isSummary && section.id !== LEFT_OUT && hasText(section))
+      .filter((section) => !section.isSummary && !section.id.endsWith(LEFT_OUT) && hasText(section))
       .map((section) => fold(formatSection(section), section.title)),
   ].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;

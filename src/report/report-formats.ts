@@ -8,7 +8,7 @@ import { type FollowedRuns, followRuns } from "./json/followed-runs.ts";
 import { createJunitReport } from "./junit.ts";
 import type { LiveReports } from "./live/live.ts";
 import { createMarkdownReport } from "./markdown.ts";
-import { createJsonReport } from "./model-report.ts";
+import { createDataReport, createJsonReport } from "./model-report.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
@@ -16,6 +16,7 @@ import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
 import { createProfileExport } from "./profile-export.ts";
 import { createRecordsReport } from "./records/records.ts";
 import type { Report, TextSink } from "./report.ts";
+import type { ReportJson } from "./schema/report-schema.ts";
 import { createRampartConsole } from "./text/console.ts";
 
 /** A report that depends on the front door. */
@@ -87,8 +88,20 @@ function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
+/** What else receives the report of a run. */
+export interface ReportWatch {
+  onReport?(plan: Plan, json: ReportJson): void;
+  /** Whether that has what the run did over time. Default: false. */
+  readonly followsTime?: boolean;
+}
+
 /** Creates the reports that a plan asks for. @throws UserError for a file of no report */
-export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLink): Promise<Report[]> {
+export async function createReports(
+  plan: Plan,
+  sink: TextSink,
+  meter?: TokenLink,
+  { onReport, followsTime = false }: ReportWatch = {},
+): Promise<Report[]> {
   checkFiles(plan.outputs.files);
   const live = await openLive(plan, sink);
   const reports: Report[] = [...(live?.reports ?? [])];
@@ -96,7 +109,7 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   const { json, html } = plan.outputs.files;
   // The runs are followed once, so that all reports show the same times.
-  const followed = json === undefined && html === undefined ? undefined : followRuns(plan);
+  const followed = json === undefined && html === undefined && !followsTime ? undefined : followRuns(plan);
   if (followed !== undefined) reports.push({ ...followed.observer, finish() {}, finishRuns() {} });
   for (const [key, create] of Object.entries<CreateFile>(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
@@ -105,6 +118,7 @@ export async function createReports(plan: Plan, sink: TextSink, meter?: TokenLin
     if (plan.repeat !== undefined && report.finishRuns === undefined) throw holdsSingleRun(key);
     reports.push(report);
   }
+  if (onReport !== undefined) reports.push(createDataReport(plan, out, (json) => onReport(plan, json), followed));
   return reports;
 }
 

@@ -4,42 +4,92 @@ import type { Plan } from "../plan/plan.ts";
 import { type UserError, unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
+import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
+import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
+import {
+  createScenariosSchema,
+  SCENARIOS_VERSION,
+  type ScenarioReportJson,
+  type ScenariosJson,
+} from "./schema/scenarios.ts";
+import { createSweepSchema, SWEEP_VERSION, type SweepJson } from "./schema/sweep.ts";
+import { buildScenariosModel } from "./sweep/scenarios-model.ts";
+import { buildSweepModel, type PointValues, type Sweep } from "./sweep/sweep-model.ts";
 
-/** Rampart's JSON of a run, read again. All other reports are made from it: see `model-files.ts`. */
+/** Rampart's JSON, read again. All other reports are made from it: see `model-files.ts`. */
 
-/** Reports on several runs, by a list that only they have. */
+/** What a file can hold besides a run, by a list that only it has. */
 const JOINT = [
-  ["points", "several runs, such as a sweep"],
-  ["comparisons", "a comparison"],
+  { list: "scenarios", version: SCENARIOS_VERSION, schema: createScenariosSchema },
+  { list: "points", version: SWEEP_VERSION, schema: createSweepSchema },
+  { list: "comparisons", version: COMPARISON_VERSION, schema: createComparisonSchema },
 ] as const;
 
-/** Reads a report. @throws UserError when the file is not a report of this version */
-export function readStoredReport(path: string): ReportModel {
+/** Reads a report. @param isAll shows all metrics of a comparison @throws UserError when the file is not a report of this version */
+export function readStoredReport(path: string, isAll = false): ReportModel {
   const document = parse(path);
-  const fields = new Map(Object.entries(document ?? {}));
-  const joint = JOINT.find(([key]) => Array.isArray(fields.get(key)));
-  if (joint !== undefined) {
-    const hint = "Run it again for its page, its summary or its table.";
-    throw userError("mismatch", path, `is the JSON of ${joint[1]}, which cannot be shown again`, hint);
-  }
-  const version = (document as { readonly version?: unknown } | null)?.version;
-  if (typeof version === "number" && version !== REPORT_VERSION) throw refuseVersion(path, version, document as object);
-  const read = v.safeParse(createReportSchema(), document);
+  const fields = new Map<string, unknown>(Object.entries(document ?? {}));
+  const { version: own, schema } = JOINT.find(({ list }) => Array.isArray(fields.get(list))) ?? {
+    ...{ version: REPORT_VERSION, schema: createReportSchema },
+  };
+  const version = fields.get("version");
+  if (typeof version === "number" && version !== own) throw refuseVersion(path, version, document as object);
+  const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
-  const json = read.output as ReportJson;
-  const plan = withStandIns(json.plan as unknown as Plan);
-  checkPlan(plan);
-  return buildRunModel(plan, json);
+  const model = modelOf(read.output, isAll);
+  if (model !== undefined) return model;
+  const hint = "Run rampart compare on the files of these runs again.";
+  throw userError("mismatch", path, "is the JSON of rampart compare, which has no runs to show again", hint);
 }
 
-/** Returns a plan with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
-function withStandIns(plan: Plan): Plan {
-  return withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));
+/** A document that is written as JSON. */
+type StoredJson = ScenarioReportJson | ScenariosJson;
+
+/** Builds what a document shows; undefined for a comparison of files, which has no runs. @param isAll shows all metrics of a comparison */
+export function modelOf(json: StoredJson, isAll = false): ReportModel | undefined {
+  if ("scenarios" in json)
+    return buildScenariosModel(
+      json,
+      json.scenarios.map(({ report }) => report && modelOf(report, isAll)),
+    );
+  if ("points" in json) return buildSweepModel(toSweep(json));
+  if (!("comparisons" in json)) return buildRunModel(planOf(json), json);
+  const alternation = toAlternation(json);
+  const side = alternation && compareBlocks(alternation, isAll);
+  return alternation && side && buildAlternationModel(alternation, side);
+}
+
+/** Returns the plan of a run, with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
+function planOf({ plan: written }: ReportJson): Plan {
+  const plan = written as unknown as Plan;
+  const whole = withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));
+  checkPlan(whole);
+  return whole;
+}
+
+function toSweep({ kind, points, missing, pointCount }: SweepJson): Sweep {
+  const toValues = (values: object): PointValues =>
+    Object.entries(values).map(([name, value]) => [name, String(value)] as const);
+  return {
+    points: points.map(({ values, report }) => ({ values: toValues(values), plan: planOf(report), json: report })),
+    missing: missing.map(({ values, reason }) => ({ values: toValues(values), reason })),
+    asked: pointCount,
+    ...(kind === "targets" ? { noun: kind } : {}),
+  };
+}
+
+function toAlternation({ alternation, comparisons: [first] }: ComparisonJson): Alternation | undefined {
+  if (alternation === undefined || first === undefined) return undefined;
+  const { precisionRatio: precision, isStrict, blocks } = alternation;
+  return {
+    ...{ names: [first.base.name, first.new.name], precision, isStrict },
+    blocks: blocks.map(({ target, report }) => ({ target, plan: planOf(report), json: report })),
+  };
 }
 
 /** What every report is made from, and older versions do not have. */
@@ -47,7 +97,7 @@ const NEEDED = ["verdict", "notes", "overTime"] as const;
 
 function refuseVersion(path: string, version: number, document: object): UserError {
   const missing = NEEDED.filter((key) => !(key in document));
-  const isOld = OLD_VERSIONS.includes(version);
+  const isOld = "plan" in document && OLD_VERSIONS.includes(version);
   const lacks = isOld
     ? `, which lacks what reports are made from: ${[...missing, "metrics of levels"].join(", ")}`
     : "";

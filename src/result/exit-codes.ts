@@ -15,6 +15,28 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** The exit codes with their words, the gravest first. */
+const VERDICTS: readonly (readonly [code: number, word: string])[] = [
+  [EXIT.internal, "DEFECT"],
+  [EXIT.usage, "REFUSED"],
+  [EXIT.unreachable, "UNREACHABLE"],
+  [EXIT.output, "NOT WRITTEN"],
+  [EXIT.interrupted, "INTERRUPTED"],
+  [EXIT.assertionFailed, "FAILED"],
+  [EXIT.unstable, "UNRESOLVED"],
+  [EXIT.passed, "PASSED"],
+];
+
+/** Returns the gravest of exit codes; 0 if there are none. */
+export function gravestOf(codes: readonly number[]): number {
+  return VERDICTS.find(([one]) => codes.includes(one))?.[0] ?? EXIT.passed;
+}
+
+/** Returns the word for how one of several runs ended. @param code undefined: it was not run */
+export function wordOfExit(code: number | undefined): string {
+  return VERDICTS.find(([one]) => one === code)?.[1] ?? "not run";
+}
+
 /** Returns the exit code of a run that ended with an error. */
 export function exitCodeOf(code: RunErrorCode): number {
   switch (code) {

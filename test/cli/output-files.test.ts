@@ -52,7 +52,12 @@ const profile = (url: string): string[] => [
 ];
 const ARTIFACTS = "out/tiny-openai-chat-concurrency1";
 
-const FILES = { "in.json": PAYLOADS, "x.ts": scenario(URL_OF_MOCK), "lines.jsonl": '{"text":"hello"}\n' };
+const FILES = {
+  "in.json": PAYLOADS,
+  "x.ts": scenario(URL_OF_MOCK),
+  "y.ts": scenario(URL_OF_MOCK),
+  "lines.jsonl": '{"text":"hello"}\n',
+};
 
 interface Clash {
   readonly what: string;
@@ -67,6 +72,20 @@ const CLASHES: readonly Clash[] = [
   {
     what: "scenario, its payloads",
     args: ["run", "x.ts", "--json", "in.json"],
+    code: 64,
+    input: "in.json",
+    said: /--json: is also a file that the run reads, .*in\.json \(got in\.json\)/,
+  },
+  {
+    what: "two scenarios, the payloads of one",
+    args: ["run", "x.ts", "y.ts", "--json", "in.json"],
+    code: 64,
+    input: "in.json",
+    said: /--json: is also a file that the run reads, .*in\.json \(got in\.json\)/,
+  },
+  {
+    what: "a sweep, its payloads",
+    args: ["run", "x.ts", "--sweep", "users=1,2", "--json", "in.json"],
     code: 64,
     input: "in.json",
     said: /--json: is also a file that the run reads, .*in\.json \(got in\.json\)/,

@@ -16,6 +16,14 @@ export default defineScenario({
 });
 `;
 
+/** Of files. */
+const COMPARISON = {
+  version: 2,
+  verdict: { name: "measured", headline: "", reasons: [], exitCode: 0 },
+  notes: [],
+  comparisons: [],
+};
+
 const LIMIT = { timeout: 120_000 };
 
 describe("a stored report", () => {
@@ -72,8 +80,9 @@ describe("a stored report", () => {
       "v9.json": '{"version": 9}',
       "other.json": "[1]",
       "text.json": "no JSON",
-      "sweep.json": '{"version":2,"points":[]}',
-      "ab.json": '{"version":3,"comparisons":[]}',
+      "sweep.json": '{"version":7,"points":[]}',
+      "sweep2.json": '{"version":2,"points":[{}]}',
+      "compare.json": JSON.stringify(COMPARISON),
     };
     await inFolder(files, async (folder) => {
       for (const [args, message] of [
@@ -83,8 +92,12 @@ describe("a stored report", () => {
           ["v2.json"],
           /v2\.json: is a report of version 2, which lacks .*: verdict, notes, overTime, metrics of levels\. Use .* or rampart compare, which reads it/,
         ],
-        [["sweep.json"], /sweep\.json: is the JSON of several runs, such as a sweep, which cannot be shown again\./],
-        [["ab.json"], /ab\.json: is the JSON of a comparison, which cannot be shown again\./],
+        [["sweep.json"], /sweep\.json: is a report of version 7\. Use the Rampart that wrote it/],
+        [["sweep2.json"], /sweep2\.json: is not the JSON of a run/],
+        [
+          ["compare.json"],
+          /compare\.json: is the JSON of rampart compare, which has no runs to show again\. Run rampart/,
+        ],
         [["other.json"], /other\.json: is not the JSON of a run\. Give the JSON report of Rampart/],
         [["text.json"], /text\.json: is not the JSON of a run/],
         [[], /FILE: is missing/],

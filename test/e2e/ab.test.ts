@@ -45,7 +45,7 @@ export default defineScenario({
 const at = (path: string): string => `http("${server.url}/${path}")`;
 
 interface AbJson {
-  readonly order: readonly string[];
+  readonly alternation: { readonly blocks: readonly { readonly target: string }[] };
   readonly verdict: { readonly name: string };
   readonly comparisons: readonly {
     readonly base: { readonly name: string; readonly runs: readonly unknown[] };
@@ -78,7 +78,10 @@ describe("ab(…)", () => {
     const file = writeScenario("slower", `ab(${at("40")}, ${at("160")}, { pairs: 3, names: ["old", "new"] })`);
     const { code, stdout, stderr, report, metric } = await compare(file);
     assert.equal(code, 0, stdout + stderr);
-    assert.deepEqual(report.order, ["old", "new", "new", "old", "old", "new"]);
+    assert.deepEqual(
+      report.alternation.blocks.map((block) => block.target),
+      ["old", "new", "new", "old", "old", "new"],
+    );
     assert.deepEqual(blocksOf(paths), ["/40", "/160", "/40", "/160"]);
     assert.equal(paths.length, 6 * 20);
     const latency = metric("latency.p50");
@@ -118,12 +121,12 @@ describe("ab(…)", () => {
       `ab(${at("10")}, http("${server.url}/10", { method: "FETCH" as never }))`,
       "repeat: 2,",
     );
-    const { code, stderr } = await runRampart(["run", wrong, "--url", "localhost:1", "--csv", join(folder, "x.csv")]);
+    const { code, stderr } = await runRampart(["run", wrong, "--url", "localhost:1", "--records", join(folder, "x")]);
     assert.equal(code, 64);
     assert.match(stderr, /target\.b\.method/);
     assert.match(stderr, /repeat: ab\(…\) already repeats each target/);
     assert.match(stderr, /--url: ab\(…\) has two targets/);
-    assert.match(stderr, /--csv: cannot hold more than one run/);
+    assert.match(stderr, /--records: cannot hold/);
     const options = writeScenario("options", `ab(${at("10")}, ${at("10")}, { pairs: 1, names: ["x", "x"] })`);
     const refused = await runRampart(["run", options]);
     assert.match(refused.stderr, /target\.pairs: must be 2 or more/);
@@ -134,6 +137,9 @@ describe("ab(…)", () => {
   test("shows both plans, and says how long it takes", LIMIT, async () => {
     const file = writeScenario("planned", `ab(${at("10")}, ${at("20")}, { pairs: 2 })`);
     const { stdout } = await runRampart(["run", file, "--dry-run"]);
+    const timed = await runRampart(["run", file, "--for", "200ms", "--dry-run"]);
+    const { expectedTime } = JSON.parse(timed.stdout) as { readonly expectedTime: object };
+    assert.deepEqual(expectedTime, { leastMs: 1600, mostMs: 1600 });
     const shown = JSON.parse(stdout) as {
       readonly order: readonly string[];
       readonly plans: readonly { readonly target: { readonly path: string } }[];

@@ -124,12 +124,13 @@ describe("a sweep", () => {
     assert.match(stderr, /a sweep of 3 points, expected to take about 1\.2 s/);
     open.clear();
     const { stdout } = await runRampart([...args, "--dry-run"]);
-    const plans = JSON.parse(stdout) as {
-      readonly values: object;
-      readonly plan: { readonly load: { readonly levels: unknown } };
-    }[];
+    const { expectedTime, points } = JSON.parse(stdout) as {
+      readonly expectedTime: object;
+      readonly points: { readonly values: object }[];
+    };
+    assert.deepEqual(expectedTime, { leastMs: 1200, mostMs: 1200 });
     assert.deepEqual(
-      plans.map(({ values }) => values),
+      points.map(({ values }) => values),
       [{ users: "1" }, { users: "2" }, { users: "3" }],
     );
     assert.equal(open.size, 0);
@@ -159,7 +160,7 @@ describe("a sweep", () => {
       /--sweep: is not NAME=VALUE,VALUE \(got users\)/,
       /--sweep json: says nothing about what is measured/,
       /--sweep ms: has a value twice/,
-      /--records: cannot hold more than one point/,
+      /--records: cannot hold more than one run/,
     ])
       assert.match(refused.stderr, part);
     assert.equal(open.size, 0);

@@ -73,6 +73,18 @@ test("a run that ended early is a failed case of JUnit", () => {
   assert.equal(last?.children[0]?.attributes["type"], "unreachable");
 });
 
+test("a run whose requests all failed has a failed case of JUnit, also without assertions", () => {
+  const bare = makePlan({ outputs: { style: "rampart" } });
+  const failures = [{ kind: "http", count: 3, example: "no", status: 500 }] as const;
+  const result = makeResult(bare, [makeLevel()], { failures, completedCount: 0, failedCount: 3 });
+  const { suites } = buildRunModel(bare, toReportJson(bare, result));
+  const failed = suites.flatMap(({ cases }) => cases.filter(({ state }) => state === "fail"));
+  assert.deepEqual(
+    failed.map(({ name, kind, message }) => [name, kind, message]),
+    [["requests succeed", "only-failures", "all 3 requests failed: no"]],
+  );
+});
+
 test("XML stays well formed whatever the texts are", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {

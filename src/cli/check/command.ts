@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf, plural } from "../../plan/units.ts";
 import { describeLoad } from "../../registry/level-names.ts";
-import { describeTime, estimateAllRuns, type RunTime } from "../../registry/run-time.ts";
+import { describeTime, estimateAllRuns, joinTimes, type RunTime } from "../../registry/run-time.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
@@ -12,8 +12,9 @@ import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
+import type { RunRequest } from "../scenarios/parts.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
-import { findScenarios, partsOf, type RunRequest, runParts } from "../scenarios/several.ts";
+import { findScenarios, partsOf, runParts } from "../scenarios/several.ts";
 import { checkTypes, type TypeCheck } from "./type-check.ts";
 
 /** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
@@ -92,15 +93,11 @@ function describeRuns(runs: readonly PlannedRun[]): string[] {
 
 /** Returns how long several runs take together; undefined when this is not known of each. */
 function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | undefined {
-  const times = runs.map(({ plan }) => estimateAllRuns(plan));
-  if (!times.every((time) => time !== undefined)) return undefined;
-  const join = (all: readonly number[]): number =>
-    areAtOnce ? Math.max(...all) : all.reduce((total, ms) => total + ms, 0);
-  return {
-    leastMs: join(times.map(({ leastMs }) => leastMs)),
-    mostMs: join(times.map(({ mostMs }) => mostMs)),
-    parts: areAtOnce ? `${runs.length} targets at the same time` : `${runs.length} blocks`,
-  };
+  const span = joinTimes(
+    runs.map(({ plan }) => estimateAllRuns(plan)),
+    areAtOnce,
+  );
+  return span && { ...span, parts: areAtOnce ? `${runs.length} targets at the same time` : `${runs.length} blocks` };
 }
 
 /** Describes what is measured, and under which load. */

@@ -22,7 +22,6 @@ import { explainErrors } from "../explain-errors.ts";
 import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { parseLimit, parsePrecision } from "../options/parse-limit.ts";
-import { STDOUT_FILE, toOutputPath } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
 import { inScenario, withNames } from "../setting-names.ts";
@@ -106,7 +105,7 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
     const hint = "Give a percentage above 0 and up to 100 %, such as 2%.";
     problems.push(problem("invalid-value", "--precision", "is not a percentage", hint, givenPrecision));
   }
-  const files = readOutputFiles(given, flags, problems);
+  const files = readFiles(flags, sharedOptions("compare"), [...given.base, ...given.candidates.flat()], problems);
   if (problems.length > 0 || precision === undefined) throw new UserError(problems);
   return {
     given,
@@ -117,16 +116,6 @@ function readRequest(given: GivenSides, flags: FlagValues): Request {
     isAll: flags.has("verbose"),
     files,
   };
-}
-
-function readOutputFiles(given: GivenSides, flags: FlagValues, problems: Problem[]): OutputFilesPlan {
-  const options = sharedOptions("compare");
-  const [first, second] = options.filter(({ name }) => toOutputPath(flags.text(name)) === STDOUT_FILE);
-  if (first !== undefined && second !== undefined) {
-    const message = `is standard output like --${first.name}`;
-    problems.push(problem("conflict", `--${second.name}`, message, "Give one of them a file."));
-  }
-  return readFiles(flags, options, [...given.base, ...given.candidates.flat()], problems);
 }
 
 async function compare(request: Request, io: CommandIo): Promise<number> {

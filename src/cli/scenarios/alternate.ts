@@ -1,28 +1,20 @@
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, UserError } from "../../plan/problem.ts";
-import { compareRuns } from "../../report/compare/compare-runs.ts";
-import type { RunSet } from "../../report/compare/comparison.ts";
-import { toComparisonJson } from "../../report/compare/json.ts";
-import type { ComparedSides } from "../../report/compare/limits.ts";
-import { buildComparisonModel } from "../../report/compare/model.ts";
-import { judgeComparison } from "../../report/compare/verdict.ts";
-import { toReportJson } from "../../report/json/report-json.ts";
-import type { ReportModel } from "../../report/model/report-model.ts";
-import { MODEL_FILES } from "../../report/model-files.ts";
-import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
-import { rampartJson } from "../../report/read/runs/rampart-json.ts";
-import { joinChecks, type SweptPoint } from "../../report/sweep/sweep-model.ts";
+import {
+  type Alternation,
+  type Block,
+  buildAlternationModel,
+  compareBlocks,
+  toAlternationJson,
+} from "../../report/compare/alternating.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
-import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { expectedAtMost, showPlan } from "../expected-time.ts";
+import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
+import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { fileKeyOf } from "../options/shared-option.ts";
-import { sharedOptions } from "../options/shared-options.ts";
 import { silent } from "../output-files.ts";
-import { readFiles } from "../shared-flags.ts";
-import { showReports } from "./sweep.ts";
+import { checkPointFiles, showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
 
@@ -35,6 +27,7 @@ export interface AbRun {
   /** Runs a block. Returns its exit code. */
   runBlock(side: AbSide, io: CommandIo, watch: PointWatch): Promise<number>;
   readonly onRuns: OnRuns | undefined;
+  readonly onReport: OnReport | undefined;
 }
 
 const DEFAULT_PAIRS = 5;
@@ -45,8 +38,8 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
   const { options, flags } = run;
   const { names = DEFAULT_NAMES, precision, strict = false } = options;
   const problems: Problem[] = checkFlags(flags);
-  readFiles(flags, sharedOptions("run"), [], problems);
   const plans = ([0, 1] as const).map((side) => planOf(run, side, problems));
+  problems.push(...checkPointFiles(flags, "run", plans));
   if (problems.length > 0) throw new UserError(problems);
   const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
   if (run.onRuns !== undefined) {
@@ -56,32 +49,24 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
     );
     return [];
   }
-  if (!flags.has("quiet")) announce(order, plans, names, io);
+  const time = timeOfPlans(order.map((side) => plans[side]));
+  const targets = order.map((side) => names[side]);
+  if (!flags.has("quiet")) io.err(`  ${order.length} blocks: ${targets.join(" ")}${expectedAtMost(time)}\n`);
   if (flags.has("dry-run")) {
-    const shown = { order: order.map((side) => names[side]), plans: plans.map(showPlan) };
-    io.out(`${JSON.stringify(shown, null, 2)}\n`);
+    io.out(formatDryRuns(time, { order: targets, plans: plans.map(showPlan) }));
     return [];
   }
   const { blocks, codes } = await measureBlocks(run, order, io);
-  const [base, next] = ([0, 1] as const).map((side) =>
-    toRunSet(
-      names[side],
-      blocks.filter((one) => one.side === side),
-    ),
-  );
-  if (base === undefined || next === undefined || base.runs.length === 0 || next.runs.length === 0) {
+  const ratio = precision === undefined ? DEFAULT_PRECISION : toRatio(precision);
+  const alternation: Alternation = { names, precision: ratio, isStrict: strict, blocks };
+  const side = compareBlocks(alternation, flags.has("verbose"));
+  if (side === undefined) {
     io.err("rampart: nothing can be compared: a target has no run that ended as planned\n");
     return codes;
   }
-  const comparison = compareRuns(base, next, {
-    precision: precision === undefined ? DEFAULT_PRECISION : toRatio(precision),
-    acceptsWithinRuns: false,
-  });
-  const sides: ComparedSides[] = [{ comparison, limits: [], isAll: flags.has("verbose") }];
-  const model = buildModel(sides, strict, blocks);
-  const json = { ...toComparisonJson(sides, strict), order: order.map((side) => names[side]) };
-  await showReports({ model, json, flags, door: "run" }, io);
-  return [...codes, judgeComparison(sides, strict).exitCode];
+  const [model, json] = [buildAlternationModel(alternation, side), toAlternationJson(alternation, side)];
+  await showReports({ model, json, flags, door: "run", onReport: run.onReport }, io);
+  return [...codes, json.verdict.exitCode];
 }
 
 const DEFAULT_PRECISION = 0.05;
@@ -104,38 +89,8 @@ function planOf(run: AbRun, side: AbSide, problems: Problem[]): Plan | undefined
 }
 
 function checkFlags(flags: FlagValues): Problem[] {
-  const files = sharedOptions("run").flatMap((option) => {
-    const key = fileKeyOf(option);
-    const isWritten = key !== undefined && key !== "csv" && key in MODEL_FILES;
-    if (key === undefined || isWritten || !flags.has(option.name)) return [];
-    return [
-      problem(
-        "conflict",
-        `--${option.name}`,
-        "cannot hold more than one run, and ab(…) makes several",
-        "Leave it out.",
-      ),
-    ];
-  });
-  if (!flags.has("url")) return files;
-  return [...files, problem("conflict", "--url", "ab(…) has two targets", "Give the addresses in the scenario.")];
-}
-
-function announce(
-  order: readonly AbSide[],
-  plans: readonly (Plan | undefined)[],
-  names: readonly [string, string],
-  io: CommandIo,
-): void {
-  const span = expectedAtMost(
-    order.map((side) => plans[side]),
-    (...timesMs) => timesMs.reduce((total, ms) => total + ms, 0),
-  );
-  io.err(`  ${order.length} blocks: ${order.map((side) => names[side]).join(" ")}${span}\n`);
-}
-
-interface Block extends SweptPoint {
-  readonly side: AbSide;
+  if (!flags.has("url")) return [];
+  return [problem("conflict", "--url", "ab(…) has two targets", "Give the addresses in the scenario.")];
 }
 
 async function measureBlocks(
@@ -148,41 +103,9 @@ async function measureBlocks(
   const codes: number[] = [];
   for (const [index, side] of order.entries()) {
     if (io.isQuiet !== true) io.err(`  block ${index + 1} of ${order.length}: ${names[side]} …\n`);
-    const onExecuted: PointWatch["onExecuted"] = (plan, { result }) => {
-      const json = toReportJson(plan, result, { warned: [], nameOf: io.nameOf });
-      blocks.push({ side, values: [["block", `${index + 1} (${names[side]})`]], plan, json });
-    };
-    codes.push(await runBlock(side, silent(io), { onExecuted }));
+    const onReport: PointWatch["onReport"] = (plan, json) => blocks.push({ target: names[side], plan, json });
+    codes.push(await runBlock(side, silent(io), { onReport }));
     if (codes.at(-1) === EXIT.interrupted) break;
   }
   return { blocks, codes };
-}
-
-/** Returns the runs of a target that ended as planned, as they are compared. */
-function toRunSet(name: string, blocks: readonly Block[]): RunSet {
-  const runs = blocks.flatMap(({ values, json }): readonly MeasuredRun[] =>
-    rampartJson.read({
-      path: values.map((value) => value.join(" ")).join(),
-      head: "",
-      readText: () => "",
-      readDocument: () => ({ ...json }),
-    }),
-  );
-  return { name, runs: runs.filter(({ isPartial }) => !isPartial) };
-}
-
-/** The comparison, with what was asserted in all blocks. */
-function buildModel(sides: readonly ComparedSides[], isStrict: boolean, blocks: readonly Block[]): ReportModel {
-  const model = buildComparisonModel(sides, isStrict);
-  const checks = joinChecks(blocks, "blocks");
-  const broken = blocks.filter(({ json }) => json.verdict.name === "failed").length;
-  const verdict =
-    broken === 0
-      ? model.verdict
-      : {
-          ...model.verdict,
-          name: "failed" as const,
-          headline: `${broken} of ${blocks.length} blocks failed; ${model.verdict.headline}`,
-        };
-  return { ...model, verdict, checks: [...model.checks, ...checks] };
 }

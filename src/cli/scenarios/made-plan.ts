@@ -28,8 +28,7 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
   const onInterrupt = (signal: EndSignal): void =>
     io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await executePlan(plan, reportIo, { onInterrupt });
-  watch?.onExecuted?.(plan, executed);
+  const executed = await executePlan(plan, reportIo, { onInterrupt, watch });
   return conclude(plan, executed, flags, io);
 }
 

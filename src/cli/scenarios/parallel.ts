@@ -1,6 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
-import { toReportJson } from "../../report/json/report-json.ts";
 import {
   buildSweepModel,
   type MissingPoint,
@@ -11,8 +10,8 @@ import {
 } from "../../report/sweep/sweep-model.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
-import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { expectedAtMost, showPlan } from "../expected-time.ts";
+import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
+import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
@@ -28,13 +27,15 @@ export interface ParallelRun {
   /** Runs the load of a target. Returns its exit code. */
   runPart(part: number, io: CommandIo, watch: PointWatch): Promise<number>;
   readonly onRuns: OnRuns | undefined;
+  readonly onReport: OnReport | undefined;
 }
 
 /** Measures all targets at the same time. Returns the exit code of each. @throws UserError with all problems */
 export async function runParallel(run: ParallelRun, io: CommandIo): Promise<readonly number[]> {
   const { names, flags } = run;
-  const problems: Problem[] = [...checkPointFiles(flags, "run"), ...checkFlags(flags)];
+  const problems: Problem[] = checkFlags(flags);
   const plans = names.map((_, part) => planOf(run, part, problems));
+  problems.push(...checkPointFiles(flags, "run", plans));
   if (problems.length > 0) throw new UserError(problems);
   if (run.onRuns !== undefined) {
     run.onRuns(
@@ -43,14 +44,16 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
     );
     return [];
   }
-  if (!flags.has("quiet")) announce(names, plans, io);
+  const time = timeOfPlans(plans, true);
+  if (!flags.has("quiet")) io.err(`  at the same time: ${names.join(", ")}${expectedAtMost(time)}\n`);
   if (flags.has("dry-run")) {
-    const shown = names.map((target, part) => ({ target, plan: showPlan(plans[part]) }));
-    io.out(`${JSON.stringify(shown, null, 2)}\n`);
+    const targets = names.map((target, part) => ({ target, plan: showPlan(plans[part]) }));
+    io.out(formatDryRuns(time, { targets }));
     return [];
   }
   const { sweep, codes } = await measure(run, io);
-  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: "run" }, io);
+  const { onReport } = run;
+  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: "run", onReport }, io);
   return codes;
 }
 
@@ -80,10 +83,6 @@ function checkFlags(flags: FlagValues): Problem[] {
   );
 }
 
-function announce(names: readonly string[], plans: readonly (Plan | undefined)[], io: CommandIo): void {
-  io.err(`  at the same time: ${names.join(", ")}${expectedAtMost(plans, Math.max)}\n`);
-}
-
 async function measure(
   { names, runPart }: ParallelRun,
   io: CommandIo,
@@ -94,11 +93,11 @@ async function measure(
   const runs = names.map(async (name, part) => {
     const values: PointValues = [["target", name]];
     const own = peers[part];
-    const onExecuted: PointWatch["onExecuted"] = (plan, { result }) => {
-      found[part] = { values, plan, json: toReportJson(plan, result, { warned: [], nameOf: io.nameOf }) };
+    const onReport: PointWatch["onReport"] = (plan, json) => {
+      found[part] = { values, plan, json };
     };
     try {
-      return await runPart(part, silent(io), { onExecuted, ...(own === undefined ? {} : { peers: own }) });
+      return await runPart(part, silent(io), { onReport, ...(own === undefined ? {} : { peers: own }) });
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       missing.push({ values, reason: error.message });

@@ -3,10 +3,10 @@ import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
-import { describeSpan, estimateAllRuns } from "../../registry/run-time.ts";
-import { toRepeatedJson, toReportJson } from "../../report/json/report-json.ts";
+import { describeSpan } from "../../registry/run-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
+import type { ScenarioReportJson } from "../../report/schema/scenarios.ts";
 import {
   buildSweepModel,
   type PointValues,
@@ -18,12 +18,12 @@ import { renderText, styleOf } from "../../report/text/render-text.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
-import type { CommandIo, OnRuns, PointWatch } from "../execute.ts";
-import { showPlan } from "../expected-time.ts";
+import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
+import { formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
+import { inputFilesOf, routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
@@ -37,6 +37,8 @@ export interface SweepDoor {
   runPoint(flags: FlagValues, io: CommandIo, watch: PointWatch): Promise<number>;
   /** Receives the points, which are then not run; not called where a plan needs a server that is started first. Absent: they are run. */
   readonly onRuns?: OnRuns | undefined;
+  /** Receives the report on all points. */
+  readonly onReport?: OnReport | undefined;
 }
 
 /** Options that say nothing about what is measured. */
@@ -58,6 +60,8 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
     values.reduce((given, one) => place(given, one, command), withoutFiles);
   const once = withoutRepeats(silent(io));
   const plans = await planAll(points, (values, watch) => command.runPoint(flagsOf(values), once, watch));
+  problems.push(...checkPointFiles(flags, command.door, plans));
+  if (problems.length > 0) throw new UserError(problems);
   if (command.onRuns !== undefined) {
     const known = plans.filter((plan) => plan !== undefined);
     const nameOf = (at: number): string => formatPoint(points[at] ?? []);
@@ -68,16 +72,19 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
       );
     return [];
   }
-  if (!flags.has("quiet")) announce(points.length, plans, io);
+  const time = timeOfPlans(plans);
+  const span = time === undefined ? "" : `, expected to take ${describeSpan(time)}`;
+  if (!flags.has("quiet")) io.err(`  a sweep of ${countOf(points.length, "point")}${span}\n`);
   if (flags.has("dry-run")) {
     const shown = points.map((values, at) => ({ values: Object.fromEntries(values), plan: showPlan(plans[at]) }));
-    io.out(`${JSON.stringify(shown, null, 2)}\n`);
+    io.out(formatDryRuns(time, { points: shown }));
     return [];
   }
   const { sweep, codes } = await measureAll(points, io, (values, watch) =>
     command.runPoint(flagsOf(values), once, watch),
   );
-  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door: command.door }, io);
+  const { door, onReport } = command;
+  await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door, onReport }, io);
   return codes;
 }
 
@@ -108,14 +115,8 @@ async function measureAll(
   const codes: number[] = [];
   for (const [index, values] of points.entries()) {
     if (io.isQuiet !== true) io.err(`  point ${index + 1} of ${points.length}: ${formatPoint(values)} …\n`);
-    const onExecuted: PointWatch["onExecuted"] = (plan, { result, repeated }) => {
-      const options = { warned: [], nameOf: io.nameOf };
-      const json =
-        repeated === undefined ? toReportJson(plan, result, options) : toRepeatedJson(plan, repeated, options);
-      done.push({ values, plan, json });
-    };
     try {
-      codes.push(await run(values, { onExecuted }));
+      codes.push(await run(values, { onReport: (plan, json) => done.push({ values, plan, json }) }));
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       missing.push({ values, reason: error.message });
@@ -124,19 +125,6 @@ async function measureAll(
     if (codes.at(-1) === EXIT.interrupted) break;
   }
   return { sweep: { points: done, missing, asked: points.length }, codes };
-}
-
-function announce(count: number, plans: readonly (Plan | undefined)[], io: CommandIo): void {
-  const times = plans.map((plan) => plan && estimateAllRuns(plan));
-  const known = times.filter((time) => time !== undefined);
-  if (known.length < count) {
-    io.err(`  a sweep of ${countOf(count, "point")}\n`);
-    return;
-  }
-  const sum = (pick: (time: { readonly leastMs: number; readonly mostMs: number }) => number): number =>
-    known.reduce((total, time) => total + pick(time), 0);
-  const span = describeSpan({ leastMs: sum(({ leastMs }) => leastMs), mostMs: sum(({ mostMs }) => mostMs) });
-  io.err(`  a sweep of ${countOf(count, "point")}, expected to take ${span}\n`);
 }
 
 /** Reads what is varied. @param problems gets all problems */
@@ -187,10 +175,11 @@ function outputNames(door: Door): string[] {
     .map(({ name }) => name);
 }
 
-/** Checks the files of a report on several points. */
-export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
+/** Checks the files of a report on several runs. @param plans of the runs, as far as they are known */
+export function checkPointFiles(flags: FlagValues, door: Door, plans: readonly (Plan | undefined)[] = []): Problem[] {
   const problems: Problem[] = [];
-  readFiles(flags, sharedOptions(door), [], problems);
+  const read = plans.flatMap((plan) => (plan === undefined ? [] : inputFilesOf(plan)));
+  readFiles(flags, sharedOptions(door), read, problems);
   const single = sharedOptions(door)
     .filter((option) => !((fileKeyOf(option) ?? "json") in MODEL_FILES))
     .map(({ name }) => name);
@@ -199,7 +188,7 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
     ...[...single, "save"]
       .filter((name) => flags.has(name))
       .map((name) =>
-        problem("conflict", `--${name}`, "cannot hold more than one point", "Leave it out, or run one point."),
+        problem("conflict", `--${name}`, "cannot hold more than one run", "Leave it out, or measure one run."),
       ),
   ];
 }
@@ -207,16 +196,18 @@ export function checkPointFiles(flags: FlagValues, door: Door): Problem[] {
 /** A report on several runs together, and where it is shown. */
 interface JointReport {
   readonly model: ReportModel;
-  readonly json: object;
+  readonly json: ScenarioReportJson;
   readonly flags: FlagValues;
   readonly door: Door;
+  readonly onReport: OnReport | undefined;
 }
 
 /** Prints the report on several runs, and writes its files. @throws RunError for a file that cannot be written */
-export async function showReports({ model, json, flags, door }: JointReport, io: CommandIo): Promise<void> {
+export async function showReports({ model, json, flags, door, onReport }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
+  onReport?.(json);
   await writeModelFiles(files, model, json);
 }
 

@@ -3,7 +3,7 @@ import { countOf, plural } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { VerdictName } from "../model/report-model.ts";
 import { countJudged } from "../model/values.ts";
-import { REASON_ORDER, type ReasonJson } from "../schema/report-schema.ts";
+import { type ReasonJson, worstFirst } from "../schema/report-schema.ts";
 import type { PlacedMetric } from "./comparison.ts";
 import {
   describeNeeds,
@@ -76,7 +76,7 @@ function reasonsOf(sides: readonly ComparedSides[], isStrict: boolean): ReasonJs
     });
     return [...ofLimits, ...ofMetrics];
   });
-  return REASON_ORDER.flatMap((state) => all.filter((reason) => reason.state === state));
+  return worstFirst(all);
 }
 
 function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<ComparisonVerdict, "reasons"> {

@@ -57,8 +57,10 @@ function formatFacts({ verdict, notes, sections }: ReportModel): string {
     return count === 0 ? [] : [countOf(count, one, many)];
   });
   const noted = counts.length === 0 ? "" : `<a href="#notes">${counts.join(", ")}</a>`;
+  // Of several scenarios the first section of each is enough.
+  const isBelow = (title: string): boolean => sections.some((other) => title.startsWith(`${other.title}: `));
   const links = sections
-    .filter((section) => section.title !== "" && hasContent(section))
+    .filter((section) => section.title !== "" && hasContent(section) && !isBelow(section.title))
     .map(({ id, title }) => `<a href="#${escapeHtml(id)}">${escapeHtml(title)}</a>`);
   const facts = verdict.facts.map((fact) => `<span>${escapeHtml(fact)}</span>`).join("");
   return `<span class="facts">${facts}${noted}</span>${links.length === 0 ? "" : `<nav>${links.join("")}</nav>`}`;

@@ -7,7 +7,7 @@ import { inBaseUnit } from "../schema/read-metrics.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { Cell, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, detail, estimateCell, makeTable } from "./tables.ts";
+import { type ColumnSpec, column, estimateCell, makeTable, summary } from "./tables.ts";
 
 /** The knee of a sweep in a line, and the capacity answer. */
 
@@ -20,52 +20,82 @@ export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<
     : `throughput still grows at ${at}, the last level: the server is not at its limit`;
 }
 
+/** A capacity with the names of its row. */
+export interface CapacityRow extends NamedRow {
+  readonly json: CapacityJson;
+}
+
+/** Returns the capacities of the runs of a report. */
+export function capacitiesOf({ plan, runs }: ReportView): CapacityRow[] {
+  return runs.flatMap(({ name, json: { capacity } }) =>
+    capacity === undefined ? [] : [{ run: name, name: describeLevel(plan, capacity.level), json: capacity }],
+  );
+}
+
+/** Says why no level of a report has the capacity that its plan asks for; undefined when one has, or the plan does not ask. */
+export function whyNoCapacity(view: ReportView): string | undefined {
+  const { capacity } = view.plan;
+  if (capacity === undefined || capacitiesOf(view).length > 0) return undefined;
+  const found = view.runs.flatMap(({ json: { findMax } }) => findMax ?? []);
+  const ofSearch = found.every((one) => one.isResolved)
+    ? "every load breaks a limit"
+    : "no load is certain to keep the limits";
+  const reason = found.length > 0 ? ofSearch : "no request succeeded";
+  return `the capacity of ${countOf(capacity.gpuCount, "GPU")} is not known: ${reason}`;
+}
+
 /** Makes the section with the capacity, or with the reason why it is unknown. Undefined if the plan does not ask for it. */
 export function capacitySection(view: ReportView): Section | undefined {
-  type Row = NamedRow & { readonly json: CapacityJson };
-  const rows = view.runs.flatMap(({ name, json: { capacity } }): Row[] =>
-    capacity === undefined ? [] : [{ run: name, name: describeLevel(view.plan, capacity.level), json: capacity }],
-  );
+  const why = whyNoCapacity(view);
+  const rows = capacitiesOf(view).map((row) => ({ ...row, at: row.run }));
+  return makeCapacitySection(rows, levelNames(view), view.words.unit, why === undefined ? [] : [why]);
+}
+
+/**
+ * Makes the section with capacities; undefined where there is nothing.
+ * @param names the columns that name a row @param unit of throughput @param unknown why others are unknown, a line each
+ */
+export function makeCapacitySection<Row extends CapacityRow & { readonly at: string }>(
+  rows: readonly Row[],
+  names: readonly ColumnSpec<Row>[],
+  unit: string,
+  unknown: readonly string[],
+): Section | undefined {
   const [first] = rows;
-  if (first === undefined) return unknownCapacity(view);
-  const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount } = first.json;
+  if (first === undefined)
+    return unknown.length === 0 ? undefined : { ...summary("capacity", "Capacity"), lines: unknown };
+  const { gpuCount, gpuHourPrice, targetUserCount = 0, targetGpuCount, outputTokensPerSecPerGpu } = first.json;
   const users = `GPUs for ${countOf(targetUserCount, "user")}`;
-  const hasTokens = first.json.outputTokensPerSecPerGpu !== undefined;
-  const what = view.words.unit.startsWith("infer") ? "inferences" : "requests";
+  const what = unit.startsWith("infer") ? "inferences" : "requests";
   const estimate = (key: string, title: string, pick: (json: CapacityJson) => EstimateJson | undefined) =>
     column<Row>(key, title, key.startsWith("cost") ? "mean" : "rate", 0, ({ json }) => cellOf(pick(json)));
   const specs: ColumnSpec<Row>[] = [
-    ...levelNames(view),
-    ...(hasTokens
+    ...names,
+    ...(outputTokensPerSecPerGpu === undefined
       ? [
-          estimate("outputTokensPerSecPerGpu", "tokens/s per GPU", (json) => json.outputTokensPerSecPerGpu),
-          estimate("costPerMillionOutputTokens", "cost per 1M tokens", (json) => json.costPerMillionOutputTokens),
+          estimate("throughputPerGpu", `${unit} per GPU`, (json) => json.throughputPerGpu),
+          estimate("costPerMillion", `cost per 1M ${what}`, (json) => json.costPerMillion),
         ]
       : [
-          estimate("throughputPerGpu", `${view.words.unit} per GPU`, (json) => json.throughputPerGpu),
-          estimate("costPerMillion", `cost per 1M ${what}`, (json) => json.costPerMillion),
+          estimate("outputTokensPerSecPerGpu", "tokens/s per GPU", (json) => json.outputTokensPerSecPerGpu),
+          estimate("costPerMillionOutputTokens", "cost per 1M tokens", (json) => json.costPerMillionOutputTokens),
         ]),
     column("targetGpuCount", users, "count", 0, ({ json }) => json.targetGpuCount),
   ];
+  const more = rows.filter(({ json }) => json.isLowerBound);
+  const which = more.length === rows.length ? "" : `${more.map(({ at }) => at).join("; ")}: `;
   const linear = `${users}: whole servers like this one, each with as many users as here (linear extrapolation)`;
   const lines = [
-    ...(rows.some(({ json }) => json.isLowerBound)
-      ? ["the server may do more: the load was not raised above this"]
-      : []),
+    ...unknown,
+    ...(more.length === 0 ? [] : [`${which}the server may do more: the load was not raised above this`]),
     ...(targetGpuCount === undefined ? [] : [linear]),
   ];
   const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;
-  const title = `Capacity of ${countOf(gpuCount, "GPU")}${price}`;
-  return { ...detail("capacity", title, [makeTable("", specs, rows)]), isSummary: true, lines };
-}
-
-/** Says why no level has the capacity. */
-function unknownCapacity({ plan: { capacity }, runs }: ReportView): Section | undefined {
-  if (capacity === undefined) return undefined;
-  const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
-  const reason = isSearch ? "no load is certain to keep the limits" : "no request succeeded";
-  const what = `the capacity of ${countOf(capacity.gpuCount, "GPU")} is not known`;
-  return { ...detail("capacity", "Capacity", []), isSummary: true, lines: [`${what}: ${reason}`] };
+  return {
+    ...summary("capacity", `Capacity of ${countOf(gpuCount, "GPU")}${price}`),
+    tables: [makeTable("", specs, rows)],
+    lines,
+  };
 }
 
 /** Costs and rates have four digits: a sample does not say more. */

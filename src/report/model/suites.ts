@@ -19,9 +19,12 @@ interface Judged {
 /** Makes the suites: of a single run one, with its checks; of several runs one for each, after one for the checks. */
 export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Suite[] {
   const { startedAt, durationSec } = view.json;
-  const whole = checks.map(
-    ({ text, state, measured }): Case => ({ name: text, timeSec: 0, state, kind: "assertion", message: measured }),
-  );
+  const whole = [
+    ...checks.map(
+      ({ text, state, measured }): Case => ({ name: text, timeSec: 0, state, kind: "assertion", message: measured }),
+    ),
+    ...reasonCases(view),
+  ];
   const isGood = whole.length > 0 && checks.every(({ state }) => state === "pass");
   const casesOf = (run: NamedRun): Case[] => [
     ...view.levels.filter((level) => level.run === run.name).map((level) => levelCase(notes, view, level)),
@@ -39,6 +42,24 @@ export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Sui
     cases: casesOf(run),
   }));
   return whole.length === 0 ? each : [{ name, startedAt, durationSec: 0, cases: whole }, ...each];
+}
+
+/** Reasons of a verdict that have cases of their own: what was asserted, levels, the search, an early end. */
+const WITH_CASES = ["assertion", "ended-early", "mlperf", "search", "unstable"];
+/** What does not hold with the others. */
+const REASON_NAMES: Readonly<Record<string, string>> = {
+  "load-not-sent": "the load is sent",
+  "only-failures": "requests succeed",
+  precision: "the runs are as precise as asked for",
+};
+
+/** The other reasons why runs did not pass, such as that all requests failed. */
+function reasonCases({ json: { verdict } }: ReportView): Case[] {
+  return verdict.reasons.flatMap(({ state, code, text }): Case[] => {
+    if (WITH_CASES.includes(code)) return [];
+    const name = REASON_NAMES[code] ?? code;
+    return [{ name, timeSec: 0, state: state === "fail" ? "fail" : "unresolved", kind: code, message: text }];
+  });
 }
 
 const OUTCOMES: Readonly<Record<LevelJson["outcome"], readonly [state: Case["state"], message: string]>> = {

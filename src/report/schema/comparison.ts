@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { count, described, type Parts, unitSchema } from "./parts.ts";
-import { noteSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { createReportSchema, noteSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
 
 /**
- * Rampart's JSON of a comparison. A later version of Rampart may add fields; `version` changes when a field is
+ * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
  * removed or means something else.
  */
 
@@ -64,6 +64,19 @@ export function createComparisonSchema(object: typeof v.object = v.object) {
         }),
       ),
       "One for each candidate.",
+    ),
+    alternation: v.exactOptional(
+      described(
+        object({
+          precisionRatio: described(v.number(), "The smallest relative difference that matters."),
+          isStrict: v.boolean(),
+          blocks: described(
+            v.array(object({ target: v.string(), report: createReportSchema(object) })),
+            "In the order of the run, each with its whole report.",
+          ),
+        }),
+        "Of ab(…), whose targets are the base and the new side.",
+      ),
     ),
   });
 }

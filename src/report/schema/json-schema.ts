@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
 import { COMPARISON_VERSION, createComparisonSchema } from "./comparison.ts";
 import { createReportSchema, REPORT_VERSION } from "./report-schema.ts";
+import { createScenariosSchema, SCENARIOS_VERSION } from "./scenarios.ts";
 import { createSweepSchema, SWEEP_VERSION } from "./sweep.ts";
 
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON report. */
@@ -16,6 +17,11 @@ export function comparisonJsonSchema(): object {
 /** Returns the JSON Schema (draft 2020-12) of Rampart's JSON of a sweep. */
 export function sweepJsonSchema(): object {
   return publish(createSweepSchema(), "sweep", "of a sweep", SWEEP_VERSION);
+}
+
+/** Returns the JSON Schema (draft 2020-12) of Rampart's JSON of several scenarios. */
+export function scenariosJsonSchema(): object {
+  return publish(createScenariosSchema(), "scenarios", "of several scenarios", SCENARIOS_VERSION);
 }
 
 function publish(own: Parameters<typeof toJsonSchema>[0], name: string, what: string, version: number): object {

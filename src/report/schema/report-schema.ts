@@ -106,7 +106,7 @@ export function runSchema(parts: Parts) {
 export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
 
 /** What became of what was judged, the worst first. */
-export const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
+const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
 /** Why something did not pass. */
 export function reasonsSchema({ object }: Parts) {
@@ -116,6 +116,11 @@ export function reasonsSchema({ object }: Parts) {
     text: v.string(),
   });
   return described(v.array(reason), "Why it did not pass, the worst first.");
+}
+
+/** Returns reasons in their order. */
+export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonly R[]): R[] {
+  return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
 /** How the runs ended. */

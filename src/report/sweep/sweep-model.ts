@@ -2,17 +2,18 @@ import type { VerdictState } from "../../measure/verdict-state.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf } from "../../plan/units.ts";
 import { formatPoint } from "../../result/sweep.ts";
+import { type CapacityRow, capacitiesOf, makeCapacitySection, whyNoCapacity } from "../model/capacity-section.ts";
 import { LOADS, type SweepAxis, sweepCharts } from "../model/charts/sweep-charts.ts";
 import { checksOf } from "../model/checks.ts";
 import { measuredColumns } from "../model/level-columns.ts";
-import type { Check, ReportModel, Section } from "../model/report-model.ts";
-import { type LevelRow, viewReport } from "../model/report-view.ts";
+import type { Case, Check, ReportModel, Section, Suite } from "../model/report-model.ts";
+import { type LevelRow, type ReportView, viewReport } from "../model/report-view.ts";
 import { suitesOf } from "../model/suites.ts";
-import { type ColumnSpec, column, makeTable, markedIf } from "../model/tables.ts";
+import { type ColumnSpec, column, makeTable, markedIf, RUN_COLUMN } from "../model/tables.ts";
 import { formatSeconds } from "../model/values.ts";
 import { joinNotes } from "../notes/join-notes.ts";
 import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schema.ts";
-import { REASON_ORDER, VERDICT_NAMES } from "../schema/report-schema.ts";
+import { VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
 /** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
@@ -70,6 +71,7 @@ export function judgeSweep(sweep: Sweep): Pick<VerdictJson, "name" | "headline">
 export function buildSweepModel(sweep: Sweep): ReportModel {
   const { points, missing } = sweep;
   const noun = nounOf(sweep);
+  const name = points[0]?.json.name ?? "sweep";
   const views = points.map(({ plan, json }) => viewReport(plan, json));
   const rows = views.flatMap(({ levels }, at): Row[] =>
     levels.map((level, index) => ({ ...level, point: points[at] as SweptPoint, isFirst: index === 0 })),
@@ -95,9 +97,10 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
         )
       : { summary: [], rest: [] };
   const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: summary, lines };
+  const capacity = capacityOf(points, views);
   const more: Section = { id: "by-parameter", title: "By parameter", isSummary: false, tables: [], charts: rest };
   return {
-    name: points[0]?.json.name ?? "sweep",
+    name,
     subject: "",
     verdict: {
       ...judgeSweep(sweep),
@@ -110,16 +113,29 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
       points.length,
       noun,
     ),
-    sections: rest.length === 0 ? [section] : [section, more],
-    suites: points.flatMap(({ values, plan, json }, at) =>
-      suitesOf(views[at] ?? viewReport(plan, json), {
-        name: `${json.name}: ${formatPoint(values)}`,
-        checks: checksOf(views[at] ?? viewReport(plan, json)),
-        notes: json.notes,
-      }),
-    ),
+    sections: [section, ...(capacity === undefined ? [] : [capacity]), ...(rest.length === 0 ? [] : [more])],
+    suites: [
+      ...points.flatMap(suitesOfPoint),
+      ...missing.map(({ values, reason }) =>
+        suiteOfMissing(`${name}: ${formatPoint(values)}`, reason, points[0]?.json),
+      ),
+    ],
     origin: "",
   };
+}
+
+/** Returns the suites of a point, under its values. */
+export function suitesOfPoint({ values, plan, json }: SweptPoint): Suite[] {
+  const view = viewReport(plan, json);
+  const name = `${json.name}: ${formatPoint(values)}`;
+  return suitesOf(view, { name, checks: checksOf(view), notes: json.notes });
+}
+
+/** Returns the suite of something that was not measured. @param before what tells when. Default: now */
+export function suiteOfMissing(name: string, message: string, before?: Pick<ReportJson, "startedAt">): Suite {
+  const { startedAt } = before ?? { startedAt: new Date().toISOString() };
+  const missing: Case = { name: "it is measured", timeSec: 0, state: "unresolved", kind: "not-measured", message };
+  return { name, startedAt, durationSec: 0, cases: [missing] };
 }
 
 function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[] {
@@ -131,22 +147,40 @@ function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[
   });
 }
 
+/** The columns that name the point of a row. */
+function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point: SweptPoint }>[] {
+  return axesOf(points).map(({ name, isNumber }) =>
+    column(name, name, isNumber ? "number" : "text", 0, ({ point }) => {
+      const value = point.values.find(([own]) => own === name)?.[1];
+      return isNumber ? Number(value) : value;
+    }),
+  );
+}
+
+/** The capacity at each point that asks for it. */
+function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[]): Section | undefined {
+  const seen = points.flatMap((point, at) => {
+    const view = views[at];
+    return view === undefined ? [] : [{ point, at: formatPoint(point.values), view }];
+  });
+  const rows = seen.flatMap(({ view, ...own }) => capacitiesOf(view).map((row) => ({ ...row, ...own })));
+  const unknown = [...Map.groupBy(seen, ({ view }) => whyNoCapacity(view))].flatMap(([why, own]) =>
+    why === undefined ? [] : [`${own.map(({ at }) => at).join("; ")}: ${why}`],
+  );
+  const isSearch = views.some(({ runs }) => runs.some(({ json: { findMax } }) => findMax !== undefined));
+  const level = column<CapacityRow>("level", isSearch ? "within limits" : "load", "text", 0, ({ name }) => name);
+  return makeCapacitySection(rows, [...axisColumns(points), RUN_COLUMN, level], views[0]?.words.unit ?? "", unknown);
+}
+
 /** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
-  const swept = (row: Row, name: string): string | undefined => row.point.values.find(([own]) => own === name)?.[1];
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
-  const axes = axesOf(points);
   // A load that is varied is there already.
-  const hasLoad = axes.some(({ name }) => LOADS.includes(name));
+  const hasLoad = axesOf(points).some(({ name }) => LOADS.includes(name));
   return [
-    ...axes.map(({ name, isNumber }) => {
-      return column<Row>(name, name, isNumber ? "number" : "text", 0, (row) => {
-        const value = swept(row, name);
-        return isNumber ? Number(value) : value;
-      });
-    }),
-    column("run", "run", "text", 0, ({ run }) => run),
+    ...axisColumns(points),
+    RUN_COLUMN,
     ...(hasLevels || areTargets || !hasLoad
       ? [column<Row>("level", "load", "text", hasLevels || areTargets ? 0 : 18, ({ name }) => name)]
       : []),
@@ -188,7 +222,7 @@ function reasonsOf({ points, missing }: Sweep): ReasonJson[] {
       return { state: "partial", code: "not-measured", text: `${formatPoint(values)}: ${reason}` };
     }),
   ];
-  return REASON_ORDER.flatMap((state) => all.filter((reason) => reason.state === state));
+  return worstFirst(all);
 }
 
 /** Converts a sweep to JSON: each point has its values and the JSON of its report. */

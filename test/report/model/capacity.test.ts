@@ -75,7 +75,9 @@ describe("the capacity", () => {
       [{ level: 1, throughputPerGpu: 30 }],
     ]);
     const none = modelOf(change, measured, { findMax: { next: 1, isResolved: true } });
-    assert.deepEqual(linesOf(none, "capacity"), [
+    assert.deepEqual(linesOf(none, "capacity"), ["the capacity of 1 GPU is not known: every load breaks a limit"]);
+    const open = modelOf(change, measured, { findMax: { isResolved: false } });
+    assert.deepEqual(linesOf(open, "capacity"), [
       "the capacity of 1 GPU is not known: no load is certain to keep the limits",
     ]);
     assert.equal(none.sections.find(({ id }) => id === "capacity")?.isSummary, true);

@@ -5,7 +5,12 @@ import { runSchemaCommand } from "../../../src/cli/schema.ts";
 import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { toPageState } from "../../../src/report/live/watch/watch-page.ts";
-import { comparisonJsonSchema, reportJsonSchema, sweepJsonSchema } from "../../../src/report/schema/json-schema.ts";
+import {
+  comparisonJsonSchema,
+  reportJsonSchema,
+  scenariosJsonSchema,
+  sweepJsonSchema,
+} from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -102,6 +107,7 @@ test("every number has its unit in its name, in a field unit beside it, or is a 
   assert.deepEqual([...new Set(findUnitless(reportJsonSchema() as Schema, ""))], []);
   assert.deepEqual([...new Set(findUnitless(comparisonJsonSchema() as Schema, ""))], []);
   assert.deepEqual([...new Set(findUnitless(sweepJsonSchema() as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(scenariosJsonSchema() as Schema, ""))], []);
   const number = { type: "number" };
   const wrong = { properties: { speed: number, timeMs: number, unit: {}, value: number, at: { anyOf: [{}, number] } } };
   assert.deepEqual(findUnitless(wrong, ""), [".speed", ".at"]);
@@ -168,6 +174,13 @@ test("rampart schema sweep prints the schema of a sweep", async () => {
   assert.equal(await runSchemaCommand(["sweep"], "rampart schema", io.io), 0);
   assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(sweepJsonSchema())));
   assert.match(io.out, /"\$id": "urn:rampart:sweep:2"/);
+});
+
+test("rampart schema scenarios prints the schema of several scenarios", async () => {
+  const io = captureIo();
+  assert.equal(await runSchemaCommand(["scenarios"], "rampart schema", io.io), 0);
+  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(scenariosJsonSchema())));
+  assert.match(io.out, /"\$id": "urn:rampart:scenarios:1"/);
 });
 
 test("rampart schema report prints the schema with its version", async () => {

@@ -15,6 +15,7 @@ import {
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
+import { valuesOf } from "../model/make-model.ts";
 
 /** The charts and the JSON of a sweep. */
 
@@ -24,12 +25,13 @@ const plan = makePlan({ outputs: { style: "rampart" } });
 function makePoint(
   values: PointValues,
   levels: readonly (readonly [level: number, perSec: number, ms: number])[],
+  of = plan,
 ): SweptPoint {
   const measured = levels.map(([level, perSec, ms]) =>
     makeLevel({ level, window: makeWindow({ latenciesNs: new Array(perSec).fill(ms * 1e6) }) }),
   );
-  const json = JSON.parse(JSON.stringify(toReportJson(plan, makeResult(plan, measured)))) as SweptPoint["json"];
-  return { values, plan, json };
+  const json = JSON.parse(JSON.stringify(toReportJson(of, makeResult(of, measured)))) as SweptPoint["json"];
+  return { values, plan: of, json };
 }
 
 function modelOf(points: readonly SweptPoint[], change: object = {}) {
@@ -55,6 +57,38 @@ const BOTH = ["64", "8"].flatMap((isl, place) =>
     ),
   ),
 );
+
+test("the capacity is a row for each point, with the reason where it is not known", () => {
+  // 2 GPUs cost 2 × 7.2 / 3600 = 0.004 a second.
+  const asked = makePlan({
+    outputs: { style: "rampart" },
+    load: { kind: "concurrency", levels: { kind: "list", values: [1, 2] }, search: "linear" },
+    capacity: { gpuCount: 2, gpuHourPrice: 7.2, targetUsers: 5 },
+  });
+  const point = (isl: string, first: number, second: number): SweptPoint =>
+    makePoint(
+      [["isl", isl]],
+      [
+        [1, first, 1],
+        [2, second, 1],
+      ],
+      asked,
+    );
+  const { sections } = modelOf([point("20", 40, 80), point("40", 40, 42), point("80", 0, 0)]);
+  const [, capacity] = sections;
+  assert.equal(capacity?.id, "capacity");
+  assert.equal(capacity?.title, "Capacity of 2 GPUs at 7.2 per GPU hour");
+  assert.equal(capacity?.isSummary, true);
+  assert.deepEqual(capacity?.tables.map(valuesOf), [
+    [
+      { isl: 20, level: "concurrency 2", throughputPerGpu: 40, costPerMillion: 50, targetGpuCount: 6 },
+      { isl: 40, level: "concurrency 1", throughputPerGpu: 20, costPerMillion: 100, targetGpuCount: 10 },
+    ],
+  ]);
+  const [unknown, more] = capacity?.lines ?? [];
+  assert.equal(unknown, "isl 80: the capacity of 2 GPUs is not known: no request succeeded");
+  assert.match(more ?? "", /^isl 20: the server/);
+});
 
 describe("the charts of a sweep", () => {
   test("one parameter: throughput and latency over it, in the colours of their meaning, and latency against throughput", () => {
@@ -274,6 +308,12 @@ test("the JSON of a sweep has the fields of its published schema and no other", 
   const checked = v.safeParse(strict, json);
   assert.ok(checked.success, checked.success ? "" : JSON.stringify(v.flatten(checked.issues), null, 1));
   assert.deepEqual(checked.output.missing, [{ values: { users: 8 }, reason: "the server is gone" }]);
+  const last = buildSweepModel({ points: BOTH, missing, asked: 7 }).suites.at(-1);
+  assert.match(last?.name ?? "", /: users 8$/);
+  assert.deepEqual(
+    last?.cases.map(({ state, message }) => [state, message]),
+    [["unresolved", "the server is gone"]],
+  );
   assert.deepEqual(checked.output.points[0]?.values, { isl: 64, users: 4 });
   assert.deepEqual(checked.output.verdict.reasons.at(-1), {
     ...{ state: "partial", code: "not-measured" },

@@ -62,6 +62,11 @@ export interface RunFile {
   readDocument(): Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Returns a document at hand as a file. @param path what it is called */
+export function toRunFile(path: string, document: object): RunFile {
+  return { path, head: "", readText: () => "", readDocument: () => ({ ...document }) };
+}
+
 /** A format of files with runs. */
 export interface RunFormat {
   /** In words: `AIPerf's JSON`. */

@@ -4,6 +4,7 @@ import { notJson, unreadable, userError } from "../../../plan/problem.ts";
 import { openFile, readFileText } from "../../../runtime/files.ts";
 import { aiperfJson } from "./aiperf-json.ts";
 import { genaiPerfJson } from "./genai-perf-json.ts";
+import { jointJson } from "./joint-json.ts";
 import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
 import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
 import { profileExportRun } from "./profile-export-run.ts";
@@ -15,6 +16,7 @@ import { recordsRun } from "./records-run.ts";
 /** The formats, the one that says most about a run first: of a folder with several files of each run, only the first format is read. */
 const FORMATS: readonly RunFormat[] = [
   rampartJson,
+  jointJson,
   genaiPerfJson,
   aiperfJson,
   perfAnalyzerCsv,
@@ -39,6 +41,10 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   if (format !== undefined) return format.read(file);
   const why = file.head.trimStart().startsWith("{") ? whyNotJson(file.readText()) : undefined;
   if (why !== undefined) throw notJson(path, why, "The file may be cut off: write it again.");
+  if (file.readDocument()?.["comparisons"] !== undefined) {
+    const message = "is the JSON of a comparison, which has its verdict itself";
+    throw userError("mismatch", path, message, "Give the reports of the runs that it compares.");
+  }
   if (isOldProfile(file.readDocument())) {
     const message = "is the report of genai-perf mode as an earlier Rampart wrote it, which this one does not read";
     throw userError(

@@ -1,0 +1,189 @@
+import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import { addProblems, messageOf, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
+import { countOf, nsToSec } from "../../plan/units.ts";
+import { joinTimes, type TimeSpan } from "../../registry/run-time.ts";
+import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
+import type { ScenarioJson, ScenarioReportJson } from "../../report/schema/scenarios.ts";
+import { modelOf } from "../../report/stored-report.ts";
+import { toScenariosJson } from "../../report/sweep/scenarios-model.ts";
+import { EXIT, gravestOf, wordOfExit } from "../../result/exit-codes.ts";
+import { nowNs } from "../../runtime/clock.ts";
+import { findLaunch } from "../../runtime/launch/launcher.ts";
+import type { CommandIo } from "../execute.ts";
+import { expectedAtMost, formatDryRuns, timeOfPlans } from "../expected-time.ts";
+import { explainErrors } from "../explain-errors.ts";
+import type { FlagValues } from "../flags.ts";
+import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
+import { inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
+import { readFiles } from "../shared-flags.ts";
+import type { RunRequest } from "./parts.ts";
+import { NAME, nameOfFile, outputOptions } from "./several.ts";
+
+/** Several scenarios in one run, with one verdict, and reports on all of them. */
+
+/** What is asked of several scenarios. */
+export interface SeveralRequest {
+  readonly files: readonly string[];
+  readonly flags: FlagValues;
+  /** Those of the command line. */
+  readonly problems: Problem[];
+  /** The command as it was called. */
+  readonly command: string;
+  /** Runs one of them, or prints or only returns its plan. Returns its exit code. */
+  run(file: string, flags: FlagValues, io: CommandIo, watched?: Partial<RunRequest>): Promise<number>;
+}
+
+/** A scenario as its plan says it. */
+interface Planned {
+  readonly file: string;
+  readonly name: string;
+  /** Undefined: it is not known. */
+  readonly time: TimeSpan | undefined;
+  /** Files that it reads, as far as they are known. */
+  readonly inputs: readonly string[];
+}
+
+/**
+ * Runs scenarios one after the other, and prints one verdict. All are planned first, so that a mistake in one is reported before another is
+ * run. An interrupted one is the last. Returns the gravest exit code. @throws UserError with all problems
+ */
+export async function runSeveral(request: SeveralRequest, io: CommandIo): Promise<number> {
+  const { flags, problems } = request;
+  const own: SeveralRequest = { ...request, flags: flags.without(jointOptions(flags).map(({ name }) => name)) };
+  const planned = await planAll(own, io);
+  const files = readJointFiles(
+    request,
+    planned.flatMap(({ inputs }) => inputs),
+  );
+  if (problems.length > 0) throw new UserError(problems);
+  const time = joinTimes(planned.map((one) => one.time));
+  if (!flags.has("quiet")) io.err(`  ${countOf(planned.length, "scenario")}${expectedAtMost(time)}\n`);
+  if (flags.has("dry-run")) return showPlans(own, time, io);
+  const hasReports = Object.keys(files).length > 0;
+  const [startedAt, startNs] = [new Date().toISOString(), nowNs()];
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  const scenarios = await runAll(planned, own, hasReports, textIo);
+  const code = conclude(scenarios, textIo);
+  if (!hasReports) return code;
+  const json = toScenariosJson(scenarios, { startedAt, durationSec: nsToSec(nowNs() - startNs) });
+  // As rampart report makes it of the file again.
+  const model = modelOf(JSON.parse(JSON.stringify(json)) as typeof json);
+  if (model !== undefined) await writeModelFiles(files, model, json);
+  return code;
+}
+
+/** Returns the options whose file is one for all scenarios. */
+function jointOptions(flags: FlagValues): readonly SharedOption[] {
+  return outputOptions().filter(({ name }) => flags.text(name)?.includes(NAME) === false);
+}
+
+/** Reads the files that are of all scenarios. @param problems gets what is wrong with these, and with those of each @param inputs files that are read */
+function readJointFiles({ files, flags, problems }: SeveralRequest, inputs: readonly string[]): OutputFilesPlan {
+  const joint = jointOptions(flags);
+  const single = joint.filter((option) => !((fileKeyOf(option) ?? "") in MODEL_FILES));
+  for (const { name } of single)
+    problems.push(
+      problem("overwrite", `--${name}`, "is one file for several scenarios", `Write ${NAME} in it.`, flags.text(name)),
+    );
+  const names = files.map(nameOfFile);
+  const double = names.findIndex((name, at) => names.indexOf(name) !== at);
+  const named = outputOptions().filter(({ name }) => double >= 0 && flags.text(name)?.includes(NAME) === true);
+  for (const { name } of named) {
+    const message = `${NAME} is ${names[double]} for ${files[names.indexOf(names[double] ?? "")]} and ${files[double]}`;
+    problems.push(problem("overwrite", `--${name}`, message, "Rename one of them.", flags.text(name)));
+  }
+  if (findLaunch() !== undefined) {
+    const message = "processes that were started together run only one";
+    problems.push(problem("conflict", "SCENARIO", message, "Give each job one scenario."));
+  }
+  return readFiles(flags, joint, [...files, ...inputs], problems);
+}
+
+/** Plans all scenarios. @param problems gets those of the plans, each once */
+async function planAll({ files, flags, problems, run }: SeveralRequest, io: CommandIo): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (const file of files) {
+    // What these options name is part of a scenario.
+    const place = (path: string): string => (/^--(set|sweep) /.test(path) ? `${file}: ${path}` : path);
+    let own: Planned = { file, name: nameOfFile(file), time: undefined, inputs: [] };
+    const keep = (plans: readonly Plan[], areAtOnce = false): void => {
+      const inputs = plans.flatMap(inputFilesOf);
+      own = { file, name: plans[0]?.name ?? own.name, time: timeOfPlans(plans, areAtOnce), inputs };
+    };
+    const watched: Partial<RunRequest> = {
+      watch: { onPlan: (plan) => keep([plan]) },
+      onRuns: (runs, areAtOnce) =>
+        keep(
+          runs.map(({ plan }) => plan),
+          areAtOnce,
+        ),
+    };
+    await run(file, flags, silent(io), watched).catch((error: unknown) => addProblems(problems, error, place));
+    planned.push(own);
+  }
+  return planned;
+}
+
+/** Prints the plans of all scenarios as one document. Returns the gravest exit code. */
+async function showPlans(
+  { files, flags, command, run }: SeveralRequest,
+  time: TimeSpan | undefined,
+  io: CommandIo,
+): Promise<number> {
+  const scenarios: object[] = [];
+  const codes: number[] = [];
+  for (const file of files) {
+    let text = "";
+    const out = (part: string): void => {
+      text += part;
+    };
+    const collecting = Object.create(io, { out: { value: out } }) as CommandIo;
+    codes.push(await explainErrors(command, io, () => run(file, flags, collecting)));
+    scenarios.push({ file, plan: text === "" ? null : JSON.parse(text) });
+  }
+  io.out(formatDryRuns(time, { scenarios }));
+  return gravestOf(codes);
+}
+
+/** Runs all scenarios. @param hasReports whether their reports are kept */
+async function runAll(
+  planned: readonly Planned[],
+  { flags, command, run }: SeveralRequest,
+  hasReports: boolean,
+  io: CommandIo,
+): Promise<ScenarioJson[]> {
+  const done: ScenarioJson[] = [];
+  for (const [index, { file, name }] of planned.entries()) {
+    if (done.some(({ exitCode }) => exitCode === EXIT.interrupted)) {
+      done.push({ name, file, reason: "an earlier scenario was interrupted" });
+      continue;
+    }
+    io.out(`${index === 0 ? "" : "\n"}${index + 1}/${planned.length}  ${file}\n\n`);
+    const reports: ScenarioReportJson[] = [];
+    const reasons: string[] = [];
+    const watched = hasReports ? { onReport: (json: ScenarioReportJson) => void reports.push(json) } : {};
+    const exitCode = await explainErrors(command, io, () =>
+      run(file, flags, io, watched).catch((error: unknown) => {
+        reasons.push(messageOf(wordError(error, io.nameOf)));
+        throw error;
+      }),
+    );
+    const [report] = reports;
+    const own = report !== undefined && "name" in report ? report.name : name;
+    const [reason = "it ended without one"] = reasons;
+    done.push({ name: own, file, exitCode, ...(report === undefined ? { reason } : { report }) });
+  }
+  return done;
+}
+
+/** Prints the verdict. Returns the gravest exit code. */
+function conclude(scenarios: readonly ScenarioJson[], io: CommandIo): number {
+  const codes = scenarios.flatMap(({ exitCode }) => exitCode ?? []);
+  const code = gravestOf(codes);
+  const passed = codes.filter((one) => one === EXIT.passed).length;
+  const rows = scenarios.map(({ file, exitCode }) => `  ${wordOfExit(exitCode).padEnd(13)}${file}\n`);
+  const verdict = `${wordOfExit(code)}  ${passed} of ${countOf(scenarios.length, "scenario")} passed\n${rows.join("")}`;
+  if (io.isQuiet !== true) io.out(`\n${verdict}`);
+  else if (code !== EXIT.passed) io.err(verdict);
+  return code;
+}

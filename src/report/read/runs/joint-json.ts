@@ -1,0 +1,87 @@
+import * as v from "valibot";
+import { formatPoint } from "../../../result/sweep.ts";
+import { labelsOf } from "../../schema/scenarios.ts";
+import { type MeasuredLevel, type MeasuredRun, parseDocument, type RunFormat, toRunFile } from "./measured-run.ts";
+import { rampartJson } from "./rampart-json.ts";
+
+/** Rampart's JSON of several runs that are not repetitions: a sweep, targets with loads of their own, several scenarios. Read as one run with the levels of all. */
+
+const value = v.union([v.number(), v.string()]);
+const sweepSchema = v.object({
+  points: v.array(v.object({ values: v.record(v.string(), value), report: v.record(v.string(), v.unknown()) })),
+});
+const scenariosSchema = v.object({
+  scenarios: v.array(
+    v.object({ name: v.string(), file: v.string(), report: v.optional(v.record(v.string(), v.unknown())) }),
+  ),
+});
+
+/** One of the reports, with the name of what it is of. */
+interface Part {
+  readonly name: string;
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/** Rampart's JSON of several runs. */
+export const jointJson: RunFormat = {
+  name: "Rampart's JSON of several runs",
+  detectDocument: (document) => "version" in document && ("points" in document || "scenarios" in document),
+  read: ({ path, readDocument }) => {
+    const parts = partsOf({ name: "", document: readDocument() ?? {} }, path);
+    const left = parts.filter(({ document }) => "comparisons" in document).map(({ name }) => name);
+    const read = parts
+      .filter(({ name }) => !left.includes(name))
+      .map(({ name, document }) => ({ name, runs: rampartJson.read(toRunFile(path, document)) }));
+    const count = Math.max(0, ...read.map(({ runs }) => runs.length));
+    return Array.from({ length: count }, (_, index): MeasuredRun => {
+      const here = read.flatMap(({ name, runs }) => (runs[index] === undefined ? [] : [{ name, run: runs[index] }]));
+      const whole = here.filter(({ run }) => !run.isPartial);
+      const cut = here.filter(({ run }) => run.isPartial).map(({ name }) => `${name} is left out: it ended early`);
+      const compared = left.map((name) => `${name} is left out: it is a comparison itself`);
+      const startedAt = here.find(({ run }) => run.startedAt !== undefined)?.run.startedAt;
+      return {
+        source: count === 1 ? path : `${path}, run ${index + 1}`,
+        format: jointJson.name,
+        ...(startedAt === undefined ? {} : { startedAt }),
+        isPartial: whole.length === 0,
+        facts: joinFacts(whole.map(({ run }) => run.facts)),
+        levels: whole.flatMap(({ name, run }) => run.levels.map((level) => namedLevel(name, level))),
+        notes: [
+          ...cut,
+          ...(index === 0 ? compared : []),
+          ...whole.flatMap(({ name, run }) => (run.notes ?? []).map((note) => `${name}: ${note}`)),
+        ],
+      };
+    });
+  },
+};
+
+/** Returns the reports of runs in a document, also of scenarios that are sweeps. @throws UserError */
+function partsOf({ name, document }: Part, path: string): Part[] {
+  const of = (own: string): string => (name === "" ? own : `${name}, ${own}`);
+  if ("scenarios" in document) {
+    const { scenarios } = parseDocument(scenariosSchema, document, path);
+    const labels = labelsOf(scenarios);
+    return scenarios.flatMap(({ report }, at) =>
+      report === undefined ? [] : partsOf({ name: of(labels[at] ?? ""), document: report }, path),
+    );
+  }
+  if (!("points" in document)) return [{ name, document }];
+  const { points } = parseDocument(sweepSchema, document, path);
+  return points.map(({ values, report }) => ({ name: of(formatPoint(Object.entries(values))), document: report }));
+}
+
+function namedLevel(part: string, { label, name, ...rest }: MeasuredLevel): MeasuredLevel {
+  return { ...rest, label: `${part}, ${label}`, ...(name === undefined ? {} : { name: `${part}, ${name}` }) };
+}
+
+/** Joins what was measured and how: what differs between the runs is listed. */
+function joinFacts(all: readonly ReadonlyMap<string, string>[]): Map<string, string> {
+  const paths = new Set(all.flatMap((facts) => [...facts.keys()]));
+  return new Map(
+    [...paths].map((path) => {
+      const found = all.flatMap((facts) => facts.get(path) ?? []);
+      return [path, [...new Set(found)].join(" | ")];
+    }),
+  );
+}
