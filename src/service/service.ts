@@ -101,7 +101,13 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
 }
 
 /** Explains why a stream of these events is not complete; undefined when it is, and as long as no other one shows how the server ends them. */
-export type CutCheck = (events: readonly { readonly body: Uint8Array }[]) => string | undefined;
+export type CutCheck = (events: readonly { readonly body: Uint8Array }[]) => CutStream | undefined;
+
+/** What is wrong with a stream that was cut, and the end mark that it lacks. */
+export interface CutStream {
+  readonly message: string;
+  readonly mark: string;
+}
 
 /** A codec of requests that consist of tensors. */
 export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;

@@ -56,6 +56,8 @@ export interface Failure {
   readonly response?: string | undefined;
   /** The beginning of a wrong response as text, for reports. Only of kind `check`. */
   readonly excerpt?: string;
+  /** The end mark that its stream lacks, where other streams had it. */
+  readonly cutMark?: string;
   /** This host has no free file descriptor: later requests fail too, whatever the server does. */
   readonly isHostExhausted?: true;
   /** The server has ended for good: no later request can reach it. */

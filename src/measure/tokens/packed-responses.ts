@@ -33,7 +33,7 @@ export interface PackedFailure {
   readonly endNs: number;
   /** Number of responses before the failure. */
   readonly responseCount: number;
-  readonly failure: Pick<Failure, "kind" | "message" | "status" | "server">;
+  readonly failure: Pick<Failure, "kind" | "message" | "status" | "server" | "cutMark">;
 }
 
 /** Takes the responses whose tokens are measured. */
@@ -103,8 +103,8 @@ export class ResponsePacker implements ResponseSink {
   addFailure({ step, sequenceId, sendNs, firstByteNs, endNs, responseCount, failure }: PackedFailure): void {
     const { packer } = this;
     packer.numbers.push(FAILURE, step, sequenceId, sendNs, firstByteNs, endNs, responseCount);
-    const { kind, message, status, server } = failure;
-    packer.append(encoder.encode(JSON.stringify({ kind, message, status, server })));
+    const { kind, message, status, server, cutMark } = failure;
+    packer.append(encoder.encode(JSON.stringify({ kind, message, status, server, cutMark })));
     if (packer.numbers.length >= FULL_NUMBERS) this.flush();
   }
 

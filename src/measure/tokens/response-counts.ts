@@ -90,7 +90,7 @@ export abstract class ResponseCounter implements ResponseCounts {
   }
 
   /** Counts a stream by its end. */
-  addEnd({ isMarked, mark }: StreamEnd): void {
+  addEnd({ isMarked, mark }: Pick<StreamEnd, "isMarked" | "mark">): void {
     const { markedCount, unmarkedCount } = this.streamEnds;
     this.streamEnds = isMarked
       ? { markedCount: markedCount + 1, unmarkedCount, mark }

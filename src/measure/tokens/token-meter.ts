@@ -98,6 +98,8 @@ export class TokenMeter {
         this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
       },
       onFailure: (failure) => {
+        const { cutMark: mark } = failure.failure;
+        if (mark !== undefined) this.record(({ responses }) => responses.addEnd({ isMarked: false, mark }));
         if (this.rules.keepsAllWindows !== true && !isCancelled(failure.failure))
           this.record(({ responses }) => responses.addFailures(1));
         this.queue.addFailure({ ...failure, prompt: this.prompts.get(failure.step), isWarmup: this.isWarmup });

@@ -168,7 +168,7 @@ export class RequestJudge implements Judging {
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
     const cut = this.explainCut?.(call.responses);
-    if (cut !== undefined) return unreadable(cut);
+    if (cut !== undefined) return { ...unreadable(cut.message), cutMark: cut.mark };
     const step = slots.steps[call.slot] as number;
     const extracted = this.readResponse(call, step);
     if (extracted !== undefined && "kind" in extracted) return extracted;

@@ -62,7 +62,7 @@ function createCutCheck(kind: ResponseKind | undefined): CutCheck {
       return undefined;
     }
     const end = isSeen ? endOf(events) : undefined;
-    return end?.isMarked === false ? explainCutStream(end) : undefined;
+    return end?.isMarked === false ? { message: explainCutStream(end), mark: end.mark } : undefined;
   };
 }
 

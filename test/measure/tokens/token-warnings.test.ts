@@ -20,7 +20,7 @@ const usageOf = (promptTokens: number, completionTokens: number) => ({
 
 function withEnds(...isMarked: boolean[]): TokenColumns {
   const columns = makeColumns({ times: makeTimes([50, 60]) });
-  for (const marked of isMarked) columns.addEnd({ isMarked: marked, mark: "[DONE]", eventCount: 1 });
+  for (const marked of isMarked) columns.addEnd({ isMarked: marked, mark: "[DONE]" });
   return columns;
 }
 
