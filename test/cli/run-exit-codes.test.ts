@@ -69,7 +69,7 @@ describe("rampart run exits with", () => {
       const { code } = await runRampart(["run", "x.ts", "--csv", "levels.csv"], { cwd });
       assert.equal(code, 69);
       const [header = "", row = ""] = readFileSync(join(cwd, "levels.csv"), "utf8").split("\n");
-      assert.match(header, /^section,level,throughput \(per s\),/);
+      assert.match(header, /^section,level \(concurrency\),throughput \(per s\),/);
       assert.match(row, /^levels,1,0,/);
     });
   });

@@ -228,7 +228,7 @@ function writeScenario(
     name: "open",
     sourceAddresses: addresses,
     // The memory of this host is known to suffice.
-    maxOutstanding: users,
+    maxInFlight: users,
     stallTimeout: "2 min",
   };
   const path = join(folder, `${index}-${users}.ts`);
