@@ -142,7 +142,7 @@ export interface ScenarioDefinition<
   readonly warmupRequests?: number;
   /**
    * Time of load before each level that is not measured; with `warmupRequests`, until both are reached. The load continues into the
-   * measurement. Default: none.
+   * measurement, unless a number of requests ends that. Default: none.
    */
   readonly warmupFor?: Duration;
   /** When a level is stable, without `for` or `requests` in its load. Default: perf_analyzer's rule. */

@@ -165,7 +165,8 @@ async function run(answers: Answers, tries = 1): Promise<Ended> {
   const ended = await init(answers);
   const isEmpty =
     (ended.code === 69 && ended.text.includes("no request succeeded ")) ||
-    (ended.code === 65 && /^FAIL .*nothing measured/m.test(ended.text));
+    (ended.code === 65 && /^FAIL .*nothing measured/m.test(ended.text)) ||
+    /^PARTIAL .*\n[\s\S]*and none\s+of them ended in time/m.test(ended.text);
   if (!isEmpty || tries === MOST_TRIES) return ended;
   const out = answers.save ?? "";
   for (const path of [out, ...filesBeside(out, answers)]) rmSync(path, { force: true });

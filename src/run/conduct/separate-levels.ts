@@ -31,7 +31,7 @@ export class SeparateLevels implements LevelSequence {
     if (!(await this.host.sender.prepare(step.load, "check"))) this.host.announce();
     const { warmupRequests, warmupMs = 0 } = plan.measurement;
     const isWarmedUp = warmupRequests + warmupMs > 0;
-    const isDrained = isFromNothing(plan, this.host.isWhole, isWarmedUp);
+    const isDrained = isFromNothing(plan, this.host.isWhole);
     if (isDrained && isWarmedUp && !signal.isStopped) await this.warmUp(step, warmupRequests, warmupMs);
     // Announce the run even when the very first request has already failed.
     if (signal.isInterrupted || (signal.isStopped && this.host.isAnnounced)) return {};
@@ -118,12 +118,12 @@ interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step
 
 /**
  * Reports whether a level is measured from its first request, because the front door, its load or its number of requests says so.
- * @param isWhole whether no request may be in flight when it begins @param isWarmedUp whether it has a warm-up
+ * @param isWhole whether no request may be in flight when it begins
  */
-function isFromNothing(plan: Plan, isWhole: boolean, isWarmedUp: boolean): boolean {
+function isFromNothing(plan: Plan, isWhole: boolean): boolean {
   const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
   const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
-  return plan.behaviour?.measuresFromNothing === true || isFixed || (isWhole && !isWarmedUp);
+  return plan.behaviour?.measuresFromNothing === true || isFixed || isWhole;
 }
 
 /**
