@@ -58,7 +58,7 @@ const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
 /**
  * Loads a scenario.
  * @param api exports of `"rampart"`
- * @param say receives a sentence when that takes long. Default: nobody
+ * @param say receives a sentence when loading takes long. Default: it is not said
  * @param limits of the loading time, including top-level `await`; default: a sentence after 10 s, and an error after 5 min
  * @throws UserError when the file does not exist, does not load in time, or has no scenario as its default export
  */

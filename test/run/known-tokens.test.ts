@@ -104,7 +104,7 @@ function usageOf(completion: number, reasoning?: number): object {
 interface Case {
   readonly answer: (answer: Answer) => Promise<void> | void;
   readonly isWhole?: true;
-  /** The tokens of each response; undefined where nobody says them. */
+  /** The tokens of each response; undefined when neither side can count them. */
   readonly output: number | undefined;
   readonly reasoning?: number;
   /** Without it, the server's counts are the only ones. */

@@ -203,7 +203,7 @@ export class SpareThreads {
     return thread ?? startTokenThread(plan);
   }
 
-  /** Ends those that nobody has taken. */
+  /** Ends those that no run has taken. */
   async close(): Promise<void> {
     const left = [...this.threads.values()];
     this.threads.clear();

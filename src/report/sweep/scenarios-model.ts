@@ -64,7 +64,7 @@ const COLUMNS = [
   column<Row>("why", "why", "text", 1, ({ model, reason }) => model?.verdict.headline ?? reason),
 ];
 
-/** Builds the model of several scenarios. @param models what the report of each shows, in their order; undefined where there is none */
+/** Builds the model of several scenarios. @param models those of their reports, in the same order; undefined for a scenario without a report */
 export function buildScenariosModel(
   { verdict, startedAt, durationSec, scenarios }: ScenariosJson,
   models: readonly (ReportModel | undefined)[],

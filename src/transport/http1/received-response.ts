@@ -183,7 +183,7 @@ class KeptEvents {
   moveTo(call: Call): void {
     const { blocks, numbers } = this;
     if (numbers.length === 0) return;
-    // An old list, even one that nobody has any more, would keep all that is added to it until a collection of everything.
+    // What is added to an old list stays in memory until a collection of all garbage, even if the list is not used any more.
     const responses: Call["responses"] = [];
     for (let at = 0; at < numbers.length; at += 3) {
       const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];

@@ -71,6 +71,12 @@ function readStrictly<T>(path: string, create: (object: typeof v.object) => v.Ge
 const OUTPUTS = ["json", "junit", "html", "markdown", "csv"];
 const outputs = (name: string): string[] => OUTPUTS.flatMap((one) => [`--${one}`, `${name}.${one}`]);
 
+/** Asserts that the outputs named `again` in a folder are the same as those named `out`. */
+function assertShownAgain(cwd: string): void {
+  const read = (name: string): string => readFileSync(join(cwd, name), "utf8");
+  for (const one of OUTPUTS) assert.equal(read(`again.${one}`), read(`out.${one}`), one);
+}
+
 describe("reports on several scenarios", () => {
   test("are one of each kind, with a row and the numbers of each scenario", LIMIT, async () => {
     await inFolder(files(), async (cwd) => {
@@ -126,12 +132,7 @@ describe("reports on several scenarios", () => {
       const again = await runInFolder(cwd, ["report", "out.json", ...outputs("again")]);
       assert.equal(again.code, 0, again.text);
       assert.match(again.out, /^FAILED {2}3 scenarios/);
-      for (const one of OUTPUTS)
-        assert.equal(
-          readFileSync(join(cwd, `again.${one}`), "utf8"),
-          readFileSync(join(cwd, `out.${one}`), "utf8"),
-          one,
-        );
+      assertShownAgain(cwd);
       await runInFolder(cwd, ["run", "all/a.ts", "all/b.ts", "--json", "new.json"]);
       const compared = await runInFolder(cwd, ["compare", "out.json", "new.json", "--json", "compared.json"]);
       assert.equal(compared.code, 0, compared.text);
@@ -169,12 +170,7 @@ describe("reports on several scenarios", () => {
         ],
       );
       await runInFolder(cwd, ["report", "out.json", ...outputs("again")]);
-      for (const one of OUTPUTS)
-        assert.equal(
-          readFileSync(join(cwd, `again.${one}`), "utf8"),
-          readFileSync(join(cwd, `out.${one}`), "utf8"),
-          one,
-        );
+      assertShownAgain(cwd);
       const compared = await runInFolder(cwd, ["compare", "out.json", "out.json"]);
       assert.match(compared.text, /turns is left out: it is a comparison itself/);
     });
@@ -237,12 +233,7 @@ describe("a stored report of several runs", () => {
       readStrictly(join(cwd, "out.json"), createSweepSchema);
       const again = await runInFolder(cwd, ["report", "out.json", ...outputs("again")]);
       assert.ok(again.out !== "" && ran.out.includes(again.out), again.text);
-      for (const one of OUTPUTS)
-        assert.equal(
-          readFileSync(join(cwd, `again.${one}`), "utf8"),
-          readFileSync(join(cwd, `out.${one}`), "utf8"),
-          one,
-        );
+      assertShownAgain(cwd);
       const compared = await runInFolder(cwd, ["compare", "out.json", "out.json"]);
       assert.match(compared.text, /users 1, concurrency 1/);
     });
@@ -265,12 +256,7 @@ describe("a stored report of several runs", () => {
       );
       const again = await runInFolder(cwd, ["report", "out.json", ...outputs("again")]);
       assert.ok(again.out !== "" && ran.out.includes(again.out), again.text);
-      for (const one of OUTPUTS)
-        assert.equal(
-          readFileSync(join(cwd, `again.${one}`), "utf8"),
-          readFileSync(join(cwd, `out.${one}`), "utf8"),
-          one,
-        );
+      assertShownAgain(cwd);
       const junit = readXml(readFileSync(join(cwd, "out.junit"), "utf8"));
       const failed = json.alternation.blocks.filter(({ report }) => report.verdict.name === "failed");
       assert.ok(failed.length >= 2);

@@ -129,7 +129,7 @@ for (const [name, times, serverTokens, ratio] of bunches) {
   });
 }
 
-/** Four tokens of output and eight others, of which only the server's count knows. */
+/** Four tokens of text and eight others, which only the server counts. */
 const MORE: readonly (readonly [
   name: string,
   reasoning: number | undefined,
