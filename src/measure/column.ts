@@ -74,8 +74,9 @@ export class Column {
     return all;
   }
 
-  /** Returns a copy of all rows. */
-  copy(): Float64Array<ArrayBuffer> {
+  /** Returns a copy of the rows from `first` to before `end`. Default: of all. */
+  copy(first = 0, end = this.length): Float64Array<ArrayBuffer> {
+    if (end - first < this.length) return Float64Array.from({ length: end - first }, (_, row) => this.at(first + row));
     return this.skipped + this.spilledCount === 0 ? this.view().slice() : this.view();
   }
 

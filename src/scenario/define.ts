@@ -98,8 +98,8 @@ export interface ScenarioDefinition<
   X extends string = string,
   N extends string = string,
 > {
-  /** Name in the report. */
-  readonly name: string;
+  /** Name in the report. Default: that of the scenario's file, without its extension. */
+  readonly name?: string;
   /** The server and the model to measure: `triton(…)`, `openai(…)`, `torchserve(…)`, `http(…)`, `embedded(…)` and others, or several with `mix([…])`. */
   readonly target: Target<P, A, X>;
   /** When to send requests: `ramp(…)`, `hold(…)`, `rate(…)` and others, or a list of them, which run one after the other without a pause. */

@@ -77,7 +77,8 @@ export async function loadScenario(
   if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
   if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
-    return { ...loadDataScenario(path, file), file, folder: dirname(path) };
+    const { scenario, place } = loadDataScenario(path, file);
+    return { scenario: withReadFields(scenario, path), place, file, folder: dirname(path) };
   }
   if (!CODE_FILE.test(path)) {
     const hint = "A scenario is a .ts or .js file, or without code a .yaml or .json file.";
@@ -108,14 +109,18 @@ export async function loadScenario(
 
 /** Returns a scenario that is code. @param path absolute path of its file @param file as the user typed it */
 export function loadedFrom(scenario: Scenario, path: string, file: string): LoadedScenario {
-  const read = withReadFields(scenario);
+  const read = withReadFields(scenario, path);
   const place = (found: Problem): Problem => placeInCode(found, path, file, read.definition);
   return { scenario: read, file, folder: dirname(path), place };
 }
 
-/** Returns a scenario whose fields can be read again without calling code of the user. @throws UserError naming a field that throws */
-function withReadFields({ definition }: Scenario): Scenario {
-  return defineScenario(readFields(definition) as ScenarioDefinition);
+/**
+ * Returns a scenario whose fields can be read again without calling code of the user, with the file's name where it has none.
+ * @throws UserError naming a field that throws
+ */
+function withReadFields({ definition }: Scenario, path: string): Scenario {
+  const fields = readFields(definition) as ScenarioDefinition;
+  return defineScenario({ ...fields, name: fields.name ?? basename(path, extname(path)) });
 }
 
 /** Characters of a path that a runtime cannot import, in whatever way they are written. */

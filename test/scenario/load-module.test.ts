@@ -61,6 +61,19 @@ describe("rampart run, where nothing is installed, loads", () => {
     });
   });
 
+  test("a scenario without a name, which has that of its file", async () => {
+    const unnamed = SCENARIO.replace('name: "sound", ', "");
+    const data = "target: { embedded: {} }\nload: { hold: { concurrency: 1, requests: 5 } }\n";
+    for (const [text, file] of [
+      [unnamed, "my load.ts"],
+      [data, "my load.yaml"],
+    ] as const) {
+      const { code, out, err } = await runText(text, file);
+      assert.equal(code, 0, out + err);
+      assert.match(out, /^MEASURED {2}my load: /m);
+    }
+  });
+
   test("a file in another folder, by relative and absolute path, and starts its relative paths there", async () => {
     const text = SCENARIO.replace("hold }", "hold, input }").replace(
       "load:",

@@ -369,7 +369,7 @@ describe("a mistake is named by its path", () => {
 describe("mistakes are reported together", () => {
   test("missing fields", () => {
     const told = problemsOf({}).map(({ path, message }) => `${path} ${message}`);
-    assert.deepEqual(told, ["name is missing", "target is missing", "load is missing"]);
+    assert.deepEqual(told, ["target is missing", "load is missing"]);
   });
 
   test("no scenario at all", () => {

@@ -190,6 +190,7 @@ export const sound = [
     load: hold(1),
     client: "grpc-js",
   }),
+  defineScenario({ target: embedded(), load: hold(1) }),
   defineScenario({
     name: "embedded over HTTP",
     target: embedded({ latency: "uniform:1ms:9ms", responseBytes: 1024, batchSize: 8 }),
@@ -200,8 +201,6 @@ export const sound = [
 
 /** Fields of scenarios. */
 export const wrongFields = [
-  // @ts-expect-error A scenario has a name.
-  defineScenario({ target: overHttp, load: hold(1) }),
   // @ts-expect-error A scenario has a target.
   defineScenario({ name: "x", load: hold(1) }),
   // @ts-expect-error A scenario has a load.

@@ -50,12 +50,23 @@ export class TokenColumns extends ResponseCounter {
     return rows;
   }
 
-  /** Returns a copy of all rows, to merge or to send to another thread. */
-  rows(): TokenRows {
-    const { sendNs, waitNs, sessionOf } = this;
-    const metrics = Object.fromEntries(TOKEN_METRICS.map((name) => [name, this.metrics[name].copy()]));
-    const copies = { sendNs: sendNs.copy(), waitNs: waitNs.copy(), sessionOf: sessionOf.copy() };
-    return { ...this.contents(), ...copies, metrics: metrics as TokenRows["metrics"] };
+  /**
+   * Returns a copy of all rows, or of `most` from `first` on, to merge or to send to another thread. What stands beside the rows comes with
+   * the first ones only.
+   */
+  rows(first = 0, most = this.count): TokenRows {
+    const end = Math.min(first + most, this.count);
+    const { sendNs, waitNs, sessionOf, metrics, sessionNames, ...beside } = this.contents();
+    const copyOf = (column: Column): Float64Array => column.copy(first, end);
+    const copies = TOKEN_METRICS.map((name) => [name, copyOf(metrics[name])] as const);
+    return {
+      ...(first === 0 ? beside : { ...new TokenColumns().counts(), gaps: undefined }),
+      sendNs: copyOf(sendNs),
+      waitNs: copyOf(waitNs),
+      sessionOf: copyOf(sessionOf),
+      sessionNames,
+      metrics: Object.fromEntries(copies) as TokenRows["metrics"],
+    };
   }
 
   /** Returns all rows as they are, to read them. */

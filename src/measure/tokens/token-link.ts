@@ -11,7 +11,7 @@ import { ResponsePacker } from "./packed-responses.ts";
 import { type RequestTokens, readTaken, type TakenTokens } from "./request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
 import { TaskLine, type TaskLineOptions } from "./task-line.ts";
-import { columnsOf } from "./token-columns.ts";
+import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
 import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token-thread.ts";
@@ -109,9 +109,19 @@ export class TokenLink implements RunTokens {
 
   private async callForGroups(task: TokenTask): Promise<MeteredTokens[]> {
     const groups = await this.call<SentTokens[]>(task);
-    return groups.map(({ tokens, tokenRows }) =>
-      tokenRows === undefined ? { tokens } : { tokens, tokenRows: columnsOf([tokenRows]) },
+    return Promise.all(
+      groups.map(async ({ tokens, rows }) =>
+        rows === undefined ? { tokens } : { tokens, tokenRows: await this.takeRows(rows) },
+      ),
     );
+  }
+
+  private async takeRows({ id, count }: Required<SentTokens>["rows"]): Promise<TokenColumns> {
+    const columns = new TokenColumns();
+    do {
+      columns.addRows(await this.call<TokenRows>({ kind: "take-rows", id, first: columns.count } satisfies TokenTask));
+    } while (columns.count < count);
+    return columns;
   }
 
   /** Renames the file of single requests into place. @throws RunError when it cannot be written */

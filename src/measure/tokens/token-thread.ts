@@ -11,7 +11,7 @@ import type { MeasuredSink } from "./answered-request.ts";
 import { EndMarks } from "./end-marks.ts";
 import { RequestTokensLog, type TakenTokens } from "./request-tokens.ts";
 import type { TokenCounter } from "./response-times.ts";
-import type { TokenRows } from "./token-columns.ts";
+import type { TokenColumns, TokenRows } from "./token-columns.ts";
 import { TokenGaps } from "./token-gaps.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
 import { type MeteredTokens, type MeterRules, TokenMeter } from "./token-meter.ts";
@@ -41,11 +41,14 @@ export interface MeteredRun {
   readonly goodputs: readonly GoodputPlan[];
 }
 
-/** What was measured, as threads send it. */
+/** What was measured, as threads send it. Its rows are taken apart, so that they are never in memory as a whole. */
 export interface SentTokens {
   readonly tokens: TokenMeasurement;
-  readonly tokenRows?: TokenRows;
+  readonly rows?: { readonly id: number; readonly count: number };
 }
+
+/** Rows that are sent at once: 2 MiB. */
+const MOST_ROWS = 1 << 14;
 
 /** A task for a meter. */
 export type TokenTask =
@@ -59,11 +62,15 @@ export type TokenTask =
   | { readonly kind: "merge"; readonly windowCount: number }
   /** The reply is `SentTokens`, by group. */
   | { readonly kind: "take-recent"; readonly tap: number }
+  /** The reply is the next `TokenRows` of what was measured, from this one on. */
+  | { readonly kind: "take-rows"; readonly id: number; readonly first: number }
   /** The reply is `TotalledTokens`. */
   | { readonly kind: "read-totals" }
   /** The reply is `TakenTokens`. */
   | { readonly kind: "take"; readonly isLast: boolean }
   | { readonly kind: "finish" };
+
+type TokenReply = SentTokens[] | TokenRows | TakenTokens | TotalledTokens | undefined;
 
 /** A file of single requests that is being written. */
 export interface RequestFile extends MeasuredSink {
@@ -91,6 +98,9 @@ export class MeterDesk {
   private log: RequestTokensLog | undefined;
   private records: RequestFile | undefined;
   private recordsError: unknown;
+  /** By id: those that are not taken yet. */
+  private readonly measuredRows = new Map<number, TokenColumns>();
+  private nextRows = 0;
 
   constructor(help: MeterHelp) {
     this.help = help;
@@ -98,8 +108,8 @@ export class MeterDesk {
 
   /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
   handle(task: Extract<TokenTask, { kind: "merge" }>): SentTokens[];
-  handle(task: TokenTask): SentTokens[] | TakenTokens | TotalledTokens | undefined;
-  handle(task: TokenTask): SentTokens[] | TakenTokens | TotalledTokens | undefined {
+  handle(task: TokenTask): TokenReply;
+  handle(task: TokenTask): TokenReply {
     const { meters } = this;
     if (task.kind === "begin") this.begin(task.run);
     else if (task.kind === "packed") meters[task.group ?? 0]?.addPacked(task.packed);
@@ -108,7 +118,8 @@ export class MeterDesk {
     else if (task.kind === "cut") for (const meter of meters) meter.cut(task.span);
     else if (task.kind === "resume") for (const meter of meters) meter.resume();
     else if (task.kind === "merge") return this.merge(task.windowCount);
-    else if (task.kind === "take-recent") return meters.map((meter) => toSent(meter.takeRecent(task.tap)));
+    else if (task.kind === "take-recent") return meters.map((meter) => this.toSent(meter.takeRecent(task.tap)));
+    else if (task.kind === "take-rows") return this.takeRows(task);
     else if (task.kind === "read-totals") return joinTokenTotals(meters.map((meter) => meter.totals()));
     else if (task.kind === "take") return this.log?.take(task.isLast);
     else if (task.kind === "finish") this.finish();
@@ -156,8 +167,21 @@ export class MeterDesk {
     return this.meters.map((meter) => {
       const merged = meter.merge(windowCount);
       if (merged.tokenRows !== undefined) merged.tokenRows.gaps = gaps;
-      return toSent(merged);
+      return this.toSent(merged);
     });
+  }
+
+  private toSent({ tokens, tokenRows }: MeteredTokens): SentTokens {
+    if (tokenRows === undefined) return { tokens };
+    const id = this.nextRows++;
+    this.measuredRows.set(id, tokenRows);
+    return { tokens, rows: { id, count: tokenRows.count } };
+  }
+
+  private takeRows({ id, first }: Extract<TokenTask, { kind: "take-rows" }>): TokenRows | undefined {
+    const columns = this.measuredRows.get(id);
+    if (columns !== undefined && first + MOST_ROWS >= columns.count) this.measuredRows.delete(id);
+    return columns?.rows(first, MOST_ROWS);
   }
 
   private finish(): void {
@@ -176,10 +200,6 @@ export class MeterDesk {
       this.records?.discard();
     }
   }
-}
-
-function toSent({ tokens, tokenRows }: MeteredTokens): SentTokens {
-  return tokenRows === undefined ? { tokens } : { tokens, tokenRows: tokenRows.rows() };
 }
 
 /** Data to start a scenario's thread. */

@@ -63,7 +63,7 @@ function readText(path: string, file: string): string {
 
 function toScenario(data: unknown, problems: Problem[]): Scenario {
   if (!isData(data)) {
-    const hint = "Write name, target and load: rampart help scenarios shows how.";
+    const hint = "Write target and load: rampart help scenarios shows how.";
     problems.push(problem("invalid-value", "the scenario", "must be fields with their values", hint));
     return scenarioOf({});
   }

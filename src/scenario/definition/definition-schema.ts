@@ -28,6 +28,9 @@ import { targetSchema } from "../targets/table.ts";
 import { capacitySchema } from "./capacity.ts";
 import { deriveSchema } from "./derive.ts";
 
+/** The name of a scenario that is in no file. */
+const UNNAMED = "scenario";
+
 /** A validated definition of a scenario. */
 export type DefinitionData = OutputOf<typeof definitionSchema>;
 
@@ -35,7 +38,7 @@ export type DefinitionData = OutputOf<typeof definitionSchema>;
 export function definitionSchema() {
   const whole = wholeSchema(0);
   return strictOptions({
-    name: nameSchema("a name"),
+    name: v.optional(nameSchema("a name"), UNNAMED),
     target: targetSchema(),
     load: loadsSchema(),
     inputs: v.optional(inputsSchema()),

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
+import { type PackedFailure, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import { SpareThreads, startTokenThread } from "../../../src/measure/tokens/token-link.ts";
 import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { UserError } from "../../../src/plan/problem.ts";
@@ -14,6 +14,15 @@ import { addAnswers, answer, TINY, TOKENS } from "./added-responses.ts";
 
 const LIMIT = { timeout: 180_000 };
 const SPAN = { startNs: 0, endNs: 1e9 };
+const FAILED: PackedFailure = {
+  step: 0,
+  sequenceId: 0,
+  sendNs: 0,
+  firstByteNs: Number.NaN,
+  endNs: 1e6,
+  responseCount: 0,
+  failure: { kind: "connect", message: "refused" },
+};
 
 describe("a thread that measures tokens", () => {
   test("gives the numbers that a meter in this thread gives, level by level", LIMIT, async () => {
@@ -46,6 +55,24 @@ describe("a thread that measures tokens", () => {
         "what an earlier level measured is forgotten, and the prompt is not",
       );
       await link.finish();
+    } finally {
+      await close();
+    }
+  });
+
+  test("gives each request's numbers, more than one message has, and counts once", LIMIT, async () => {
+    const plan = { ...TOKENS, tokenizer: "none" };
+    const { link, close } = await startTokenThread(plan);
+    try {
+      link.begin(makePlan({ measurement: { tokens: plan } }), 0, { keepsRows: true });
+      link.responses.addPrompt(0, new Uint8Array());
+      const sent = 2 ** 14 + 100;
+      for (let index = 0; index < sent; index++) link.responses.addResponse({ ...answer("a", " b"), sendNs: index });
+      link.responses.addFailure({ ...FAILED, sendNs: sent });
+      link.cut({ startNs: 0, endNs: 1e9 });
+      const { tokens, tokenRows } = await link.mergeLevel(1);
+      assert.deepEqual([tokens.count, tokenRows?.count, tokenRows?.failedCount], [sent, sent, 1]);
+      for (let index = 0; index < sent; index += 97) assert.equal(tokenRows?.sendNs.at(index), index);
     } finally {
       await close();
     }

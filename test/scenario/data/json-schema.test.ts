@@ -19,7 +19,7 @@ interface Data {
   [key: string]: unknown;
 }
 
-const LEAST: Data = { name: "x", target: "embedded", load: { hold: 1 } };
+const LEAST: Data = { target: "embedded", load: { hold: 1 } };
 
 const RIGHT: readonly Data[] = [
   {},
@@ -100,7 +100,7 @@ describe("the schema of scenarios", () => {
 
   test("refuses each example without a part that it needs, and with a field more", () => {
     const data = parse(readFileSync(join(SCENARIOS, "ramp.yaml"), "utf8")) as Data;
-    for (const name of ["name", "target", "load"]) {
+    for (const name of ["target", "load"]) {
       const { [name]: _, ...rest } = data;
       assert.ok(!isValid(rest), name);
     }

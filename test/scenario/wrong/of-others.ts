@@ -3,11 +3,6 @@ import type { WrongScenario } from "./wrong-scenario.ts";
 /** What users of k6, Locust, AIPerf, GenAI-Perf and perf_analyzer write, and fields and files. */
 export const OF_OTHERS: readonly WrongScenario[] = [
   {
-    name: "a scenario without a name",
-    call: "defineScenario({ target: embedded(), load: hold(4) })",
-    says: '2:16, name: is missing. Write name: "my test".',
-  },
-  {
     name: "a load of each target, as k6's scenarios have",
     fields: ['target: mix([{ name: "a", target: embedded(), load: hold(1) }])', "load: hold(4)"],
     says: "4:49, target[0].load: <*>. Write load: perTarget({ a: hold(16), b: rate(50) }), beside the target.",
