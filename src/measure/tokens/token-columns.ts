@@ -51,8 +51,8 @@ export class TokenColumns extends ResponseCounter {
   }
 
   /**
-   * Returns a copy of all rows, or of `most` from `first` on, to merge or to send to another thread. What stands beside the rows comes with
-   * the first ones only.
+   * Returns a copy of all rows, or of `most` from `first` on, to merge or to send to another thread. Counts and gaps are only returned with the
+   * first row.
    */
   rows(first = 0, most = this.count): TokenRows {
     const end = Math.min(first + most, this.count);

@@ -41,7 +41,7 @@ export interface MeteredRun {
   readonly goodputs: readonly GoodputPlan[];
 }
 
-/** What was measured, as threads send it. Its rows are taken apart, so that they are never in memory as a whole. */
+/** What was measured, as threads send it. The rows follow in parts (`take-rows`), so that no message holds them all. */
 export interface SentTokens {
   readonly tokens: TokenMeasurement;
   readonly rows?: { readonly id: number; readonly count: number };
@@ -62,7 +62,7 @@ export type TokenTask =
   | { readonly kind: "merge"; readonly windowCount: number }
   /** The reply is `SentTokens`, by group. */
   | { readonly kind: "take-recent"; readonly tap: number }
-  /** The reply is the next `TokenRows` of what was measured, from this one on. */
+  /** The reply is `TokenRows`: the next part of the rows. */
   | { readonly kind: "take-rows"; readonly id: number; readonly first: number }
   /** The reply is `TotalledTokens`. */
   | { readonly kind: "read-totals" }

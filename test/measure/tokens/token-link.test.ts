@@ -60,7 +60,7 @@ describe("a thread that measures tokens", () => {
     }
   });
 
-  test("gives each request's numbers, more than one message has, and counts once", LIMIT, async () => {
+  test("returns the numbers of each request in several messages, and counts failures once", LIMIT, async () => {
     const plan = { ...TOKENS, tokenizer: "none" };
     const { link, close } = await startTokenThread(plan);
     try {
