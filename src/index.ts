@@ -195,12 +195,10 @@ function sayIfEntryWaits(entry: string): void {
   if (entry === "" || isExecutable || isOwnFile(entry)) return;
   const look = async (): Promise<void> => {
     if (isDefined) return;
-    const evaluated = toUrl(entry).then((url) => import(url));
     const hasEnded = await Promise.race([
-      evaluated.then(
-        () => true,
-        () => true,
-      ),
+      toUrl(entry)
+        .then(importEntry)
+        .then(() => true),
       new Promise((resolve) => setTimeout(resolve, EVALUATED_MS, false).unref()),
     ]);
     if (!hasEnded) process.stderr.write(`rampart: ${entry}: ${describeLoading(LOAD_LIMITS.noticeMs)}\n`);
@@ -242,7 +240,7 @@ export function defineScenario<
 }
 
 /**
- * Starts the run if the main module exports the scenario. Importing a module that is being evaluated resolves after its evaluation.
+ * Starts the run if the main module exports the scenario, once it has been evaluated.
  * @param isOfEntry whether the main module itself defines it, so that an end of the process before the run is an error
  */
 async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolean): Promise<void> {
@@ -250,10 +248,8 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
   const url = await toUrl(entry);
-  const loading = url === "" ? undefined : import(url).catch(() => undefined);
-  const loaded = (await (isOfEntry && loading !== undefined ? beforeEntryLimit(loading, entry) : loading)) as
-    | { default?: unknown }
-    | undefined;
+  const loading = importEntry(url);
+  const loaded = await (isOfEntry ? beforeEntryLimit(loading, entry) : loading);
   if (loaded?.default !== scenario) {
     release();
     return;
@@ -269,6 +265,11 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     return EXIT_INTERNAL;
   });
   process.exit(code);
+}
+
+/** Imports the main module again; undefined when that fails, and without a file. Importing a module resolves after its evaluation. */
+function importEntry(url: string): Promise<{ default?: unknown } | undefined> {
+  return url === "" ? Promise.resolve(undefined) : import(url).catch(() => undefined);
 }
 
 /** Waits for the main module. Node and Deno say by themselves that it waits for nothing. */

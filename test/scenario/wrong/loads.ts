@@ -106,12 +106,12 @@ export const LOADS: readonly WrongScenario[] = [
   {
     name: "a step without its name",
     fields: ["target: embedded()", "load: ramp(1, 8, 2)"],
-    says: "5:3, load: needs an object of options (got 2). Write { requests: 2 } or, in a ramp, { step: 2 }.",
+    says: "5:3, load: <*> (got 2). Write { requests: 2 } or, in a ramp, { step: 2 }.",
   },
   {
     name: "a time of a soak without its name",
     fields: ["target: embedded()", 'load: soak(4, "2 h")'],
-    says: '5:3, load: needs an object of options (got "2 h"). Write { for: "2 h" }.',
+    says: '5:3, load: <*> (got "2 h"). Write { for: "2 h" }.',
   },
   {
     name: "a largest error rate without its sign",
