@@ -18,7 +18,7 @@ export default defineScenario({
   check: ({ json }) => Array.isArray((json() as { choices?: unknown }).choices) || "there are no choices",
   assert: [
     p90("latency").where({ length: "short" }).below("2 s"),
-    extracted("tokens").average().above(3),
+    extracted("tokens").mean().above(3),
     errorRate().is(0),
   ],
 });

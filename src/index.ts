@@ -5,12 +5,13 @@ import { createProcessIo } from "./cli/process-io.ts";
 import type { GivenTags } from "./inputs/tagged-input.ts";
 import { messageOf } from "./plan/problem.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
-import { entryModule } from "./runtime/runtime.ts";
+import { entryModule, isExecutable } from "./runtime/runtime.ts";
 import { refuseMore } from "./scenario/arguments.ts";
 import { defineScenario as define, type Scenario, type ScenarioSource } from "./scenario/define.ts";
 import type { LoadKind } from "./scenario/loads/load.ts";
 import type { ParameterTable } from "./scenario/params/parameter.ts";
-import { beforeLimit, describeExit, LOAD_LIMITS } from "./scenario/scenario-error.ts";
+import { beforeLimit, describeExit, describeLoading, isOwnFile, LOAD_LIMITS } from "./scenario/scenario-error.ts";
+import type { AnyTags } from "./scenario/tags.ts";
 import type { Protocol, ResponseType } from "./scenario/targets/target.ts";
 
 export type {
@@ -45,7 +46,6 @@ export type {
   Precision,
 } from "./scenario/assertion.ts";
 export {
-  average,
   type DerivedLimits,
   derived,
   type ErrorRateLimits,
@@ -57,6 +57,7 @@ export {
   goodput,
   type MetricLimits,
   max,
+  mean,
   metric,
   min,
   outputTokensPerSec,
@@ -138,7 +139,7 @@ export {
 export type { AudioOptions, ImageOptions, Length, PromptOptions } from "./scenario/prompts.ts";
 export type { Repeat, RepeatOptions } from "./scenario/repeat.ts";
 export type { SequenceOptions } from "./scenario/sequences.ts";
-export type { NamedTags, TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
+export type { AnyTags, CheckedTags, NamedTags, TagOptions, TagsOf, WhereOf } from "./scenario/tags.ts";
 export {
   type CustomRequestOf,
   type CustomTargetDefinition,
@@ -178,6 +179,33 @@ const EXIT_INTERNAL = 1;
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = 130;
 
+/** Whether a scenario has been defined in this process. */
+let isDefined = false;
+
+/** How long a module that has been evaluated may take to say so. */
+const EVALUATED_MS = 200;
+
+sayIfEntryWaits(entryModule());
+
+/**
+ * Says that the main module waits for its top-level await before it defines a scenario. Bun waits for ever without a word, and Node and Deno do
+ * while they have other work.
+ */
+function sayIfEntryWaits(entry: string): void {
+  if (entry === "" || isExecutable || isOwnFile(entry)) return;
+  const look = async (): Promise<void> => {
+    if (isDefined) return;
+    const hasEnded = await Promise.race([
+      toUrl(entry)
+        .then(importEntry)
+        .then(() => true),
+      new Promise((resolve) => setTimeout(resolve, EVALUATED_MS, false).unref()),
+    ]);
+    if (!hasEnded) process.stderr.write(`rampart: ${entry}: ${describeLoading(LOAD_LIMITS.noticeMs)}\n`);
+  };
+  setTimeout(() => void look(), LOAD_LIMITS.noticeMs).unref();
+}
+
 /**
  * Defines a scenario. When the program's main module exports it as default (`bun x.ts`, `deno run -A x.ts`, `node x.ts`), the run starts after the
  * module has been evaluated. An imported scenario never starts a run.
@@ -197,11 +225,12 @@ export function defineScenario<
   const A extends ResponseType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
-  const G extends GivenTags = GivenTags,
+  const G extends AnyTags = GivenTags,
   const X extends string = string,
   const N extends string = never,
 >(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {
   refuseMore("defineScenario(definition)", arguments, 'Write the name inside: defineScenario({ name: "my test", … }).');
+  isDefined = true;
   const scenario = define(definition);
   const entry = entryModule();
   const frames = (new Error().stack ?? "").split("\n");
@@ -211,18 +240,16 @@ export function defineScenario<
 }
 
 /**
- * Starts the run if the main module exports the scenario. Importing a module that is being evaluated resolves after its evaluation.
+ * Starts the run if the main module exports the scenario, once it has been evaluated.
  * @param isOfEntry whether the main module itself defines it, so that an end of the process before the run is an error
  */
 async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolean): Promise<void> {
   const release = isOfEntry
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
-  const url = /^[a-z]+:\/\//.test(entry) ? entry : await toFileUrl(entry);
-  const loading = url === "" ? undefined : import(url).catch(() => undefined);
-  const loaded = (await (isOfEntry && loading !== undefined ? beforeEntryLimit(loading, entry) : loading)) as
-    | { default?: unknown }
-    | undefined;
+  const url = await toUrl(entry);
+  const loading = importEntry(url);
+  const loaded = await (isOfEntry ? beforeEntryLimit(loading, entry) : loading);
   if (loaded?.default !== scenario) {
     release();
     return;
@@ -240,6 +267,11 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
   process.exit(code);
 }
 
+/** Imports the main module again; undefined when that fails, and without a file. Importing a module resolves after its evaluation. */
+function importEntry(url: string): Promise<{ default?: unknown } | undefined> {
+  return url === "" ? Promise.resolve(undefined) : import(url).catch(() => undefined);
+}
+
 /** Waits for the main module. Node and Deno say by themselves that it waits for nothing. */
 function beforeEntryLimit<T>(loading: Promise<T>, entry: string): Promise<T> {
   const say = (text: string): void => void process.stderr.write(text);
@@ -250,8 +282,9 @@ function beforeEntryLimit<T>(loading: Promise<T>, entry: string): Promise<T> {
 }
 
 /** Returns the URL that the runtime uses for a module; empty when the program is not a file, such as with `bun -e`. */
-function toFileUrl(path: string): Promise<string> {
-  return realpath(path).then(
+async function toUrl(entry: string): Promise<string> {
+  if (/^[a-z]+:\/\//.test(entry)) return entry;
+  return realpath(entry).then(
     (found) => pathToFileURL(found).href,
     () => "",
   );

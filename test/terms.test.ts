@@ -56,6 +56,14 @@ function keysOf(data: unknown): string[] {
   return Object.entries(data).flatMap(([key, inner]) => [...(Array.isArray(data) ? [] : [key]), ...keysOf(inner)]);
 }
 
+/** Returns the types of all fields of a JSON Schema that have this name. */
+function typesOf(name: string, part: unknown): unknown[] {
+  if (typeof part !== "object" || part === null) return [];
+  const { properties = {} } = part as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
+  const here = Object.hasOwn(properties, name) ? [properties[name]?.type] : [];
+  return [...here, ...Object.values(part).flatMap((inner) => typesOf(name, inner))];
+}
+
 /** The names of fields, options, builders and metrics of the language, as code and as data. */
 const NAMES: ReadonlySet<string> = new Set([
   ...Object.keys(api),
@@ -120,6 +128,13 @@ test("no other spelling of a term is a name of the language, of an output or of 
       const spelled = toOption(other);
       assert.ok(spelled === option || !OPTIONS.has(spelled), `--${spelled} is an option`);
     }
+});
+
+test("successes are completed in every output: requests is no number there, but holds several", () => {
+  const schemas = [reportJsonSchema(), comparisonJsonSchema(), sweepJsonSchema()];
+  const types = new Set(schemas.flatMap((schema) => typesOf("requests", schema)));
+  assert.deepEqual([...types], ["object"]);
+  assert.ok(new Set(schemas.flatMap((schema) => typesOf("completed", schema))).has("integer"));
 });
 
 test("no name of the language says the unit of a ratio, which its value has", () => {

@@ -429,7 +429,7 @@ interface PerfAnalyzer {
 
 /** The copy's front doors for metrics. */
 interface Doors {
-  readonly average: (name: string) => Limits;
+  readonly mean: (name: string) => Limits;
   readonly max: (name: string) => Limits;
   readonly metric: (name: string) => Limits;
   readonly loadDataScenario: typeof import("../src/scenario/data/load-data.ts").loadDataScenario;
@@ -730,11 +730,11 @@ test("a made-up metric is measured, reported and asserted", LIMIT, async () => {
     target: embeddedLlm({ streaming: true, tokenizer: TINY }),
     inputs: prompts({ isl: 12, osl: 5, count: 4 }),
   });
-  const metric = { key: "halfLatency", statistic: "average" } as unknown as Plan["assertions"][number]["metric"];
+  const metric = { key: "halfLatency", statistic: "mean" } as unknown as Plan["assertions"][number]["metric"];
   const assertions: Plan["assertions"] = [{ metric, comparison: "at-least", limit: 0 }];
   const text = await execute({ ...plan, assertions, outputs: { ...plan.outputs, verbosity: 1 as const } });
   assert.match(text, /^ +1 +half of the latency /m);
-  assert.match(text, /^ {2}pass +average half of the latency/m);
+  assert.match(text, /^ {2}pass +mean half of the latency/m);
   assert.match(readFileSync(join(folder, "report.json"), "utf8"), /"halfLatency\w*": \{/);
 });
 
@@ -752,7 +752,7 @@ interface MeasuredJson {
 }
 
 /** What a run of the copy asserts of the three metrics, as code and as text. */
-const METRIC_TEXTS = ["openAtEnd < 1000", "average(serverSuccess) < 10 s", "max(gpuTemperature) >= 60"];
+const METRIC_TEXTS = ["openAtEnd < 1000", "mean(serverSuccess) < 10 s", "max(gpuTemperature) >= 60"];
 
 test(
   "made-up metrics are asserted as code and as text, searched for, in JSON, and limits of a comparison",
@@ -764,10 +764,10 @@ test(
       "scenario/data/json-schema.ts",
       "cli/compare/command.ts",
     )) as Doors;
-    const { average, max, metric } = doors;
+    const { mean, max, metric } = doors;
     const where = [
       metric("openAtEnd").below(1000),
-      average("serverSuccess").below("10 s"),
+      mean("serverSuccess").below("10 s"),
       max("gpuTemperature").atLeast(60),
     ];
     const gpus = await startMetricsStub({ text: hotGpus });
@@ -789,7 +789,7 @@ test(
       assert.deepEqual(written.assertions, typed.assertions);
       const text = await runCopy(written);
       assert.match(text, /^ *pass +requests left open < 1,000 requests/m);
-      assert.match(text, /^ *pass +average server success < 10 s/m);
+      assert.match(text, /^ *pass +mean server success < 10 s/m);
       assert.match(text, /^ *pass +max GPU temperature ≥ 60 C +70 C/m);
       const { levels } = JSON.parse(readFileSync(report, "utf8")) as { levels: [MeasuredJson] };
       const [{ metrics: measured }] = levels;
@@ -831,7 +831,7 @@ test(
 );
 
 test("made-up metrics are asserted of tagged requests and over several runs", LIMIT, async () => {
-  const { average, max, metric } = (await load("scenario/assertions.ts")) as Doors;
+  const { mean, max, metric } = (await load("scenario/assertions.ts")) as Doors;
   const gpus = await startMetricsStub({ text: hotGpus });
   const metrics = { url: gpus.url, every: "50 ms" } as const;
   const size = { size: "small" };
@@ -843,10 +843,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
     const text = await runCopy(planOf({ ...ofTag, assert: [metric("openAtEnd").where(size).below(1000)] }));
     assert.match(text, /^ *pass +requests left open where size is small < 1,000 requests/m);
     // Servers count all requests together.
-    const ofServer = [
-      average("serverSuccess").where(size).below("10 s"),
-      max("gpuTemperature").where(size).atLeast(60),
-    ];
+    const ofServer = [mean("serverSuccess").where(size).below("10 s"), max("gpuTemperature").where(size).atLeast(60)];
     assert.throws(
       () => planOf({ ...ofTag, assert: ofServer }),
       (error: Error) =>
@@ -857,11 +854,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
     const repeated = planOf({
       ...shared,
       repeat: 2,
-      assert: [
-        metric("openAtEnd").below(1000),
-        average("serverSuccess").below("10 s"),
-        max("gpuTemperature").atLeast(60),
-      ],
+      assert: [metric("openAtEnd").below(1000), mean("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
     });
     assert.match(await runCopy(repeated), /^ *pass +max GPU temperature ≥ 60 C +mean 70 C/m);
     const { combination } = JSON.parse(readFileSync(json, "utf8")) as { combination: { levels: [MeasuredJson] } };
@@ -883,7 +876,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
-    `import { average, bursts, defineScenario, embedded, hold, input, lines, max, metric, openAtEnd } from "rampart";
+    `import { mean, bursts, defineScenario, embedded, hold, input, lines, max, metric, openAtEnd } from "rampart";
     export const added = defineScenario({
       name: "of made-up builders",
       target: lines("localhost:7000", { model: "m" }),
@@ -898,10 +891,10 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
       target: embedded(),
       load: hold(1, { requests: 10 }),
       metrics: { url: "localhost:8002" },
-      assert: [metric("openAtEnd").below(1000), average("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
+      assert: [metric("openAtEnd").below(1000), mean("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
     });
     // @ts-expect-error It is a time.
-    average("serverSuccess").below(10);
+    mean("serverSuccess").below(10);
     // @ts-expect-error It has no minimum.
     max("openAtEnd");\n`,
   );

@@ -42,9 +42,15 @@ const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).C
 
 /** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash, or a folder that is there. */
 function isScenario(name: string): boolean {
+  if (isAddress(name)) return false;
   return (
     /\.(?:[cm]?[jt]s|ya?ml|json)$/i.test(name) || (!name.startsWith("-") && (/[/\\]/.test(name) || isDirectory(name)))
   );
+}
+
+/** Whether a word is the address of a server, without the command that is to measure it. */
+function isAddress(name: string): boolean {
+  return /^(?:https?:\/\/|[\w.-]+:\d+(?:\/|$))/i.test(name);
 }
 
 /** The subcommands. */
@@ -267,6 +273,11 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
         ? `Write rampart COMMAND ${name}; rampart --help lists the commands.`
         : `Did you mean ${near}?`;
     io.err(`rampart: ${name} stands before the command. ${fix}\n`);
+    return EXIT.usage;
+  }
+  if (isAddress(name) && topics.length === 0) {
+    const [http, llm, triton] = ["http", "llm", "triton"].map((command) => `rampart ${command} ${name}`);
+    io.err(`rampart: ${name} is an address without a command. Write ${http}, ${llm} or ${triton}.\n`);
     return EXIT.usage;
   }
   const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : nearestName(name, names);

@@ -140,6 +140,8 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
   let unknownIndex = Number.NaN;
   let before: (typeof tokens)[number] | undefined;
+  /** Arguments that are too many, so that they may be the values of unknown flags. */
+  let surplus = tokens.filter(({ kind }) => kind === "positional").length - maxPositionals;
   for (const token of tokens) {
     const last = before;
     before = token;
@@ -149,8 +151,13 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     const typed = given[token.index] === args[token.index] ? token.rawName : token.rawName.slice(1);
     const flag = typed === token.rawName ? flags.find(({ name }) => name === token.name) : undefined;
     const meaning = flag === undefined ? findMeaning(token.rawName, typed, flags) : undefined;
-    const takesNext = meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0);
-    if (flag === undefined && token.value === undefined && takesNext) unknownIndex = token.index;
+    const next = given[token.index + 1] ?? "";
+    const takesNext =
+      meaning?.takesValue ?? (found.length > 0 || maxPositionals === 0 || surplus > 0 || isAmount(next));
+    if (flag === undefined && token.value === undefined && takesNext) {
+      unknownIndex = token.index;
+      surplus--;
+    }
     const wrong =
       flag === undefined
         ? problem("unknown-name", typed, "is not a flag of this command", meaning?.hint ?? "Leave it out.")
@@ -162,12 +169,19 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   }
   // What was to be the value of a flag is the one too many, wherever it stands.
   const tooMany = Math.max(0, found.length - maxPositionals);
-  const misplaced = found.filter(({ meant }) => meant !== undefined).slice(0, tooMany);
+  const misplaced = found
+    .filter(({ meant }) => meant !== undefined)
+    .filter(({ value }, at) => at < tooMany || isAmount(value));
   const positionals = found.filter((one) => !misplaced.includes(one));
   for (const { value, meant } of [...misplaced, ...positionals.slice(maxPositionals)])
     problems.push(unexpectedArgument(value, meant));
   const texts = positionals.map(({ value }) => value);
   return new FlagValues(flags, texts, values, counts, problems);
+}
+
+/** Whether an argument is a number or a time, and no file: `100`, `10s`. */
+function isAmount(argument: string): boolean {
+  return /^\d+(?:\.\d+)?[a-z%]*$/i.test(argument);
 }
 
 interface PositionalArgument {
@@ -183,9 +197,12 @@ export function unexpectedArgument(argument: string, meant?: Flag): Problem {
 }
 
 /** Returns the flag with a value that others call like a switch that was given: `-q 100`. */
-function usedAs(token: { readonly kind: string; readonly rawName?: string } | undefined, flags: readonly Flag[]) {
-  const { kind, rawName = "" } = token ?? {};
-  return kind === "option"
+function usedAs(
+  token: { readonly kind: string; readonly rawName?: string; readonly value?: string | undefined } | undefined,
+  flags: readonly Flag[],
+) {
+  const { kind, rawName = "", value: own } = token ?? {};
+  return kind === "option" && own === undefined
     ? flags.find(({ meant, value }) => value !== undefined && meant?.includes(rawName))
     : undefined;
 }

@@ -6,7 +6,7 @@ import { shownSketches } from "./tokens/token-measurement.ts";
 
 /**
  * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
- * response arrived, a timer's lag is the average over time and not over requests, and percentiles do not add. So this says how late the
+ * response arrived, a timer's lag is the mean over time and not over requests, and percentiles do not add. So this says how late the
  * client was, and nothing of the latency.
  */
 
@@ -20,7 +20,7 @@ export interface ReportedTime {
   readonly figure: "latency" | "firstResponse" | "timeToFirstToken" | "interTokenLatency";
   readonly meanNs: number;
   readonly p99Ns: number;
-  /** Number of gaps that a request's value averages; absent for times that start at the send. */
+  /** Number of gaps that a request's value means; absent for times that start at the send. */
   readonly gaps?: number | undefined;
 }
 

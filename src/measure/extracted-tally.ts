@@ -41,7 +41,7 @@ export function countText(
   return { count: found ?? 0, total: counted + otherCount + missingCount + numbers.count };
 }
 
-/** Returns the average of the numbers with its 95 % confidence interval. */
+/** Returns the mean of the numbers with its 95 % confidence interval. */
 export function estimateExtractedMean(
   { numbers }: Extracted,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},

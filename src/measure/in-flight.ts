@@ -42,7 +42,7 @@ export function explainLittlesLaw(window: Measurement): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   // Without successful requests there is no latency.
   if (isKept || window.requestCount === 0) return undefined;
-  const found = `throughput × average latency is ${inWords(expectedMean)} in flight, ${round(inFlightMean)} ${plural(round(inFlightMean), "was", "were")}`;
+  const found = `throughput × mean latency is ${inWords(expectedMean)} in flight, ${round(inFlightMean)} ${plural(round(inFlightMean), "was", "were")}`;
   return `${found}: ${causeOf(window)}`;
 }
 

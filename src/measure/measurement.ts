@@ -12,7 +12,7 @@ import type { TokenMeasurement } from "./tokens/token-measurement.ts";
  * Resource use and delays of the client during a measurement.
  *
  * The loop lag is the delay until the measuring thread handles an event, such as arriving bytes: the wait for a core after waking up, plus
- * callbacks that run first. A timer samples it every 20 ms; a stall counts once for each sample that it delays. It is an average over time,
+ * callbacks that run first. A timer samples it every 20 ms; a stall counts once for each sample that it delays. It is a mean over time,
  * not over responses: a long stall delays only the few responses in flight. The timer's resolution (0.1 ms on Bun, 1 ms on Node and Deno) is
  * not included.
  */

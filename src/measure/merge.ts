@@ -97,7 +97,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
     isStreamed: (withTokens.length === 0 ? parts : withTokens).every((part) => part.isStreamed),
     openBeforeCount: isInTime ? first.openBeforeCount : sumOf((part) => part.openBeforeCount),
     openAfterCount: isInTime ? last.openAfterCount : sumOf((part) => part.openAfterCount),
-    // The average of the windows, like perf_analyzer.
+    // The mean of the windows, like perf_analyzer.
     overheadPct: averageBy(isInTime ? (part) => part.windowCount : (part) => part.laneNs, (part) => part.overheadPct),
     health: isInTime
       ? healthOverTime(parts, (pick) =>

@@ -63,7 +63,7 @@ export function judgeInterval(
   return atLow ? "pass" : "fail";
 }
 
-/** An average is judged as if its sample were worth two independent values at least, so that a limit far away is decided. */
+/** A mean is judged as if its sample were worth two independent values at least, so that a limit far away is decided. */
 export const LEAST_JUDGED_COUNT = 2;
 
 /** The values of a sample on the upper side of a limit. */

@@ -4,7 +4,7 @@ import { aboveZeroSchema, type EntriesOf, type PlanOf, type Schema } from "./sch
 import type { GoodputPlan } from "./tokens.ts";
 
 /** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
-export type Statistic = "average" | "min" | "max" | number;
+export type Statistic = "mean" | "min" | "max" | number;
 
 /** Which values of a metric are better. */
 export type Direction = "lower" | "higher";

@@ -59,10 +59,22 @@ export function percentHint(typed: unknown, otherwise: string): string {
   return near === undefined ? otherwise : `Write "${near}".`;
 }
 
-/** Returns how to correct a number in quotes; undefined when the text does not begin with one. */
+/** How many seconds the units of time are that rates of others are per. */
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+/**
+ * Returns how to correct a number in quotes; undefined when the text is no number. A percentage is none, and of a rate the number is that per
+ * second.
+ */
 export function numberHint(typed: unknown): string | undefined {
-  const [, number] = typeof typed === "string" ? (/^\s*(\d+(?:\.\d+)?)(?!\d*:)/.exec(typed) ?? []) : [];
-  return number === undefined ? undefined : `Write ${number}, without quotes.`;
+  const text = typeof typed === "string" ? typed.replace(/(?<=\d)[_,](?=\d{3})/g, "") : "";
+  const [, number, unit = "s"] =
+    /^\s*(\d+(?:\.\d+)?)(?![\d.]*[:%])\s*(?:users?|vus?|req(?:uest)?s?|[rq]ps|infer(?:ence)?s?|tok(?:en)?s?)?(?:\s*\/\s*([smh])[a-z]*)?\s*$/i.exec(
+      text,
+    ) ?? [];
+  if (number === undefined) return undefined;
+  const perSec = Number(number) / (SECONDS[unit.toLowerCase()] ?? 1);
+  return `Write ${Number(perSec.toPrecision(6))}, without quotes.`;
 }
 
 /** Letters to add, remove, replace or swap with the next one. */

@@ -152,7 +152,7 @@ export function measurementSchema() {
     warmupRequests: wholeSchema(0),
     /** Duration of load before each measurement that is not measured. With `warmupRequests`, both must be reached. Absent: none. */
     warmupMs: v.optional(natural),
-    /** Latency for stability and the limit: a percentile from 1 to 99, or null for the average. */
+    /** Latency for stability and the limit: a percentile from 1 to 99, or null for the mean. */
     percentile: v.nullable(v.pipe(positive, v.ltValue(100, "must be below 100"))),
     /** A level with this latency or more ends the search; null: no limit. */
     latencyLimitMs: v.nullable(positive),

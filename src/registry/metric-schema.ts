@@ -9,7 +9,7 @@ import { hinted, lazySchema, numberSchema, type Schema } from "../plan/schema.ts
 /** Returns the schema of a metric with a key. @param limits the schema of the limits of a goodput */
 export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSchema): v.GenericSchema {
   const statistic = v.pipe(
-    v.union([v.picklist(["average", "min", "max"]), percentileSchema()]),
+    v.union([v.picklist(["mean", "min", "max"]), percentileSchema()]),
     v.check((one) => hasStatistic(entry, one), `must be a statistic that ${key} has: ${entry.statistics?.join(", ")}`),
   );
   return v.object({

@@ -103,6 +103,9 @@ export function isAssertion(given: unknown): boolean {
 /** Returns how to write what is not an assertion. */
 export function assertionHint(given: unknown): string {
   const [isLimit, percentile, of = "latency", limit, unit = "ms"] = LIMIT_TEXT.exec(String(given)) ?? [];
+  const [, name = ""] = /^\s*([\w.]+)\s*[<>=]/.exec(String(given)) ?? [];
+  const meant = meantMetric(name);
+  if (isLimit === undefined && meant?.includes("(")) return `Write ${meant}.`;
   if (isLimit === undefined) return 'Write p99("latency").below("50 ms"), or another metric with its limit.';
   return `Write percentile(${percentile}, "${of}").below("${limit} ${unit}").`;
 }

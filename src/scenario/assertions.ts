@@ -55,7 +55,7 @@ export interface ExtractedLimits<W extends string = never> extends MetricLimits<
 
 /** Statistics of the numbers that a target extracts from its responses. */
 export interface ExtractedMetric<W extends string = never> {
-  average(): ExtractedLimits<W>;
+  mean(): ExtractedLimits<W>;
   min(): ExtractedLimits<W>;
   max(): ExtractedLimits<W>;
   /** @param value from 1 to below 100 */
@@ -142,15 +142,13 @@ export function p99<const N extends NameWith<"percentiles"> = "latency">(
 }
 
 /**
- * The average of a metric of requests, of the server or of its GPUs. Default: of the latency.
+ * The mean of a metric of requests, of the server or of its GPUs. Default: of the latency.
  * @example
- * average("serverQueue").below("10 ms")
+ * mean("serverQueue").below("10 ms")
  */
-export function average<const N extends NameWith<"average"> = "latency">(
-  of?: N,
-): MetricLimits<Named<N, NameWith<"average">>> {
-  refuseMore("average(of)", arguments);
-  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"average">>, statistic: "average" });
+export function mean<const N extends NameWith<"mean"> = "latency">(of?: N): MetricLimits<Named<N, NameWith<"mean">>> {
+  refuseMore("mean(of)", arguments);
+  return limitsOf({ key: (of ?? "latency") as Named<N, NameWith<"mean">>, statistic: "mean" });
 }
 
 /**
@@ -247,7 +245,7 @@ type ExtractedName<N extends string> = string extends N ? never : `extracted: ${
  * Values extracted from responses, by their name in `extract` of the target's options: statistics of numbers, where responses without a number
  * do not count, and the share of a text.
  * @example
- * extracted("tokens").average().above(10)
+ * extracted("tokens").mean().above(10)
  * extracted("finish").share("length").below("1 %")
  */
 export function extracted<const N extends string>(name: N): ExtractedMetric<ExtractedName<N>> {
@@ -261,7 +259,7 @@ export function extracted<const N extends string>(name: N): ExtractedMetric<Extr
     return limitsOf({ key: "extracted", name, statistic });
   };
   return {
-    average: (...given) => of("average()", given, "average"),
+    mean: (...given) => of("mean()", given, "mean"),
     min: (...given) => of("min()", given, "min"),
     max: (...given) => of("max()", given, "max"),
     percentile: (...given) => of("percentile(value)", given, given[0]),

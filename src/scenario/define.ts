@@ -13,7 +13,7 @@ import type { Load, LoadKind, LoadList, LoadPlace } from "./loads/load.ts";
 import type { ParameterTable, ValuesOf } from "./params/parameter.ts";
 import type { Repeat } from "./repeat.ts";
 import type { SequenceOptions } from "./sequences.ts";
-import type { TagsOf, WhereOf } from "./tags.ts";
+import type { AnyTags, CheckedTags, TagsOf, WhereOf } from "./tags.ts";
 import type { Protocol, ResponseType, Target } from "./targets/target.ts";
 
 /** When a level is stable, like in perf_analyzer: the last three windows agree. */
@@ -26,7 +26,7 @@ export interface StabilityOptions {
   readonly within?: Percent;
   /** Windows after which a level is unstable. Default: 10. */
   readonly trials?: number;
-  /** The latency percentile that must be stable. Default: the average. */
+  /** The latency percentile that must be stable. Default: the mean. */
   readonly percentile?: number;
 }
 
@@ -94,7 +94,7 @@ export interface ScenarioDefinition<
   P extends Protocol = Protocol,
   S extends LoadKind = LoadKind,
   A extends ResponseType = ResponseType,
-  G extends GivenTags = GivenTags,
+  G extends AnyTags = GivenTags,
   X extends string = string,
   N extends string = string,
 > {
@@ -224,11 +224,12 @@ export type ScenarioSource<
   A extends ResponseType,
   D extends ParameterTable,
   R,
-  G extends GivenTags = GivenTags,
+  G extends AnyTags = GivenTags,
   X extends string = string,
   N extends string = string,
 > = ScenarioExtras<D, R> &
-  NeededInputs<S, A> & {
+  NeededInputs<S, A> &
+  CheckedTags<G> & {
     readonly [K in keyof ScenarioDefinition<P, S, A, G, X, N>]: K extends "tags" | "check" | "onRecord"
       ? ScenarioDefinition<P, S, A, G, X, N>[K]
       : FieldOf<ScenarioDefinition<P, S, A, G, X, N>[K], ValuesOf<D>, R>;
@@ -249,7 +250,7 @@ export function defineScenario<
   const A extends ResponseType,
   const D extends ParameterTable = Record<never, never>,
   R = undefined,
-  const G extends GivenTags = GivenTags,
+  const G extends AnyTags = GivenTags,
   const X extends string = string,
   const N extends string = never,
 >(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {

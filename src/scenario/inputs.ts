@@ -174,8 +174,22 @@ export function inputsSchema(): Schema<Inputs> {
   return withHint(schema, (given) =>
     written.some(([kind]) => kind === given)
       ? `Write input.${given}(…).`
-      : 'Write input.json("data.json"), or another of them.',
+      : `Write ${inputLike(given)}, or another of them.`,
   );
+}
+
+/** Returns the input that is most like a value which is none: the name of a file, one input, or a list of them. */
+function inputLike(given: unknown): string {
+  const [first] = Array.isArray(given) ? (given as unknown[]) : [given];
+  if (typeof first === "string" && /\.\w+$/.test(first))
+    return first.endsWith(".jsonl") ? `input.prompts({ file: "${first}" })` : `input.json("${first}")`;
+  if (typeof first === "string" || isPrompt(first)) return 'input.generate(() => ({ prompt: "…" }))';
+  if (typeof first === "object" && first !== null) return "input.generate(() => ({ tensors: { NAME: […] } }))";
+  return 'input.json("data.json")';
+}
+
+function isPrompt(given: unknown): boolean {
+  return typeof given === "object" && given !== null && ["prompt", "text", "messages"].some((name) => name in given);
 }
 
 type WrittenBuilder = InputBuilder & { readonly form: DataForm };

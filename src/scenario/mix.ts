@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { MixMemberPlan, MixTargetPlan } from "../plan/groups/mix.ts";
 import type { TargetPlan } from "../plan/plan.ts";
-import { hinted, listSchema, type OutputOf, type Schema } from "../plan/schema.ts";
+import { hinted, type OutputOf, type Schema, withHint } from "../plan/schema.ts";
 import { refuseMore } from "./arguments.ts";
 import type { InputsOf, NeededInputs } from "./define.ts";
 import { strictOptions } from "./fields.ts";
@@ -89,7 +89,10 @@ function mixSchema(target: Schema<AnyTarget>) {
     url: v.string(),
     options: strictOptions({}),
     values: v.pipe(
-      listSchema(memberSchema(target), "{ name, target, inputs, weight }"),
+      withHint(
+        v.array(memberSchema(target), "must be a list of { name, target, inputs, weight }"),
+        'Write [{ name: "a", target: … }, { name: "b", target: … }].',
+      ),
       v.check(
         hinted((members) => members.length > 1, "Add a target, or use the only one without mix."),
         "must have two targets or more",

@@ -1,3 +1,5 @@
+import { nearestName } from "../plan/nearest-name.ts";
+
 /**
  * Names that the language does not have: those that it once had, and those of k6, Locust, AIPerf, GenAI-Perf, perf_analyzer and others, each with
  * what to write instead.
@@ -37,7 +39,8 @@ const RISE: Meant = ['rampUp: "10 s" in hold(…) or rate(…)', "rampUp: 10 s i
 const THINK = 'thinkTime: "1 s" in the load';
 const TURNS = "sessions: { count: 10, turns: 3 } in input.prompts(…)";
 const PROMPT_FILE = 'file: "x.jsonl", with {"text": "…"} in each line';
-const WARM = 'warmupFor: "10 s"';
+const WARM: Meant = ['warmupFor: "10 s", a field beside the load', "warmupFor: 10 s, a field beside the load"];
+const RANGE: Meant = ["range: ramp(1, 64)", "range: { ramp: { from: 1, to: 64 } }"];
 const IN_TARGET = "it inside the options of the target";
 const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
 
@@ -67,7 +70,7 @@ export const CODE_HINT = "Write it like ";
 /** How a scenario is written. */
 export type Notation = "code" | "data";
 
-/** Options by their name, or by the field and their name. */
+/** Options by their name, by the field and their name (`load.limits`), or by an option that there is instead (`range:from`). */
 const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxFailureRatio", 'maxErrorRate: "1 %"'],
   ["requestTimeout", 'timeout: "30 s"'],
@@ -100,6 +103,9 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["load.limits", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
   ["outputs", REPORTS],
   ["reports", REPORTS],
+  // Of findMax.
+  ...["from", "start", "min", "to", "end", "max", "over"].map((name) => [`range:${name}`, RANGE] as const),
+  ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
   // k6
   ["thresholds", LIMITS],
   ["vus", HOLD],
@@ -128,6 +134,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["benchmarkDuration", LENGTH],
   ["warmup", WARM],
   ["warmupDuration", WARM],
+  ...["arrival", "arrivals", "arrivalDistribution", "requestDistribution"].map((name) => [name, POISSON] as const),
   ["arrivalPattern", POISSON],
   ["requestRateMode", POISSON],
   ["burstiness", BURSTS],
@@ -225,8 +232,8 @@ const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
 
 /** Functions of the API by their name, with a call that does the same. */
 const FUNCTIONS: ReadonlyMap<string, string> = new Map([
-  ["concurrency", "ramp(1, 64), as in findMax({ range: ramp(1, 64), … })"],
-  ["requestRate", "rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … })"],
+  ["concurrency", "hold(16), or ramp(1, 64) for a search: findMax({ range: ramp(1, 64), … })"],
+  ["requestRate", "rate(100), or rateRamp(10, 500) for a search: findMax({ range: rateRamp(10, 500), … })"],
   ["dynamicGrpc", "grpc(…)"],
   ["scenario", "defineScenario({ … })"],
   ["test", "defineScenario({ … })"],
@@ -245,8 +252,8 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
     (name) => [name, `http("localhost:8000/path", { method: "${name.toUpperCase()}" })`] as const,
   ),
   ...["ollama", "sglang", "tgi", "vllm"].map((name) => [name, 'openai("localhost:8000", { model: "NAME" })'] as const),
-  ["avg", "average(…)"],
-  ["mean", "average(…)"],
+  ["avg", "mean(…)"],
+  ["average", "mean(…)"],
   ["lessThan", 'below("50 ms")'],
   ["under", 'below("50 ms")'],
   ["lessThanOrEqual", 'atMost("50 ms")'],
@@ -260,7 +267,7 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["equals", "is(0)"],
   ...MLPERF.map((name) => [name, `mlperf.${name}(…)`] as const),
   ...["choice", "duration", "flag", "integer", "number", "text"].map((name) => [name, `param.${name}(…)`] as const),
-  ...["dir", "files", "generate", "json", "payloads", "prompts", "random", "zero"].map(
+  ...["chain", "dir", "files", "generate", "json", "payloads", "prompts", "random", "zero"].map(
     (name) => [name, `input.${name}(…)`] as const,
   ),
 ]);
@@ -288,17 +295,30 @@ export function renamedFunction(name: string): string | undefined {
 
 /**
  * Returns how to write an option that the language does not have; undefined for a name that is just unknown.
- * @param keys its path @param notation how the scenario is written. Default: code
+ * @param keys its path @param notation how the scenario is written. Default: code @param known the options that there are. Default: not known
  */
-export function renamedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
-  const found = findOption(keys);
+export function renamedOption(
+  keys: readonly string[],
+  notation: Notation = "code",
+  known: readonly string[] = [],
+): string | undefined {
+  const name = toCamelCase(keys.at(-1) ?? "");
+  const found = known.flatMap((one) => OPTIONS.get(`${one}:${name}`) ?? [])[0] ?? findOption(keys);
   return found === undefined ? undefined : formatMeant(found, notation);
+}
+
+/** Like {@link renamedOption}, also for a name that is only near to one that others have: `concurrent`. */
+export function guessedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
+  const names = [...OPTIONS.keys()].filter((name) => !/[.:]/.test(name));
+  const near = nearestName(toCamelCase(keys.at(-1) ?? ""), names);
+  const guessed = near === undefined ? undefined : [...keys.slice(0, -1), near];
+  return renamedOption(keys, notation) ?? (guessed && renamedOption(guessed, notation));
 }
 
 /** Returns how to write an object with a field that has another tool's name; undefined for other values. */
 export function renamedIn(given: unknown): string | undefined {
   const keys = Object.keys(typeof given === "object" ? { ...given } : {});
-  return keys.flatMap((key) => renamedOption(["", key]) ?? [])[0];
+  return keys.flatMap((key) => guessedOption(["", key]) ?? [])[0];
 }
 
 /** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */

@@ -4,7 +4,7 @@ import { word } from "../plan/messages.ts";
 import { nearestName } from "../plan/nearest-name.ts";
 import { messageOf, movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
-import { renamedFunction } from "./renamed.ts";
+import { guessedOption, renamedFunction } from "./renamed.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 
@@ -32,6 +32,11 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
   );
 }
 
+/** Whether a file, by its path or URL, is Rampart's own, and not a user's. */
+export function isOwnFile(file: string): boolean {
+  return toPath(file).startsWith(OWN_FOLDER);
+}
+
 /** Receives a line for standard error. */
 export type Say = (text: string) => void;
 
@@ -46,6 +51,15 @@ export interface LoadLimits {
 /** Long, because a scenario may start a server before it is loaded. */
 export const LOAD_LIMITS: LoadLimits = { noticeMs: 10_000, mostMs: 300_000 };
 
+function stillLoading(ms: number): string {
+  return `is still loading after ${msToSec(ms)} s`;
+}
+
+/** Describes a scenario that is still loading, without a full stop. */
+export function describeLoading(ms: number): string {
+  return `${stillLoading(ms)}: it waits for its top-level await`;
+}
+
 /**
  * Waits until a scenario is loaded.
  * @param limits default: a sentence after 10 s, and an error after 5 min @throws UserError when it is not loaded in time
@@ -58,11 +72,12 @@ export async function beforeLimit<T>(
 ): Promise<T> {
   const timers: ReturnType<typeof setTimeout>[] = [];
   const late = new Promise<never>((_resolve, reject) => {
-    const still = (ms: number): string => `is still loading after ${msToSec(ms)} s`;
-    const rest = `it waits for its top-level await, for ${msToSec(mostMs)} s at most`;
-    const end = userError("exception", file, still(mostMs), "Look at what its top-level await waits for.");
+    const end = userError("exception", file, stillLoading(mostMs), "Look at what its top-level await waits for.");
     timers.push(
-      setTimeout(() => say(`rampart: ${file}: ${still(noticeMs)}: ${rest}\n`), noticeMs),
+      setTimeout(
+        () => say(`rampart: ${file}: ${describeLoading(noticeMs)}, for ${msToSec(mostMs)} s at most\n`),
+        noticeMs,
+      ),
       setTimeout(() => reject(end), mostMs),
     );
     if (letsEnd === true) for (const timer of timers) timer.unref();
@@ -112,7 +127,7 @@ function hintForName(message: string, names: readonly string[]): string | undefi
   const renamed = renamedFunction(name);
   if (renamed !== undefined) return renamed;
   const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
-  return near === undefined ? undefined : `Did you mean ${near}?`;
+  return near === undefined ? guessedOption([name]) : `Did you mean ${near}?`;
 }
 
 /** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */

@@ -4,18 +4,30 @@ import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
 import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
 import { recordSchema, type Schema } from "../plan/schema.ts";
 
+/** What a scenario gives as tags. Whether their values can be tags is {@link CheckedTags}, so that an error says that in a few lines. */
+export type AnyTags = Readonly<Record<string, unknown>>;
+
 /** Tags of a scenario with the type of what they are. */
-export type TagsOf<G extends GivenTags> = G | ((input: TaggedInput) => G);
+export type TagsOf<G extends AnyTags> = G | ((input: TaggedInput) => G);
+
+/** What the tags of a scenario must be: where a value cannot be a tag, the error says what can. */
+export type CheckedTags<G> = string extends keyof G
+  ? unknown
+  : G extends GivenTags
+    ? unknown
+    : { readonly tags: "must have values that are text, numbers, true or false" };
 
 /** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
 export type TagOptions = GivenTags | TagInput;
 
 /** A tag as text, so that an error shows the difference in one line: `"length=long"`, or `"target: chat"` for a member of a mix. */
-type TagText<K, V extends GivenTags[string]> = K extends "target"
-  ? `target: ${V}`
-  : K extends string
-    ? `${K}=${V}`
-    : never;
+type TagText<K, V> = V extends GivenTags[string]
+  ? K extends "target"
+    ? `target: ${V}`
+    : K extends string
+      ? `${K}=${V}`
+      : never
+  : never;
 
 /** The tags that an assertion names. Values that are only known when the scenario runs are checked then. */
 export type NamedTags<X extends GivenTags> = {
@@ -23,7 +35,7 @@ export type NamedTags<X extends GivenTags> = {
 }[keyof X];
 
 /** The tags that an assertion may name: those that `tags` of the scenario gives. Without it, entries of the inputs can have any. */
-export type WhereOf<G extends GivenTags> = string extends keyof G
+export type WhereOf<G extends AnyTags> = string extends keyof G
   ? `${string}=${string}`
   : { [K in keyof G]: TagText<K, G[K]> }[keyof G];
 

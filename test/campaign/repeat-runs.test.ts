@@ -11,7 +11,7 @@ import { makeLevel, makeResult } from "../report/make-result.ts";
 /** How often a run is repeated, with runs of known latencies. */
 
 const plan = makePlan();
-const average = { key: "latency", statistic: "average" } as const;
+const mean = { key: "latency", statistic: "mean" } as const;
 
 /** A run whose requests take these milliseconds, at one level each. */
 function runOf(latenciesMs: readonly number[], change: Partial<RunResult> = {}): RunResult {
@@ -34,7 +34,7 @@ test("a number of runs is that many", async () => {
 });
 
 test("runs end when the interval is narrow enough, but not before the least number", async () => {
-  const until = { metric: average, ratio: 0.05 };
+  const until = { metric: mean, ratio: 0.05 };
   const { runs, precision } = await repeat({ atLeast: 3, atMost: 10, until }, steady);
   assert.equal(runs.length, 3);
   assert.ok(precision?.isReached === true && (precision.ratio ?? 1) <= 0.05);
@@ -42,13 +42,13 @@ test("runs end when the interval is narrow enough, but not before the least numb
 });
 
 test("runs end at the most, and say that the interval is too wide", async () => {
-  const { runs, precision } = await repeat({ atLeast: 2, atMost: 7, until: { metric: average, ratio: 0.05 } }, noisy);
+  const { runs, precision } = await repeat({ atLeast: 2, atMost: 7, until: { metric: mean, ratio: 0.05 } }, noisy);
   assert.equal(runs.length, 7);
   assert.ok(precision?.isReached === false && (precision.ratio ?? 0) > 0.05);
 });
 
 test("every level must be precise", async () => {
-  const until = { metric: average, ratio: 0.05 };
+  const until = { metric: mean, ratio: 0.05 };
   const runs = Array.from({ length: 6 }, (_, index) => runOf([100, index % 2 === 0 ? 50 : 150]));
   const { precision } = await repeat({ atLeast: 2, atMost: 6, until }, runs);
   assert.equal(precision?.isReached, false);
@@ -60,7 +60,7 @@ test("every level must be precise", async () => {
 });
 
 test("every phase must be precise, also where several have the same load", async () => {
-  const until = { metric: average, ratio: 0.05 };
+  const until = { metric: mean, ratio: 0.05 };
   const phased = (...latenciesMs: readonly number[]): RunResult =>
     makeResult(
       plan,
@@ -75,7 +75,7 @@ test("every phase must be precise, also where several have the same load", async
 });
 
 test("a search must be precise at the highest load of each run, and one without an answer does not count", async () => {
-  const until = { metric: average, ratio: 0.05 };
+  const until = { metric: mean, ratio: 0.05 };
   const found = (latenciesMs: readonly number[], findMax: RunResult["findMax"]): RunResult =>
     runOf(latenciesMs, { findMax });
   const three = [
@@ -92,7 +92,7 @@ test("a search must be precise at the highest load of each run, and one without 
 
 test("a run that ended early is the last one", async () => {
   const error = new RunError("stalled", "the server stalled", "Look at it.");
-  const until = { metric: average, ratio: 0.05 };
+  const until = { metric: mean, ratio: 0.05 };
   for (const end of [{ isInterrupted: true }, { error }]) {
     const runs = [runOf([100]), runOf([100], end), runOf([100])];
     const found = await repeat({ atLeast: 3, atMost: 3 }, runs);

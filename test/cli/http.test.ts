@@ -145,10 +145,10 @@ describe("rampart http", () => {
     const { code, out, err } = await runRampart(args);
     assert.equal(code, 0, err);
     const report = JSON.parse(out) as {
-      levels: { unit: string; extracted: { t: { numbers: { average: number } } } }[];
+      levels: { unit: string; extracted: { t: { numbers: { mean: number } } } }[];
     };
     assert.equal(report.levels[0]?.unit, "request-rate");
-    assert.equal(report.levels[0]?.extracted.t.numbers.average, 3);
+    assert.equal(report.levels[0]?.extracted.t.numbers.mean, 3);
     assert.match(err, / \S+ req\/s asked {3}\S+ m?s {3}\S+ req\/s$/m);
   });
 });

@@ -51,7 +51,9 @@ test("a name that others give an option is unknown, and the error suggests its o
       for (const other of meant) {
         const letter = short === undefined || other.startsWith("--") ? "" : `-${short} or `;
         // A switch of this command: what others give it a value for.
-        const isSwitch = flags.some((flag) => `-${flag.short}` === other);
+        const own = flags.find((flag) => `-${flag.short}` === other);
+        if (own?.value !== undefined) continue;
+        const isSwitch = own !== undefined;
         const { problems } = parseFlags(flags, isSwitch ? [other, "5"] : [other], 0);
         const said = problems.map(({ path, hint }) => `${path}: ${hint}`);
         if (isSwitch) {

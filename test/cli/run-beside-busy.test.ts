@@ -66,7 +66,7 @@ for (const [latencyMs, load] of [
       const { level, text } = await run(server, load);
       const log = await server.log();
       const ownMs = log.reduce((sum, one) => sum + one.answeredMs - one.arrivedMs, 0) / log.length;
-      const averageUs = spreadIn(level, "latencyUs")?.average ?? 0;
+      const averageUs = spreadIn(level, "latencyUs")?.mean ?? 0;
       const outsideMs = averageUs / 1e3 - ownMs;
       const { client } = level;
       t.diagnostic(`${outsideMs.toFixed(3)} ms outside of ${ownMs.toFixed(3)} ms; ${client.lagWarning}`);

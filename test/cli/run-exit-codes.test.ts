@@ -25,7 +25,7 @@ describe("rampart run exits with", () => {
   test("0 when every assertion holds", async () => {
     const { code, out, err } = await runText({
       load: "steps([1, 2], { requests: 20 })",
-      assert: '[average().below("10 s"), throughput().above(0.001), errorRate().is(0)]',
+      assert: '[mean().below("10 s"), throughput().above(0.001), errorRate().is(0)]',
     });
     assert.equal(code, 0, out + err);
     assert.equal(err, "  measuring concurrency 1 …\n  measuring concurrency 2 …\n");

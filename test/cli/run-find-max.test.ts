@@ -89,10 +89,10 @@ describe("findMax", () => {
   });
 
   test("ends with 65 when the lowest load breaks a limit", async () => {
-    const { code, out, report } = await search("api.ramp(2, 8)", '[average().below("1 us")]', "[errorRate().is(0)]");
+    const { code, out, report } = await search("api.ramp(2, 8)", '[mean().below("1 us")]', "[errorRate().is(0)]");
     assert.equal(code, 65, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [null, 2]);
-    assert.match(out, /no load keeps the limit\n\nconcurrency 2 breaks the limit: average latency /);
+    assert.match(out, /no load keeps the limit\n\nconcurrency 2 breaks the limit: mean latency /);
     assert.match(out, /^ {2}unresolved +error rate = 0 % +no load keeps the limits$/m);
   });
 
@@ -116,10 +116,7 @@ describe("findMax", () => {
   });
 
   test("says that the highest load of the range keeps the limits", async () => {
-    const { code, out, report } = await search(
-      "api.ramp(1, 4)",
-      '[average().below("10 min"), errorRate().below("50 %")]',
-    );
+    const { code, out, report } = await search("api.ramp(1, 4)", '[mean().below("10 min"), errorRate().below("50 %")]');
     assert.equal(code, 0, out);
     assert.deepEqual([report.findMax.highest, report.findMax.next], [4, null]);
     assert.match(out, /^.*: at least concurrency 4$/m);

@@ -19,7 +19,7 @@ const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 interface Report {
   readonly isPartial: boolean;
   readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number };
-  readonly levels: readonly { readonly level: number; readonly requests: number }[];
+  readonly levels: readonly { readonly level: number; readonly completed: number }[];
   readonly assertions: readonly { readonly isMet: boolean }[];
   readonly plan: Plan;
 }
@@ -61,7 +61,7 @@ describe("rampart run", () => {
       const report = readJson<Report>(cwd, "x.json");
       assert.deepEqual(report.requests, { sent: 20, completed: 20, failed: 0 });
       assert.deepEqual(
-        report.levels.map(({ level, requests }) => [level, requests]),
+        report.levels.map(({ level, completed }) => [level, completed]),
         [
           [1, 10],
           [2, 10],
@@ -70,7 +70,7 @@ describe("rampart run", () => {
       assert.deepEqual([report.isPartial, report.assertions[0]?.isMet], [false, true]);
       const [levels = []] = readCsv(readFileSync(join(cwd, "x.csv"), "utf8"));
       assert.deepEqual(
-        levels.map(({ "level (concurrency)": level, requests }) => [level, requests]),
+        levels.map(({ "level (concurrency)": level, completed }) => [level, completed]),
         [
           ["1", "10"],
           ["2", "10"],

@@ -13,9 +13,9 @@ const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 interface Report {
   readonly levels: readonly {
-    readonly requests: number;
-    readonly metrics: Readonly<Record<string, { readonly average: number }>>;
-    readonly tokens?: { readonly requests: number };
+    readonly completed: number;
+    readonly metrics: Readonly<Record<string, { readonly mean: number }>>;
+    readonly tokens?: { readonly withContent: number };
   }[];
   readonly assertions: readonly { readonly text: string; readonly isMet: boolean }[];
 }
@@ -30,7 +30,7 @@ describe("rampart run of a language model", () => {
       assert.match(out, /^ {2}(pass|FAIL|unresolved) +p90 time to first token < 500 ms/m);
       const { levels, assertions } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
       assert.deepEqual(
-        levels.map(({ requests, tokens, metrics }) => [requests, tokens?.requests, metrics["inputTokens"]?.average]),
+        levels.map(({ completed, tokens, metrics }) => [completed, tokens?.withContent, metrics["inputTokens"]?.mean]),
         [
           [40, 40, 64],
           [40, 40, 64],
@@ -75,7 +75,7 @@ describe("rampart run of a language model", () => {
       assert.match(err, /^rampart: the tokenizer llama was not found: .*; the server counts tokens instead$/m);
       assert.match(out.replace(/\s+/g, " "), /the lengths of prompts are approximate \(o200k_base\)/);
       const { levels } = JSON.parse(readFileSync(join(cwd, "x.json"), "utf8")) as Report;
-      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.average, 4);
+      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.mean, 4);
       const named = await runRampart(["run", "named.ts"], { cwd, env });
       assert.equal(named.code, 64, named.out);
       assert.match(named.err, /target\.tokenizer: was not found: .*, an encoding \(o200k_base\), or none\./);
@@ -95,7 +95,7 @@ describe("rampart run of a language model", () => {
       const { code, out, err } = await runRampart(["run", "x.ts", ...flags], { cwd });
       assert.equal(code, 0, out + err);
       const { levels } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8")) as Report;
-      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.average, 4);
+      assert.equal(levels[0]?.metrics["serverOutputTokens"]?.mean, 4);
       const profile = readFileSync(join(cwd, "prof.json"), "utf8");
       assert.match(profile, /"service_kind":"openai","endpoint":"v1\/completions"\}$/);
     });

@@ -11,13 +11,13 @@ import { scenarioText } from "./scenario-files.ts";
 
 interface Part {
   readonly tags: Readonly<Record<string, string | null>>;
-  readonly requests: number;
+  readonly completed: number;
   readonly failed: number;
   readonly cancelled?: number;
   readonly sent: number;
   readonly inFlight: { readonly mean: number };
   readonly metrics: MetricsJson;
-  readonly tokens?: { readonly requests: number };
+  readonly tokens?: { readonly withContent: number };
 }
 
 interface Level extends Part {
@@ -38,16 +38,16 @@ interface Exported {
 
 /** Numbers that parts add up to. */
 function numbersOf(part: Part): number[] {
-  const { requests, failed, cancelled = 0, sent, inFlight, tokens } = part;
+  const { completed, failed, cancelled = 0, sent, inFlight, tokens } = part;
   return [
-    requests,
+    completed,
     failed,
     cancelled,
     sent,
     valueIn(part, "throughputPerSec"),
     inFlight.mean,
     spreadIn(part, "latencyUs")?.count ?? 0,
-    tokens?.requests ?? 0,
+    tokens?.withContent ?? 0,
     valueIn(part, "outputTokensPerSec") || 0,
   ];
 }

@@ -20,7 +20,7 @@ describe("a repeated run", LIMIT, () => {
       load: "steps([1, 2], { requests: 20 })",
       warmupRequests: "3",
       repeat: "3",
-      assert: '[average().below("10 s"), errorRate().is(0)]',
+      assert: '[mean().below("10 s"), errorRate().is(0)]',
     };
     await inFolder({ "x.ts": scenarioText(parts) }, async (cwd) => {
       const { code, out, err } = await runRampart(["run", "x.ts", "-v", "--json", "r.json"], { cwd });
@@ -87,20 +87,20 @@ describe("a repeated run", LIMIT, () => {
 
   test("that is not precise after the most runs exits with 66", async () => {
     const { code, out } = await runText({
-      repeat: '{ atLeast: 2, atMost: 3, until: average().within("0.000001 %") }',
+      repeat: '{ atLeast: 2, atMost: 3, until: mean().within("0.000001 %") }',
     });
     assert.equal(code, 66, out);
     assert.match(out, /^UNRESOLVED {2}.*\n.*\n {2}the runs together /m);
-    assert.match(out, /^average latency is within .* of its mean after 3 runs; 0\.000001 % was asked/m);
+    assert.match(out, /^mean latency is within .* of its mean after 3 runs; 0\.000001 % was asked/m);
   });
 
   test("ends when it is precise", async () => {
     const { code, out, err } = await runText({
-      repeat: '{ atLeast: 2, atMost: 9, until: average().within("1000000 %") }',
+      repeat: '{ atLeast: 2, atMost: 9, until: mean().within("1000000 %") }',
     });
     assert.equal(code, 0, out);
     assert.match(err, /^run 1 of at most 9$/m);
-    assert.match(out, /^average latency is within .* after 2 runs; 1[\d,]* % was asked/m);
+    assert.match(out, /^mean latency is within .* after 2 runs; 1[\d,]* % was asked/m);
   });
 
   test("fails by the mean of its runs", async () => {
@@ -145,7 +145,7 @@ describe("a repeated run", LIMIT, () => {
   });
 
   test("of a search fails where no load keeps the limits, and is not stable without a certain result", async () => {
-    const none = await runText(searchText('average().below("1 us")', "10 s"));
+    const none = await runText(searchText('mean().below("1 us")', "10 s"));
     assert.equal(none.code, 65, none.out);
     assert.match(none.out, /^FAILED .*\n(?: +.*\n)? {2}no load keeps the limit in runs 1 and 2$/m);
     // No percentile of so few requests has an upper bound.
@@ -160,7 +160,7 @@ describe("a repeated run", LIMIT, () => {
       target: 'embedded({ latency: "20 ms" })',
       load: '[hold(2, { for: "200 ms" }), hold(2, { for: "30 s" })]',
       repeat: "3",
-      assert: '[average().below("1 ms").abortAfter("300 ms")]',
+      assert: '[mean().below("1 ms").abortAfter("300 ms")]',
     };
     const { code, out, err } = await runText(parts);
     assert.equal(code, 65, out);

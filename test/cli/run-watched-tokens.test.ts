@@ -92,14 +92,14 @@ for (const workers of [1, 2])
           const [point] = find(name).exponentialHistogram?.dataPoints ?? [];
           assert.equal(Number(point?.count), REQUESTS, name);
           const averageUs = ((point?.sum ?? 0) / REQUESTS) * 1e6;
-          const expectedUs = spreadIn(level, key)?.average ?? 0;
+          const expectedUs = spreadIn(level, key)?.mean ?? 0;
           assert.ok(Math.abs(averageUs / expectedUs - 1) < 1e-6, `${name}: ${averageUs}, not ${expectedUs} us`);
         }
         const tokens = find("rampart.output_tokens").sum?.dataPoints.map(({ asInt }) => Number(asInt));
         assert.deepEqual([tokens, (await stub.counter()).chunks], [[TOKENS * REQUESTS], TOKENS * REQUESTS]);
         const log = await stub.log();
         const trueNs = log.reduce((sum, { firstNs, receivedNs }) => sum + firstNs - receivedNs, 0) / log.length;
-        const averageUs = spreadIn(level, "timeToFirstTokenUs")?.average ?? 0;
+        const averageUs = spreadIn(level, "timeToFirstTokenUs")?.mean ?? 0;
         assert.ok(averageUs * 1000 >= trueNs, `${averageUs} us, below the server's ${trueNs} ns`);
       });
     } finally {

@@ -25,7 +25,7 @@ interface OtlpMetric {
 interface Shown {
   readonly report: {
     readonly requests: { readonly sent: number; readonly completed: number; readonly failed: number };
-    readonly levels: readonly { readonly requests: number }[];
+    readonly levels: readonly { readonly completed: number }[];
   };
   readonly metrics: readonly Sample[];
   /** The last event that a page got. */
@@ -126,7 +126,7 @@ test("metrics, page, OTLP and report of one run have the same counts", { timeout
   assert.equal(Number(latency?.count), report.requests.completed);
   assert.equal(
     latency?.positive.bucketCounts.reduce((sum, count) => sum + Number(count), 0),
-    report.levels[0]?.requests,
+    report.levels[0]?.completed,
   );
   assert.match(err, /^rampart: the run can be watched at [^\n]*\n$/);
 });

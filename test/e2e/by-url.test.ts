@@ -29,10 +29,10 @@ describe("rampart triton on Triton", () => {
         assert.match(err, new RegExp(`^\\S+ is Triton \\S+ \\(KServe v2\\) over ${protocol}; model simple\\.$`, "m"));
         const { requests, levels } = JSON.parse(readFileSync(join(cwd, "r.json"), "utf8")) as {
           requests: { sent: number };
-          levels: { requests: number }[];
+          levels: { completed: number }[];
         };
         assert.deepEqual(
-          levels.map((level) => level.requests),
+          levels.map((level) => level.completed),
           [50, 50],
         );
         const sent = from.success + requests.sent;

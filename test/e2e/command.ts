@@ -89,7 +89,7 @@ export interface JsonReport {
   readonly failures: readonly { readonly kind: string; readonly count: number; readonly example: string }[];
   readonly levels: readonly {
     readonly level: number;
-    readonly requests: number;
+    readonly completed: number;
     readonly outcome: string;
     readonly metrics: MetricsJson;
     readonly load: { readonly delivered: number };

@@ -72,7 +72,7 @@ interface Report {
       readonly levels: readonly {
         readonly level: number;
         readonly load: { readonly unit: string };
-        readonly requests: number;
+        readonly completed: number;
       }[];
       readonly assertions: readonly { readonly text: string }[];
     };

@@ -41,10 +41,10 @@ interface Report {
     readonly checks: readonly Check[];
   }[];
   readonly afterPhases: { readonly completed: number; readonly failed: number };
-  readonly timeline: readonly { readonly requests: number }[];
+  readonly timeline: readonly { readonly completed: number }[];
   readonly levels: readonly {
     readonly phase: { readonly name: string };
-    readonly requests: number;
+    readonly completed: number;
     readonly load: Delivery;
   }[];
 }
@@ -69,7 +69,7 @@ function checkSums({ requests, phases, afterPhases, timeline, levels }: Report):
     );
     assert.equal(load.length > 0, isWarmup !== true, `the load of ${name}`);
   }
-  assert.equal(sum(timeline.map((bucket) => bucket.requests)), requests.completed);
+  assert.equal(sum(timeline.map((bucket) => bucket.completed)), requests.completed);
 }
 
 describe("scenarios/soak.ts", () => {

@@ -22,7 +22,7 @@ function writeScenario(name: string, body: string): string {
   const file = join(folder, `${name}.ts`);
   writeFileSync(
     file,
-    `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, average, hold, input, p99, ramp, rate, steps, throughput, triton } = rampart;\nexport default defineScenario(${body});\n`,
+    `import * as rampart from "rampart";\nconst { defineScenario, embedded, errorRate, mean, hold, input, p99, ramp, rate, steps, throughput, triton } = rampart;\nexport default defineScenario(${body});\n`,
   );
   return file;
 }
@@ -79,7 +79,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
       const address = protocol === "http" ? triton.http : triton.grpc;
       const file = writeScenario(
         name.replaceAll(" ", "-"),
-        `{ name: ${JSON.stringify(name)}, target: triton(${JSON.stringify(address)}, { protocol: "${protocol}", model: "simple"${options} }), load: ${load}, inputs: ${inputs}, assert: [errorRate().is(0), average("latency").below("5 s"), throughput().above(1)] }`,
+        `{ name: ${JSON.stringify(name)}, target: triton(${JSON.stringify(address)}, { protocol: "${protocol}", model: "simple"${options} }), load: ${load}, inputs: ${inputs}, assert: [errorRate().is(0), mean("latency").below("5 s"), throughput().above(1)] }`,
       );
       const earlier = await readServerCounts(triton.http, "simple");
       const { code, report, stdout, stderr } = await runWithReport(["run", file], { cwd: folder });
@@ -97,7 +97,7 @@ describe("scenarios against Triton: totals equal its statistics", () => {
         sent,
         completed,
         failed,
-        levels: report.levels.map(({ level, requests }) => [level, requests]),
+        levels: report.levels.map(({ level, completed }) => [level, completed]),
       });
     });
   }

@@ -126,7 +126,7 @@ test("when several versions serve requests, the statistics of the highest are re
     isOver = true;
   });
   assert.ok((await others) > 3);
-  const [level] = outcome.report.levels as unknown as { requests: number; server: { version: string } }[];
+  const [level] = outcome.report.levels as unknown as { completed: number; server: { version: string } }[];
   assert.equal(level?.server.version, "3");
   const warnings = outcome.stderr.match(/^WARNING: Multiple versions of model multi_version are loaded/gm);
   assert.equal(warnings?.length, 1, outcome.stderr);

@@ -37,7 +37,7 @@ interface Level {
   readonly level: number;
   readonly inFlight: { readonly mean: number };
   readonly durationSec: number;
-  readonly requests: number;
+  readonly completed: number;
 }
 
 const CASES: readonly (readonly [name: string, load: string, users: number, args: readonly string[]])[] = [

@@ -220,7 +220,7 @@ for (const { name, args, count, same = timeless, files = ["--records", "--profil
       const output = stdout + stderr;
       const { sent } = report.requests;
       assert.equal(sent, count ?? loadOf().length, output);
-      const counted = report.levels.map(({ requests }) => requests);
+      const counted = report.levels.map(({ completed }) => completed);
       const exported = JSON.parse(readFileSync(paths.at(-1) as string, "utf8")) as Export;
       checkExport(exported, output);
       assert.deepEqual(

@@ -61,8 +61,8 @@ const ODD: readonly unknown[] = [
   [triton("h", { model: "m" })],
   { metric: null },
   { metric: { key: "goodput" } },
-  { metric: { key: Symbol("x"), statistic: "average" } },
-  { metric: { key: hostile, statistic: "average" }, comparison: hostile, limit: circular },
+  { metric: { key: Symbol("x"), statistic: "mean" } },
+  { metric: { key: hostile, statistic: "mean" }, comparison: hostile, limit: circular },
 ];
 
 const least = { name: "n", target: embedded(), load: hold(1, { requests: 10 }) };

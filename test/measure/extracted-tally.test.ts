@@ -11,7 +11,7 @@ function extract(names: readonly string[], responses: readonly (readonly unknown
   return tally.cut(0, responses.length * 1e6);
 }
 
-test("numbers have an average and percentiles, other values are counted", () => {
+test("numbers have a mean and percentiles, other values are counted", () => {
   const responses = Array.from({ length: 100 }, (_, at) => [at + 1, (at + 1) % 4 === 0 ? "cat" : "dog"]);
   const [tokens, label] = extract(["tokens", "label"], [...responses, [null, { a: 1 }]]);
   assert.ok(tokens !== undefined && label !== undefined);

@@ -25,7 +25,7 @@ describe("Little's law", () => {
     });
 
   const causes: readonly (readonly [cause: RegExp, parts: WindowParts])[] = [
-    [/^throughput × average latency is 1 request in flight, 2 were: the 5 requests that failed/, { failedCount: 5 }],
+    [/^throughput × mean latency is 1 request in flight, 2 were: the 5 requests that failed/, { failedCount: 5 }],
     [/not steady: 0 requests were in flight at the start and 40 at the end/, { openAfterCount: 40 }],
     [/the measurement is short/, { openBeforeCount: 2, openAfterCount: 2 }],
   ];

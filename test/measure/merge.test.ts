@@ -262,7 +262,7 @@ function isSketch(value: unknown): value is Sketch {
 }
 
 /**
- * Returns a whole as merged windows have it: with their number, and with the average of their overheads like perf_analyzer's, because idle time
+ * Returns a whole as merged windows have it: with their number, and with the mean of their overheads like perf_analyzer's, because idle time
  * of one window is not made up for by another.
  */
 function asWindows(whole: Measurement, merged: Measurement): Measurement {
@@ -446,7 +446,7 @@ describe("windows one after the other", () => {
     assert.equal(inferPerSec(merged, 1), 1.5);
   });
 
-  test("have no server times when one lacks them, and the average health", () => {
+  test("have no server times when one lacks them, and the mean health", () => {
     const merged = mergeInTime([
       makeWindow({ server: makeDelta(1), health: { coreWaitRatio: 0.5 } }),
       makeWindow({ startNs: 1e9, health: { loopLagMaxNs: 5, cpuRatio: 0.5 } }),

@@ -100,7 +100,7 @@ test("what several clients saw of one server counts once, also when some did not
   assert.equal(joinDeltas([undefined, undefined], "parallel"), undefined);
 });
 
-test("averages are whole microseconds, rounded down; none without occurrences", () => {
+test("means are whole microseconds, rounded down; none without occurrences", () => {
   assert.deepEqual([averageUs(3_999_000, 2), averageUs(999, 1), averageUs(5, 0)], [1999, 0, 0]);
 });
 

@@ -50,8 +50,8 @@ for (const [comparison, limitMs, state, said] of comparisons) {
 const metrics: readonly (readonly [metric: MetricPlan, value: number, text: string])[] = [
   [{ key: "latency", statistic: 50 }, 2e6, "p50 latency = 2 ms"],
   [{ key: "scheduledLatency", statistic: 50 }, 7e6, "p50 scheduled latency = 7 ms"],
-  [{ key: "latency", statistic: "average" }, 2e6, "average latency = 2 ms"],
-  [{ key: "scheduledLatency", statistic: "average" }, 7e6, "average scheduled latency = 7 ms"],
+  [{ key: "latency", statistic: "mean" }, 2e6, "mean latency = 2 ms"],
+  [{ key: "scheduledLatency", statistic: "mean" }, 7e6, "mean scheduled latency = 7 ms"],
   [{ key: "throughput" }, 12, "throughput = 12 infer/s"],
   [{ key: "errorRate" }, 0.25, "error rate = 25 %"],
 ];
@@ -238,11 +238,11 @@ test("a wrong pass or fail of a percentile is rarer than 5 %", () => {
   assert.ok(counts.pass <= 30 && counts.fail <= 30, JSON.stringify(counts));
 });
 
-test("an average is judged by its interval, and by nothing when there is one request", () => {
-  const average: MetricPlan = { key: "latency", statistic: "average" };
+test("a mean is judged by its interval, and by nothing when there is one request", () => {
+  const mean: MetricPlan = { key: "latency", statistic: "mean" };
   const stateOf = (limitMs: number, ...ms: number[]) =>
     judge(
-      { metric: average, comparison: "below", limit: limitMs * 1e6 },
+      { metric: mean, comparison: "below", limit: limitMs * 1e6 },
       [{ level: 1, window: makeWindow({ latenciesNs: ms.map((one) => one * 1e6) }) }],
       1,
     ).state;

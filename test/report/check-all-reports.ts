@@ -65,9 +65,9 @@ export function checkAllReports(written: Written): readonly RunJson[] {
 /** A first token comes before the end of its response. */
 function checkFirstToken(measured: Measured): void {
   const [first, latency] = [spreadIn(measured, "timeToFirstTokenUs"), spreadIn(measured, "latencyUs")];
-  if (first === undefined || latency === undefined || measured.tokens?.requests !== measured.requests) return;
+  if (first === undefined || latency === undefined || measured.tokens?.withContent !== measured.completed) return;
   for (const [ofFirst, ofAll = 0] of [
-    [first.average, latency.average],
+    [first.mean, latency.mean],
     [first.p50, (latency.p50 ?? 0) + 1],
     [first.p99, latency.max],
     [first.max, latency.max],
@@ -84,9 +84,9 @@ function checkGroups(level: LevelJson): void {
     const sum = (pick: (of: Measured) => number | undefined): number =>
       own.reduce((total, group) => total + (pick(group) ?? 0), 0);
     for (const pick of [
-      (of: Measured) => of.requests,
+      (of: Measured) => of.completed,
       (of: Measured) => of.failed,
-      (of: Measured) => of.tokens?.requests,
+      (of: Measured) => of.tokens?.withContent,
       (of: Measured) => spreadIn(of, "latencyUs")?.count,
     ])
       assert.equal(sum(pick), pick(level) ?? 0, `${tag}: groups and their level`);
@@ -94,7 +94,7 @@ function checkGroups(level: LevelJson): void {
       (of: Measured) => valueIn(of, "throughputPerSec"),
       (of: Measured) => valueIn(of, "outputTokensPerSec") || 0,
       (of: Measured) => of.inFlight.littlesLaw.expectedMean,
-      (of: Measured) => of.requests * (spreadIn(of, "latencyUs")?.average ?? 0),
+      (of: Measured) => of.completed * (spreadIn(of, "latencyUs")?.mean ?? 0),
     ])
       near(sum(pick), pick(level) ?? 0, `${tag}: groups and their level`, 1e-6);
   }
@@ -125,21 +125,16 @@ function checkRecords(run: RunJson, lines: readonly Line[]): void {
 }
 
 function checkOwnRecords(measured: Measured, lines: readonly Line[]): void {
-  const { requests, failed } = measured;
+  const { completed, failed } = measured;
   const ended = lines.filter(({ error }) => error === undefined);
   const wrong = lines.filter(({ error, metadata }) => error !== undefined && !metadata.was_cancelled);
-  assert.deepEqual([ended.length, wrong.length], [requests, failed], "records in windows and counts of a level");
-  if (requests > 0)
-    near(
-      1000 * meanOf(ended, "request_latency"),
-      spreadIn(measured, "latencyUs")?.average ?? 0,
-      "average latency",
-      1e-4,
-    );
+  assert.deepEqual([ended.length, wrong.length], [completed, failed], "records in windows and counts of a level");
+  if (completed > 0)
+    near(1000 * meanOf(ended, "request_latency"), spreadIn(measured, "latencyUs")?.mean ?? 0, "mean latency", 1e-4);
   const first = spreadIn(measured, "timeToFirstTokenUs");
-  if (first !== undefined) near(1000 * meanOf(ended, "time_to_first_token"), first.average, "TTFT", 1e-6);
+  if (first !== undefined) near(1000 * meanOf(ended, "time_to_first_token"), first.mean, "TTFT", 1e-6);
   const outputs = spreadIn(measured, "outputTokens");
-  if (outputs !== undefined) near(meanOf(ended, "output_sequence_length"), outputs.average, "output tokens");
+  if (outputs !== undefined) near(meanOf(ended, "output_sequence_length"), outputs.mean, "output tokens");
 }
 
 function meanOf(lines: readonly Line[], metric: string): number {
@@ -177,18 +172,11 @@ function checkModelRows(
     const [first, latency] = [spreadIn(json, "timeToFirstTokenUs"), spreadIn(json, "latencyUs")];
     const ns = (us: number | undefined): number | undefined => (us === undefined ? undefined : usToNs(us));
     assert.deepEqual(
-      [
-        row["throughput"],
-        row["requests"],
-        row["failed"],
-        row["latency.average"],
-        row["latency.p99"],
-        row["latency.max"],
-      ],
+      [row["throughput"], row["completed"], row["failed"], row["latency.mean"], row["latency.p99"], row["latency.max"]],
       [
         valueIn(json, "throughputPerSec"),
-        ...[json.requests, json.failed],
-        ...[ns(latency?.average), ns(latency?.p99), ns(latency?.max)],
+        ...[json.completed, json.failed],
+        ...[ns(latency?.mean), ns(latency?.p99), ns(latency?.max)],
       ],
     );
     assert.deepEqual([row["timeToFirstToken.p50"], row["timeToFirstToken.p99"]], [ns(first?.p50), ns(first?.p99)]);
@@ -212,11 +200,11 @@ function checkJunit({ plan, runs, read }: Written, levels: readonly LevelJson[])
     .map(({ children }) => children.find(({ name }) => name === "system-out")?.text ?? "");
   assert.equal(texts.length, levels.length, "cases of levels");
   for (const [index, level] of levels.entries()) {
-    const { requests, failed } = level;
+    const { completed, failed } = level;
     const text = texts[index] ?? "";
     for (const part of [
       formatThreeDigits(valueIn(level, "throughputPerSec")),
-      `requests ${formatCount(requests)}`,
+      `completed ${formatCount(completed)}`,
       `failed ${formatCount(failed)}`,
     ])
       assert.ok(text.includes(part), `JUnit: ${part} in ${text}`);

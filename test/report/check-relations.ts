@@ -10,7 +10,7 @@ import { checkSchema } from "./check-schema.ts";
 
 interface Spread {
   readonly count: number;
-  readonly average: number;
+  readonly mean: number;
   readonly min: number;
   readonly max: number;
   readonly p50: number;
@@ -19,7 +19,7 @@ interface Spread {
   readonly "p99.9": number;
   readonly "p99.99": number;
   readonly confidence95: Readonly<Record<string, Confidence>> & {
-    readonly average: Pick<Confidence, "low" | "high" | "effectiveCount">;
+    readonly mean: Pick<Confidence, "low" | "high" | "effectiveCount">;
   };
 }
 
@@ -56,7 +56,7 @@ export interface ReportedLevel {
   readonly repeats?: readonly { readonly outcome: string }[];
   readonly durationSec: number;
   readonly sendingSec?: number;
-  readonly requests: number;
+  readonly completed: number;
   readonly failed: number;
   readonly cancelled?: number;
   readonly delayed: number;
@@ -75,14 +75,14 @@ export interface ReportedLevel {
     readonly littlesLaw: { readonly expectedMean: number; readonly withinRatio: number; readonly isKept: boolean };
   };
   readonly tokens?: {
-    readonly requests: number;
+    readonly withContent: number;
     readonly withoutContent: number;
     readonly failed: number;
   };
   readonly timeline: readonly {
     readonly startSec: number;
     readonly endSec: number;
-    readonly requests: number;
+    readonly completed: number;
     readonly failed: number;
     readonly inFlightMean: number;
     readonly latencyMeanUs: number;
@@ -122,8 +122,8 @@ export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
     checkInFlight(level);
     checkLoad(level);
     const [latency, due] = [spreadOf(level, "latencyUs"), spreadOf(level, "scheduledLatencyUs")];
-    assert.equal(latency === undefined, level.requests === 0, "latencies and requests");
-    if (latency !== undefined) checkLatency(latency, level.requests);
+    assert.equal(latency === undefined, level.completed === 0, "latencies and requests");
+    if (latency !== undefined) checkLatency(latency, level.completed);
     if (due !== undefined) checkDueLatency(due, latency as Spread);
     checkTimeline(level);
     checkTokens(level, membersOf(plan.target).length > 0);
@@ -134,33 +134,33 @@ export function checkRelations(plan: Plan, result: RunResult): ReportedRun {
 }
 
 function checkCounts(level: ReportedLevel, batchSize: number): void {
-  const { requests, failed, cancelled = 0, sent, durationSec, inFlight } = level;
-  const ended = requests + failed + cancelled;
+  const { completed, failed, cancelled = 0, sent, durationSec, inFlight } = level;
+  const ended = completed + failed + cancelled;
   assert.equal(sent + inFlight.atStart, ended + inFlight.atEnd, "what was sent has ended or is in flight");
   const sentRate = singleOf(level, "sentPerSec");
   if (sentRate !== undefined) same(sentRate.value, sent / (level.sendingSec ?? durationSec), "sent rate");
   const { value, low = null, high = null } = singleOf(level, "throughputPerSec") as Single;
-  same(value, (requests * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
+  same(value, (completed * batchSize) / durationSec, "throughput", SINGLE_PRECISION);
   checkInterval("throughput", value, low, high);
   assert.equal(low === null, high === null, "an interval has two ends");
   assert.ok((low ?? 0) >= 0, "throughput below 0");
   const errors = singleOf(level, "errorRateRatio");
-  assert.equal(errors === undefined, requests + failed === 0, "error rate without requests");
+  assert.equal(errors === undefined, completed + failed === 0, "error rate without requests");
   if (errors !== undefined) {
-    same(errors.value, failed / (requests + failed), "error rate");
+    same(errors.value, failed / (completed + failed), "error rate");
     checkInterval("error rate", errors.value, errors.low ?? null, errors.high ?? null);
   }
   // Throughput is no more than the sent rate, but for requests that were in flight already.
-  assert.ok(requests <= sent + inFlight.atStart, "throughput exceeds what was sent");
-  assert.ok(level.delayed <= requests, "more requests were late than there were");
+  assert.ok(completed <= sent + inFlight.atStart, "throughput exceeds what was sent");
+  assert.ok(level.delayed <= completed, "more requests were late than there were");
 }
 
 function checkInFlight(reported: ReportedLevel): void {
-  const { inFlight, durationSec, requests, unit, level, failed, cancelled = 0 } = reported;
-  const averageUs = spreadOf(reported, "latencyUs")?.average ?? 0;
+  const { inFlight, durationSec, completed, unit, level, failed, cancelled = 0 } = reported;
+  const averageUs = spreadOf(reported, "latencyUs")?.mean ?? 0;
   const { mean, atStart, atEnd, littlesLaw } = inFlight;
   const { expectedMean, withinRatio, isKept } = littlesLaw;
-  same(expectedMean, (requests * (averageUs / 1e6)) / durationSec, "throughput × latency");
+  same(expectedMean, (completed * (averageUs / 1e6)) / durationSec, "throughput × latency");
   const difference = Math.abs(mean - expectedMean);
   assert.equal(isKept, difference <= withinRatio * Math.max(mean, expectedMean), "Little's law");
   // Edges and failures aside the law holds exactly.
@@ -190,16 +190,16 @@ function checkLoad(reported: ReportedLevel): void {
 }
 
 function checkLatency(latency: Spread, requests: number): void {
-  const { count, average, min, max, confidence95 } = latency;
-  const { average: ofAverage, ...percentiles } = confidence95;
+  const { count, mean, min, max, confidence95 } = latency;
+  const { mean: ofAverage, ...percentiles } = confidence95;
   assert.equal(count, requests, "latencies and requests");
-  assert.ok(min <= average * (1 + 1e-9) && average <= max * (1 + 1e-9), `${min} ${average} ${max}`);
-  checkEffective("average", ofAverage.effectiveCount, count);
-  checkInterval("average", average, ofAverage.low, ofAverage.high);
+  assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${min} ${mean} ${max}`);
+  checkEffective("mean", ofAverage.effectiveCount, count);
+  checkInterval("mean", mean, ofAverage.low, ofAverage.high);
   if (ofAverage.effectiveCount < 2)
-    assert.equal(ofAverage.low, null, "an average has an interval from two independent samples on");
+    assert.equal(ofAverage.low, null, "a mean has an interval from two independent samples on");
   assert.equal(ofAverage.low === null, ofAverage.high === null, "both ends or none");
-  checkInformative("average", average, ofAverage.low, ofAverage.high);
+  checkInformative("mean", mean, ofAverage.low, ofAverage.high);
   const shown = Object.entries(percentiles) as [name: "p50", Confidence][];
   assert.deepEqual(
     Object.keys(percentiles),
@@ -254,15 +254,19 @@ function checkVerdict(
 function checkDueLatency(due: Spread, latency: Spread): void {
   checkLatency(due, latency.count);
   // Nothing is sent before it is due, but for the grain of a timer.
-  assert.ok(due.average >= latency.average - 1000, `${due.average} from due time, ${latency.average} from the send`);
+  assert.ok(due.mean >= latency.mean - 1000, `${due.mean} from due time, ${latency.mean} from the send`);
 }
 
 function checkTimeline(level: ReportedLevel): void {
-  const { timeline, requests, failed, durationSec, inFlight } = level;
+  const { timeline, completed, failed, durationSec, inFlight } = level;
   if (timeline.length === 0) return;
   const sum = (pick: (row: ReportedLevel["timeline"][number]) => number): number =>
     timeline.reduce((all, row) => all + pick(row), 0);
-  assert.deepEqual([sum((row) => row.requests), sum((row) => row.failed)], [requests, failed], "time line and totals");
+  assert.deepEqual(
+    [sum((row) => row.completed), sum((row) => row.failed)],
+    [completed, failed],
+    "time line and totals",
+  );
   same(
     sum((row) => row.inFlightMean * (row.endSec - row.startSec)),
     inFlight.mean * durationSec,
@@ -270,8 +274,8 @@ function checkTimeline(level: ReportedLevel): void {
     1e-6,
   );
   same(
-    sum((row) => row.latencyMeanUs * row.requests),
-    requests * (spreadOf(level, "latencyUs")?.average ?? 0),
+    sum((row) => row.latencyMeanUs * row.completed),
+    completed * (spreadOf(level, "latencyUs")?.mean ?? 0),
     "latencies",
     1e-6,
   );
@@ -287,33 +291,33 @@ function checkTimeline(level: ReportedLevel): void {
 
 /** @param isMix whether only some of the requests may have tokens */
 function checkTokens(level: ReportedLevel, isMix: boolean): void {
-  const { tokens, requests, failed, durationSec } = level;
+  const { tokens, completed, failed, durationSec } = level;
   if (tokens === undefined) return;
-  const measured = tokens.requests + tokens.withoutContent + tokens.failed;
-  if (isMix) assert.ok(measured <= requests + failed, "tokens of some requests");
-  else assert.equal(measured, requests + failed, "one set of requests");
+  const measured = tokens.withContent + tokens.withoutContent + tokens.failed;
+  if (isMix) assert.ok(measured <= completed + failed, "tokens of some requests");
+  else assert.equal(measured, completed + failed, "one set of requests");
   const [outputTokens, perSec] = [spreadOf(level, "outputTokens"), singleOf(level, "outputTokensPerSec")];
   if (perSec !== undefined && outputTokens !== undefined)
-    same(perSec.value, (outputTokens.average * outputTokens.count) / durationSec, "tokens/s");
+    same(perSec.value, (outputTokens.mean * outputTokens.count) / durationSec, "tokens/s");
   for (const [name, metric] of Object.entries(level.metrics)) {
-    if (!/token/i.test(name) || !("average" in metric)) continue;
-    const { count, min, average, p50, p90, p99, max } = metric;
+    if (!/token/i.test(name) || !("mean" in metric)) continue;
+    const { count, min, mean, p50, p90, p99, max } = metric;
     checkConfidence(name, metric);
-    assert.ok(count <= tokens.requests, name);
+    assert.ok(count <= tokens.withContent, name);
     const ascending = [min, p50, p90, p99, metric["p99.9"], metric["p99.99"], max];
     assert.deepEqual(
       ascending,
       ascending.toSorted((a, b) => a - b),
       name,
     );
-    assert.ok(min <= average * (1 + 1e-9) && average <= max * (1 + 1e-9), `${name}: ${min} ${average} ${max}`);
+    assert.ok(min <= mean * (1 + 1e-9) && mean <= max * (1 + 1e-9), `${name}: ${min} ${mean} ${max}`);
   }
 }
 
-function checkConfidence(name: string, { count, average, confidence95, ...metric }: Spread): void {
-  const { average: ofAverage, ...percentiles } = confidence95;
+function checkConfidence(name: string, { count, mean, confidence95, ...metric }: Spread): void {
+  const { mean: ofAverage, ...percentiles } = confidence95;
   checkEffective(name, ofAverage.effectiveCount, count);
-  checkInterval(name, average, ofAverage.low, ofAverage.high);
+  checkInterval(name, mean, ofAverage.low, ofAverage.high);
   for (const [percentile, one] of Object.entries(percentiles)) {
     checkInterval(`${percentile} of ${name}`, metric[percentile as "p50"], one.low, one.high);
     checkVerdict(percentile, one, count);
@@ -332,7 +336,7 @@ function checkTotals({
   assert.equal(sent, completed + failed + cancelled, "totals");
   const sum = (pick: (level: ReportedLevel) => number): number => levels.reduce((all, one) => all + pick(one), 0);
   assert.ok(sum((level) => level.sent) <= sent - warmup.sent, "levels send no more than the run");
-  assert.ok(sum((level) => level.requests) <= completed - (warmup.sent - warmup.failed), "completed");
+  assert.ok(sum((level) => level.completed) <= completed - (warmup.sent - warmup.failed), "completed");
   assert.ok(sum((level) => level.failed) <= failed - warmup.failed, "failed");
   assert.ok(sum((level) => level.durationSec) <= durationSec, "levels last no longer than the run");
   assert.equal(

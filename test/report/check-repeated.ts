@@ -134,8 +134,8 @@ function checkOver(over: OverRuns, values: readonly number[]): void {
   const { count, mean, low, high, deviation, withinDeviation, betweenToWithinRatio } = over;
   assert.equal(count, values.length);
   const slack = 1e-9 * Math.abs(mean);
-  const average = values.reduce((sum, value) => sum + value, 0) / values.length;
-  assert.ok(Math.abs(mean - average) <= slack, `${mean} is not the mean of ${values.join()}`);
+  const ofValues = values.reduce((sum, value) => sum + value, 0) / values.length;
+  assert.ok(Math.abs(mean - ofValues) <= slack, `${mean} is not the mean of ${values.join()}`);
   assert.ok(mean >= Math.min(...values) - slack && mean <= Math.max(...values) + slack, `${mean} of ${values.join()}`);
   assert.deepEqual([low === null, high === null, deviation === null], new Array(3).fill(count < 2));
   assert.ok((low ?? mean) <= mean + slack && mean - slack <= (high ?? mean));

@@ -214,12 +214,12 @@ test("the JSON report contains the plan, every level and every verdict", async (
       },
     ]);
     const [first, second] = json.levels as {
-      metrics: Record<string, { value: number; count: number; average: number; hdrHistogram: string }>;
+      metrics: Record<string, { value: number; count: number; mean: number; hdrHistogram: string }>;
       delayedByLimit?: object;
     }[];
-    assert.deepEqual([first?.delayedByLimit, second?.delayedByLimit], [undefined, { requests: 3, longestMs: 5 }]);
+    assert.deepEqual([first?.delayedByLimit, second?.delayedByLimit], [undefined, { count: 3, longestMs: 5 }]);
     const [latency, later] = [first?.metrics["latencyUs"], second?.metrics["latencyUs"]];
-    assert.deepEqual([first?.metrics["throughputPerSec"]?.value, latency?.count, latency?.average], [30, 30, 1000]);
+    assert.deepEqual([first?.metrics["throughputPerSec"]?.value, latency?.count, latency?.mean], [30, 30, 1000]);
     // The histograms of several results add up to one.
     const [one, other] = [latency, later].map((found) => decodeFromCompressedBase64(found?.hdrHistogram ?? ""));
     assert.ok(one !== undefined && other !== undefined);
@@ -229,7 +229,7 @@ test("the JSON report contains the plan, every level and every verdict", async (
     assert.deepEqual(
       [
         second?.metrics["errorRateRatio"]?.value,
-        second?.metrics["scheduledLatencyUs"]?.average,
+        second?.metrics["scheduledLatencyUs"]?.mean,
         first?.metrics["scheduledLatencyUs"],
       ],
       [0.5, 4000, undefined],

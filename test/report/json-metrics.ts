@@ -15,5 +15,5 @@ export function valueIn({ metrics }: Part, name: string): number {
 /** Returns the statistics of a metric; undefined when it was not measured. */
 export function spreadIn({ metrics }: Part, name: string): SpreadJson | undefined {
   const found = metrics[name];
-  return found !== undefined && "average" in found ? found : undefined;
+  return found !== undefined && "mean" in found ? found : undefined;
 }

@@ -121,7 +121,7 @@ test("the CSV of a search names its limits, and has no digits that arithmetic le
   const names = Object.keys(row).filter((name) => name.startsWith("limit") && !/ (?:low|high)/.test(name));
   assert.deepEqual(names, ["limit.latency.p99 (us)", "limit.latency.p99 (2) (us)", "limit.errorRate (%)"]);
   assert.equal(row["limit.errorRate low (%)"], "30");
-  assert.match(formatJunit(model), /requests \d+, keeps the limits/);
+  assert.match(formatJunit(model), /completed \d+, keeps the limits/);
 });
 
 test("Markdown begins with the verdict, and has assertions, levels, failures and counts", () => {

@@ -75,21 +75,21 @@ test("a decoupled model: responses, first ones, and the times between them and u
   try {
     const [level] = runsOf(written.json)[0]?.levels ?? [];
     assert.ok(level !== undefined, written.console);
-    assert.deepEqual([level.requests, level.failed, log.length], [REQUESTS, 0, REQUESTS]);
+    assert.deepEqual([level.completed, level.failed, log.length], [REQUESTS, 0, REQUESTS]);
     const responses = log.flat().length;
     assert.equal(level.responses, responses);
     assert.ok(Math.abs(valueIn(level, "responsesPerSec") / (responses / level.durationSec) - 1) < 1e-6);
     const answered = log.filter((sent) => sent.length > 0);
     const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-    const firstMs = (spreadIn(level, "firstResponseUs")?.average ?? 0) / 1000;
+    const firstMs = (spreadIn(level, "firstResponseUs")?.mean ?? 0) / 1000;
     assert.equal(spreadIn(level, "firstResponseUs")?.count, answered.length);
     // The server waits with the empty response for longer than a busy machine does with the others.
     const trueFirstMs = meanOf(answered.map(([first = 0]) => first));
     assert.ok(firstMs >= trueFirstMs - 1 && firstMs < trueFirstMs + 40, `first ${firstMs}, not ${trueFirstMs} ms`);
     const gaps = answered.flatMap((sent) => sent.slice(1).map((ms, at) => ms - (sent[at] ?? 0)));
-    const betweenMs = (spreadIn(level, "betweenResponsesUs")?.average ?? 0) / 1000;
+    const betweenMs = (spreadIn(level, "betweenResponsesUs")?.mean ?? 0) / 1000;
     assert.ok(Math.abs(betweenMs / meanOf(gaps) - 1) < 0.25, `between ${betweenMs}, not ${meanOf(gaps)} ms`);
-    const latencyMs = (spreadIn(level, "latencyUs")?.average ?? 0) / 1000;
+    const latencyMs = (spreadIn(level, "latencyUs")?.mean ?? 0) / 1000;
     const trueMs = meanOf(log.map((sent) => sent.at(-1) ?? 300));
     assert.ok(latencyMs >= trueMs - 1 && latencyMs < trueMs + 60, `latency ${latencyMs}, not ${trueMs} ms`);
     const lines = written.read("records").trimEnd().split("\n");

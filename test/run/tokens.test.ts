@@ -18,7 +18,7 @@ import { toMetricsJson } from "../../src/report/json/metrics.ts";
 import type { RunObserver, RunProgress } from "../../src/result/observer.ts";
 import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
-import { average, errorRate, goodput, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
+import { errorRate, goodput, mean, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";
@@ -226,7 +226,7 @@ describe("a run of a language model", () => {
   });
 
   test("has no rate per user where tokens share a read, and says why", LIMIT, async () => {
-    const rate = average("outputTokensPerSecPerUser").above(1);
+    const rate = mean("outputTokensPerSecPerUser").above(1);
     const load = hold(1, { requests: 4 });
     const bunched = planOf(
       { streaming: true, tokensPerEvent: 5, interTokenLatency: "2 ms" },
@@ -349,9 +349,9 @@ test("responses that were not streamed have no first token, and an assertion on 
       const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
       const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
       const assertions = [
-        average("timeToFirstToken").below("1 min"),
+        mean("timeToFirstToken").below("1 min"),
         goodput({ timeToFirstToken: "1 min" }).above(0),
-        average("latency").below("1 min"),
+        mean("latency").below("1 min"),
       ];
       const plan = planOf({}, { target, load: hold(1, { requests: 6 }), assert: assertions });
       const { levels, failedCount } = await run(plan);

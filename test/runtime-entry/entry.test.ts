@@ -69,6 +69,15 @@ describe("a scenario that is the program", () => {
     assert.notEqual(code, 0);
   });
 
+  test("and waits before it defines anything says so", async () => {
+    const running = startProcess(scriptCommand(join(FIXTURES, "waits-first.ts")));
+    await running.waitFor(/waits-first\.ts: is still loading after 10 s: it waits for its top-level await\n/);
+    running.interrupt();
+    const { code, out } = await running.result;
+    assert.equal(out, "");
+    assert.notEqual(code, 0);
+  });
+
   test("is run by its first line, with rampart on the PATH", { skip: process.platform === "win32" }, async () => {
     const words = rampartCommand().map((word) => `'${word}'`);
     await inFolder({ rampart: `#!/bin/sh\nexec ${words.join(" ")} "$@"\n` }, async (folder) => {

@@ -59,8 +59,8 @@ const CALLS: readonly (readonly [name: string, call: () => unknown, expected: st
   ],
   [
     "an argument of a statistic that has none",
-    () => (api.extracted("x").average as Call)(5),
-    "average(): takes no arguments (got 5). Remove what is more.",
+    () => (api.extracted("x").mean as Call)(5),
+    "mean(): takes no arguments (got 5). Remove what is more.",
   ],
   [
     "options of a parameter, twice",

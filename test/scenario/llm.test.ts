@@ -4,7 +4,7 @@ import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
-import { average, goodput, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
+import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { DURATION_RULE } from "../../src/scenario/fields.ts";
 import { json, random } from "../../src/scenario/inputs.ts";
@@ -291,7 +291,7 @@ describe("the plan of a generative model", () => {
     const { assertions } = planOf({
       assert: [
         p99("timeToFirstToken").below("200 ms"),
-        average("interTokenLatency").atMost("20 ms"),
+        mean("interTokenLatency").atMost("20 ms"),
         percentile(5, "outputTokensPerSecPerUser").atLeast(30),
         outputTokensPerSec().above(100),
         goodput({ timeToFirstToken: "100 ms", outputTokensPerSecPerUser: 25 }).atLeast(3),
@@ -299,7 +299,7 @@ describe("the plan of a generative model", () => {
     });
     assert.deepEqual(assertions, [
       { metric: { key: "timeToFirstToken", statistic: 99 }, comparison: "below", limit: 2e8 },
-      { metric: { key: "interTokenLatency", statistic: "average" }, comparison: "at-most", limit: 2e7 },
+      { metric: { key: "interTokenLatency", statistic: "mean" }, comparison: "at-most", limit: 2e7 },
       {
         metric: { key: "outputTokensPerSecPerUser", statistic: 5 },
         comparison: "at-least",

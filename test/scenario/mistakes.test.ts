@@ -3,10 +3,10 @@ import { describe, test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
 import { type Problem, UserError } from "../../src/plan/problem.ts";
 import {
-  average,
   errorRate,
   type MetricLimits,
   max,
+  mean,
   metric,
   p99,
   percentile,
@@ -300,14 +300,14 @@ const others: readonly Mistake[] = [
     "a statistic that a metric lacks",
     { assert: [untyped(p99)("serverQueue")].map((m) => (m as MetricLimits<"latency">).below("1 s")) },
     "assert.0",
-    /must be a statistic that serverQueue has: average/,
+    /must be a statistic that serverQueue has: mean/,
   ],
   ["a bare percentage", { assert: [untyped(errorRate().below)(5)] }, "assert.0", /percentage with its sign/],
   ["more than all", { assert: [errorRate().below("101 %")] }, "assert.0", /must be 100 % or less/],
   ["a throughput as text", { assert: [untyped(throughput().above)("9")] }, "assert.0", /must be a number/],
   [
     "the queue of a server without one",
-    { target: http("http://h/"), assert: [average("serverQueue").below("1 s")] },
+    { target: http("http://h/"), assert: [mean("serverQueue").below("1 s")] },
     "assert.0",
     /serverQueue needs a server that reports/,
   ],
@@ -319,19 +319,19 @@ const others: readonly Mistake[] = [
   ],
   [
     "the server's queue before the end",
-    { assert: [average("serverQueue").below("1 s").abortAfter("1 s")] },
+    { assert: [mean("serverQueue").below("1 s").abortAfter("1 s")] },
     "assert.0",
     /serverQueue is read at the end/,
   ],
   [
     "the server's queue of a part",
-    { tags: { a: 1 }, assert: [average("serverQueue").where({ a: 1 }).below("1 s")] },
+    { tags: { a: 1 }, assert: [mean("serverQueue").where({ a: 1 }).below("1 s")] },
     "assert.0",
     /all requests of a server/,
   ],
   ["tokens of tensors", { assert: [untypedMetric("totalTokensPerSec").below(1)] }, "assert.0", /tensors, not tokens/],
   ["a metric of reports", { assert: [untypedMetric("highestLoad").below(1)] }, "assert.0", /no metric/],
-  ["scheduledLatency of a closed load", { assert: [average("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
+  ["scheduledLatency of a closed load", { assert: [mean("scheduledLatency").below("1 s")] }, "assert.0", /schedule/],
 ];
 
 describe("a mistake is named by its path", () => {

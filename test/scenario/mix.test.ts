@@ -4,7 +4,7 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { withoutSecrets } from "../../src/plan/secrets.ts";
 import { memberPlansOf, membersOf } from "../../src/registry/mix.ts";
-import { average, errorRate, extracted, p99 } from "../../src/scenario/assertions.ts";
+import { errorRate, extracted, mean, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
@@ -110,7 +110,7 @@ test("assertions name tags, and fixed tags and functions are in the plan", () =>
   const assertions = [
     p99().where({ target: "a" }).below("1 s"),
     errorRate().where({ batch: 8, warm: true }).is(0),
-    average().below("1 s"),
+    mean().below("1 s"),
   ];
   const plan = planOf({
     assert: assertions,

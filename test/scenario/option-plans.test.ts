@@ -330,7 +330,7 @@ const SWEEPS: readonly (readonly [args: string, load: ScenarioDefinition["load"]
 const NOT_IN_THE_PLAN: Readonly<Record<Mode["name"], Readonly<Record<string, string>>>> = {
   perf_analyzer: {
     "--binary-search":
-      "The original takes the average of a window for true; findMax decides by confidence intervals, with another search.",
+      "The original takes the mean of a window for true; findMax decides by confidence intervals, with another search.",
   },
   "genai-perf": {
     "--search-limits":

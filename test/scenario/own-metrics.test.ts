@@ -198,12 +198,12 @@ export default defineScenario({
   inputs: input.json(${JSON.stringify(inputs)}),
   workers: 2,
   derive: {
-    pointsPerSec: { value: (level) => level.extracted.sum.average * level.throughput, unit: "points/s", better: "higher" },
-    inFlight: { value: "latency.average * throughput" },
+    pointsPerSec: { value: (level) => level.extracted.sum.mean * level.throughput, unit: "points/s", better: "higher" },
+    inFlight: { value: "latency.mean * throughput" },
     perJoule: { value: ({ throughput, gpuEnergy }) => throughput / gpuEnergy, unit: "infer/J" },
   },
   assert: [
-    extracted("sum").average().atLeast(16.5),
+    extracted("sum").mean().atLeast(16.5),
     extracted("size").share("big").is("50 %"),
     derived("pointsPerSec").above(1),
   ],
@@ -222,7 +222,7 @@ test("threads, the report, its tables, its records and a second reading have the
     const [level] = (JSON.parse(readFileSync(json, "utf8")) as { levels: LevelJson[] }).levels;
     assert.ok(level !== undefined);
     assert.deepEqual([level.extracted["sum"]?.unit, level.extracted["sum"]?.better], ["points", "higher"]);
-    assert.deepEqual(level.extracted["sum"]?.numbers?.average, 16.5);
+    assert.deepEqual(level.extracted["sum"]?.numbers?.mean, 16.5);
     assert.deepEqual(level.extracted["size"]?.texts, { big: 20, small: 20 });
     const perSec = level.metrics["throughputPerSec"]?.value ?? 0;
     const { pointsPerSec, inFlight, perJoule } = level.derived;
@@ -264,7 +264,7 @@ interface RecordJson {
 
 interface LevelJson {
   readonly metrics: Record<string, { value?: number }>;
-  readonly extracted: Record<string, { unit?: string; better?: string; numbers?: { average: number }; texts?: object }>;
+  readonly extracted: Record<string, { unit?: string; better?: string; numbers?: { mean: number }; texts?: object }>;
   readonly derived: Record<string, { value?: number; missing?: string; unit?: string }>;
 }
 
@@ -319,9 +319,9 @@ target:
       size: "to_string(OUTPUT0[0])"
 load: { hold: { concurrency: 2, for: 1 s } }
 derive:
-  perSec: { value: "extracted.sum.average * throughput", unit: points/s, better: higher }
+  perSec: { value: "extracted.sum.mean * throughput", unit: points/s, better: higher }
 assert:
-  - extracted.sum.average >= 3
+  - extracted.sum.mean >= 3
   - share(extracted.size=3) < 60 %
   - derived.perSec > 1
 `,
@@ -335,9 +335,9 @@ assert:
         },
       }),
       load: hold(2, { for: "1 s" }),
-      derive: { perSec: { value: "extracted.sum.average * throughput", unit: "points/s", better: "higher" } },
+      derive: { perSec: { value: "extracted.sum.mean * throughput", unit: "points/s", better: "higher" } },
       assert: [
-        extracted("sum").average().atLeast(3),
+        extracted("sum").mean().atLeast(3),
         extracted("size").share("3").below("60 %"),
         derived("perSec").above(1),
       ],
@@ -346,7 +346,7 @@ assert:
     assert.deepEqual(toPlan(loadDataScenario(file, "own.yaml").scenario, folder), plan);
     const [sum, share, perSec] = plan.assertions.map(({ metric }) => metric);
     assert.deepEqual([sum?.unit, sum?.better, share?.unit], ["points", "higher", undefined]);
-    assert.deepEqual([perSec?.unit, perSec?.value], ["points/s", "extracted.sum.average * throughput"]);
+    assert.deepEqual([perSec?.unit, perSec?.value], ["points/s", "extracted.sum.mean * throughput"]);
   }));
 
 test("all mistakes with a scenario's own metrics are reported at once", () => {
@@ -354,7 +354,7 @@ test("all mistakes with a scenario's own metrics are reported at once", () => {
     name: "x",
     target: embedded({ extract: { sum: "OUTPUT0[0]" } }),
     load: hold(1, { requests: 4 }),
-    derive: { a: { value: "throughputt" }, b: { value: "extracted.summ.average" } },
+    derive: { a: { value: "throughputt" }, b: { value: "extracted.summ.mean" } },
     assert: [
       derived("c" as "a").above(0),
       extracted("summ" as "sum")

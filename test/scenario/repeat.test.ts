@@ -31,11 +31,11 @@ describe("a repetition of runs", () => {
       { atLeast: 2, atMost: 4, until: { metric: { key: "throughput" }, ratio: 0.005 } },
     ],
     [
-      { until: extracted("tokens").average().within("10 %") },
+      { until: extracted("tokens").mean().within("10 %") },
       {
         atLeast: 3,
         atMost: 10,
-        until: { metric: { key: "extracted", name: "tokens", statistic: "average" }, ratio: 0.1 },
+        until: { metric: { key: "extracted", name: "tokens", statistic: "mean" }, ratio: 0.1 },
       },
     ],
   ];

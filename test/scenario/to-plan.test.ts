@@ -8,7 +8,7 @@ import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import type { Assertion } from "../../src/scenario/assertion.ts";
-import { average, errorRate, p50, p90, p95, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
+import { errorRate, mean, p50, p90, p95, p99, percentile, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
@@ -443,11 +443,11 @@ describe("an assertion's plan", () => {
     ["p95", p95().above("1.5 s"), latency(95), "above", 1.5e9],
     ["p99", p99("scheduledLatency").atLeast("2 min"), latency(99, "scheduledLatency"), "at-least", 120e9],
     ["percentile", percentile(99.9).below("1 h"), latency(99.9), "below", 3600e9],
-    ["average", average().below("25 ms"), { key: "latency", statistic: "average" }, "below", 25e6],
+    ["mean", mean().below("25 ms"), { key: "latency", statistic: "mean" }, "below", 25e6],
     [
-      "average from the due time",
-      average("scheduledLatency").below("25 ms"),
-      { key: "scheduledLatency", statistic: "average" },
+      "mean from the due time",
+      mean("scheduledLatency").below("25 ms"),
+      { key: "scheduledLatency", statistic: "mean" },
       "below",
       25e6,
     ],

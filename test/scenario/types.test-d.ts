@@ -1,6 +1,5 @@
 import * as api from "rampart";
 import {
-  average,
   type ChainCall,
   defineScenario,
   defineTarget,
@@ -15,6 +14,7 @@ import {
   input,
   intervals,
   max,
+  mean,
   metric,
   min,
   mix,
@@ -107,15 +107,15 @@ export const sound = [
       p99("scheduledLatency").above("1.5 ms"),
       percentile(99.9, "scheduledLatency").atLeast("1 h"),
       percentile(75).below("1 min"),
-      average().below("1 ms"),
-      average("scheduledLatency").below("1 ms"),
+      mean().below("1 ms"),
+      mean("scheduledLatency").below("1 ms"),
       throughput().atLeast(100),
       errorRate().below("1 %"),
       max().below("1 min"),
       min("scheduledLatency").above("1 us"),
-      average("serverQueue").below("10 ms"),
+      mean("serverQueue").below("10 ms"),
       metric("serverCacheHits").atLeast("50 %"),
-      average("gpuUtilization").below("90%"),
+      mean("gpuUtilization").below("90%"),
       max("gpuMemoryUsed").below(16_000),
     ],
     repeat: { atLeast: 3, atMost: 10, until: p99("latency").within("5 %") },
@@ -258,7 +258,7 @@ export const wrongUnits = [
   // @ts-expect-error Nanoseconds are not written.
   p99("latency").below("25 ns"),
   // @ts-expect-error No number before the unit.
-  average().atMost("fast ms"),
+  mean().atMost("fast ms"),
   // @ts-expect-error A throughput has no unit.
   throughput().above("100 infer/s"),
   // @ts-expect-error A ratio has its sign.
@@ -439,7 +439,7 @@ export const wrongInputs = [
 export const wrongMetrics = [
   // @ts-expect-error There is no such latency.
   p99("latencies").below("1 ms"),
-  // @ts-expect-error Only its average is known.
+  // @ts-expect-error Only its mean is known.
   max("serverQueue").below("1 ms"),
   // @ts-expect-error A latency has statistics.
   metric("latency"),
@@ -448,7 +448,7 @@ export const wrongMetrics = [
   // @ts-expect-error Images are measured in GenAI-Perf's mode only.
   p99("timePerImage"),
   // @ts-expect-error There is no such latency.
-  average("sendDelay").below("1 ms"),
+  mean("sendDelay").below("1 ms"),
   // @ts-expect-error A percentile is a number.
   percentile("p99").below("1 ms"),
   // @ts-expect-error A throughput has one meaning.
@@ -464,7 +464,7 @@ export const wrongMetrics = [
   // @ts-expect-error A closed load has no intended send.
   defineScenario({ ...closed, assert: [p99("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error A closed load has no intended send.
-  defineScenario({ ...http, load: ramp(1, 4), assert: [average("scheduledLatency").below("1 ms")] }),
+  defineScenario({ ...http, load: ramp(1, 4), assert: [mean("scheduledLatency").below("1 ms")] }),
   // @ts-expect-error A closed load has no intended send.
   defineScenario({ ...http, load: steps([1]), assert: [percentile(75, "scheduledLatency").below("1 ms")] }),
   // @ts-expect-error A ramp in time is closed, too.
@@ -486,7 +486,7 @@ export const generative = [
     load: rate(10),
     assert: [
       p99("timeToFirstToken").below("200 ms"),
-      average("interTokenLatency").atMost("20 ms"),
+      mean("interTokenLatency").atMost("20 ms"),
       p50("outputTokensPerSecPerUser").atLeast(20),
       p99("scheduledLatency").below("1 s"),
       outputTokensPerSec().above(10),
@@ -498,7 +498,7 @@ export const generative = [
   defineScenario({
     ...llm,
     target: atOnce,
-    assert: [average("outputTokens").atMost(9), outputTokensPerSec().above(1)],
+    assert: [mean("outputTokens").atMost(9), outputTokensPerSec().above(1)],
   }),
   defineScenario({ ...llm, target: vectors, inputs: input.payloads("a.json"), assert: [p99("latency").below("1 s")] }),
   defineScenario({ ...llm, target: embeddedLlm({ streaming: true }), assert: [p99("timeToSecondToken").below("1 s")] }),
@@ -558,7 +558,7 @@ export const methods = [
   defineScenario({
     ...echoing,
     target: api.grpc(["h", "i"], { ...echo, calls: [{}, [{}, {}]], extract: { score: "score" } }),
-    assert: [extracted("score").average().above(1)],
+    assert: [extracted("score").mean().above(1)],
   }),
   defineScenario({ ...echoing, target: api.grpc("h", { ...echo, file: "in.json", pacing: "after-response" }) }),
   defineScenario({ ...echoing, target: api.grpc("h", { ...echo, generator: "python3 make.py", proto: "a.proto" }) }),
@@ -591,7 +591,7 @@ export const ownTargets = [
     target: doubling("h", { inputs: [1, 2] }),
     load: hold(1),
     client: "grpc-js",
-    assert: [extracted("result").average().above(1)],
+    assert: [extracted("result").mean().above(1)],
   }),
   defineScenario({
     name: "x",
@@ -1111,12 +1111,12 @@ export const ownMetrics = [
     load: hold(1),
     tags: { team: "a" },
     derive: {
-      perWatt: { value: (level) => level.throughput / level.gpuPower.average, unit: "infer/J", better: "higher" },
-      points: { value: ({ extracted: { score }, throughput: perSec }) => score.average * perSec },
+      perWatt: { value: (level) => level.throughput / level.gpuPower.mean, unit: "infer/J", better: "higher" },
+      points: { value: ({ extracted: { score }, throughput: perSec }) => score.mean * perSec },
       text: { value: "gpuEnergy / throughput" },
     },
     assert: [
-      extracted("score").average().above(1),
+      extracted("score").mean().above(1),
       extracted("label").share("cat").where({ team: "a" }).below("1 %"),
       api.derived("perWatt").where({ team: "a" }).atLeast(2),
       api.derived("points").is(0),
@@ -1138,13 +1138,13 @@ export const ownMetrics = [
     assert: ({ price }) => [api.derived("cost").below(price)],
   }),
   // @ts-expect-error A misspelt extracted value.
-  defineScenario({ name: "x", target: scored, load: hold(1), assert: [extracted("scor").average().above(1)] }),
+  defineScenario({ name: "x", target: scored, load: hold(1), assert: [extracted("scor").mean().above(1)] }),
   defineScenario({
     name: "x",
     target: scored,
     load: hold(1),
     // @ts-expect-error A misspelt extracted value.
-    derive: { a: { value: (level) => level.extracted.scor.average } },
+    derive: { a: { value: (level) => level.extracted.scor.mean } },
   }),
   // @ts-expect-error This target has no tokens.
   defineScenario({ ...closed, derive: { a: { value: (level) => level.outputTokensPerSec } } }),

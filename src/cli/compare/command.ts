@@ -133,6 +133,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
   );
   const textIo = routeTextAroundReports(io, { ...files });
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
+  for (const limit of limits) warnOfBetter(limit, io);
   const model = buildComparisonModel(sides, isStrict);
   textIo.out(renderText(model, { isVerbose: isAll, ...styleOf(textIo) }));
   await writeModelFiles(files, model, toComparisonJson(sides, isStrict));
@@ -141,6 +142,15 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
 
 function warnOfPartial({ partial }: ReadSide, io: CommandIo): void {
   for (const source of partial) io.err(`rampart: ${source} is left out: the run ended early\n`);
+}
+
+/** A limit on a change for the better fails good runs and passes regressions: hardly anybody means that. */
+function warnOfBetter({ metric: { better, name }, comparison, of, amount, text }: ChangeLimit, io: CommandIo): void {
+  if (of === "value" || better === undefined || Math.sign(amount) !== (better === "higher" ? 1 : -1)) return;
+  if (comparison.startsWith(">") !== (better === "higher")) return;
+  const [, size = ""] = /[-+]\s*(.*)$/.exec(text) ?? [];
+  const worse = better === "higher" ? `${name} < -${size}` : `${name} > +${size}`;
+  io.err(`rampart: --fail-if '${text}' is broken by a change for the better; a regression is '${worse}'\n`);
 }
 
 /** @throws UserError for limits on metrics that no level has on both sides */
@@ -187,7 +197,7 @@ function helpPage(command: string): HelpPage {
     ],
     flags: FLAGS,
     details: [
-      "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate in percentage points), without one the new value (25ms, 1%, 100). METRIC is named as in assertions of scenarios: p99, average, throughput, errorRate, timeToFirstToken.p99 or p99(timeToFirstToken), outputTokensPerSec and others: all names that --json prints.",
+      "Limits of --fail-if are METRIC > LIMIT, with >, >=, < or <=. With a sign they limit the change from base to new (+5%; of errorRate in percentage points), without one the new value (25ms, 1%, 100). METRIC is named as in assertions of scenarios: p99, mean, throughput, errorRate, timeToFirstToken.p99 or p99(timeToFirstToken), outputTokensPerSec and others: all names that --json prints.",
     ],
     examples: [
       `${command} base.json new.json`,

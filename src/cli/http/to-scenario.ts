@@ -94,8 +94,11 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   }
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };
   if (data === undefined) return undefined;
+  // The letter is wrk's for the duration.
   if (parseDurationNs(data) !== undefined)
     problems.push(problem("invalid-value", "--data", "is a time", `Write --for ${data}, or -d @FILE.`, data));
+  if (/^\d+$/.test(data))
+    problems.push(problem("invalid-value", "--data", "is a number", `Write --for ${data}s, or -d @FILE.`, data));
   if (data === "@-") return readStdin(problems);
   if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: fileBody(data.slice(1)) };
   return { value: data, isJson: isJson(data) };
@@ -170,7 +173,11 @@ function readPairs(
 
 function readTls(flags: FlagValues): TlsOptions | undefined {
   const [ca, cert, key] = [flags.text("cacert"), flags.text("cert"), flags.text("key")];
-  if (ca === undefined && cert === undefined && key === undefined && !flags.has("insecure")) return undefined;
+  if (ca === undefined && cert === undefined && key === undefined) {
+    // Without TLS there is no certificate to accept, as for curl.
+    const isPlain = [...flags.positionals, ...flags.texts("url")].some((url) => /^http:\/\//i.test(url));
+    if (isPlain || !flags.has("insecure")) return undefined;
+  }
   return {
     ...defined({ ca, cert, key }),
     ...(flags.has("insecure") ? { verify: false } : {}),

@@ -228,7 +228,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     isFirst: true,
     doors: ["run", "http", ...BY_URL, "init"],
     isCommon: true,
-    meant: ["--duration", "--time", "--run-time", "--max-seconds", "--measurement-interval"],
+    meant: ["-d", "--duration", "--time", "--run-time", "--max-seconds", "--measurement-interval"],
     meantAs: { "--benchmark-duration": "--for 60s" },
     help: "Measure for this long.",
     differs: {

@@ -125,6 +125,6 @@ export function parsePrecision(given: string): number | undefined {
 function hintFor(name: string): string {
   const near = suggestMetric(name);
   return near === undefined
-    ? "Metrics are p99, average, throughput, errorRate, timeToFirstToken.p99 and others: rampart help compare-runs."
+    ? "Metrics are p99, mean, throughput, errorRate, timeToFirstToken.p99 and others: rampart help compare-runs."
     : `Did you mean ${near}?`;
 }

@@ -156,7 +156,7 @@ export function binMeans({ binNs, first, counts, sums }: SampleBins): BinMean[] 
 
 /**
  * Returns the bins as batches of equal size. Bins without a value are left out, so a few values are a batch each. For the mean of batches of
- * unequal sizes, which is a ratio of two sums, each counts by how much its sum deviates from that of as many average values (Cochran,
+ * unequal sizes, which is a ratio of two sums, each counts by how much its sum deviates from that of as many mean values (Cochran,
  * Sampling Techniques, 6.4: the linearised ratio estimator).
  */
 export function batchesOf(bins: Pick<SampleBins, "counts" | "sums">): BatchMeans {

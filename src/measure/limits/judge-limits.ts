@@ -61,8 +61,8 @@ export function judgeLimits(
 /**
  * Returns the most independent requests that a sample may be worth when it is to show that a limit is kept; undefined: not known. A queue is late
  * for many requests in a row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how
- * much requests depend on each other. Near the limit the average shows it: all requests count there. A limit that is far away is out of the reach
- * of what changes the average, and the percentile shows it. Where the limit is {@link FAR_DEVIATIONS} away from the average, all requests
+ * much requests depend on each other. Near the limit the mean shows it: all requests count there. A limit that is far away is out of the reach
+ * of what changes the mean, and the percentile shows it. Where the limit is {@link FAR_DEVIATIONS} away from the mean, all requests
  * count: a drift of the percentile that stays so small cannot reach it.
  */
 function worthNear(
@@ -82,7 +82,7 @@ function worthNear(
 }
 
 /**
- * Standard deviations of the requests from their average. Whatever their distribution, at most 1 of 400 is further away than these (Chebyshev's
+ * Standard deviations of the requests from their mean. Whatever their distribution, at most 1 of 400 is further away than these (Chebyshev's
  * inequality). Of higher percentiles it takes more: only a quarter of what the percentile allows may be further away.
  */
 const FAR_DEVIATIONS = 20;
@@ -98,11 +98,11 @@ export function combineStates(states: readonly LimitState[]): LimitState {
 const FAR_FACTOR = 2;
 
 /**
- * Reports whether an average certainly breaks its upper limit because certainly more than half of the values are above twice the limit (Markov's
- * inequality). Like the share above a percentile it needs no steady latencies: those of an overloaded server have no average to wait for.
+ * Reports whether a mean certainly breaks its upper limit because certainly more than half of the values are above twice the limit (Markov's
+ * inequality). Like the share above a percentile it needs no steady latencies: those of an overloaded server have no mean to wait for.
  */
 function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: MeasuredPart, error: number): boolean {
-  if (metric.statistic !== "average" || !isUpperLimit(comparison)) return false;
+  if (metric.statistic !== "mean" || !isUpperLimit(comparison)) return false;
   const above = sampleOf(metric, level)?.above?.(FAR_FACTOR * limit, false, 1 - 2 * error);
   return above !== undefined && isShareMore(above, 1 / FAR_FACTOR, error);
 }

@@ -34,7 +34,7 @@ export const NOTHING_COMPLETED = "nothing completed for a time";
 const TOO_CLOSE = "too close to the limit for a longer run to decide; choose another limit";
 
 /**
- * Judges an assertion for some requests. Percentiles and averages of samples are estimates: they pass or fail when that is certain at 95 %.
+ * Judges an assertion for some requests. Percentiles and means of samples are estimates: they pass or fail when that is certain at 95 %.
  * Everything else is what happened: its value decides.
  * @param part undefined when no request has the assertion's tags
  */
@@ -84,7 +84,7 @@ function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number
     const isAtLeast = comparison === "below" || comparison === "at-least";
     return judgePercentile(comparison, statistic, sample.above(limit, isAtLeast));
   }
-  const ends = statistic === "average" ? sample.estimateAverage?.({ leastCount: LEAST_JUDGED_COUNT }) : undefined;
+  const ends = statistic === "mean" ? sample.estimateMean?.({ leastCount: LEAST_JUDGED_COUNT }) : undefined;
   return ends === undefined ? judgeValue(assertion, value) : judgeInterval(assertion, { ...ends, value });
 }
 
@@ -122,12 +122,12 @@ export function judgeOver(
   return { state: "unresolved", reason: explainNeeded(assertion, few), needed: few };
 }
 
-/** Returns the number of values behind a percentile, or behind an average that is an estimate; undefined for what counts as exact. */
+/** Returns the number of values behind a percentile, or behind a mean that is an estimate; undefined for what counts as exact. */
 function sampleCountOf(assertion: AssertionPlan, part: MeasuredPart): number | undefined {
   const { metric } = assertion;
   const { statistic } = metric;
   if (typeof statistic === "number") return sampleOf(metric, part)?.count ?? 0;
-  return statistic === "average" && isEstimate(assertion, part) ? sampleOf(metric, part)?.count : undefined;
+  return statistic === "mean" && isEstimate(assertion, part) ? sampleOf(metric, part)?.count : undefined;
 }
 
 /** Returns what a sample lacks that is too small to show a percentile; undefined when it is not. */

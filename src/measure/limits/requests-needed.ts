@@ -18,7 +18,7 @@ export interface RequestsNeeded {
 }
 
 /**
- * Returns how many requests would decide an assertion if they are like those at hand: as large a share of them above the limit, or an average
+ * Returns how many requests would decide an assertion if they are like those at hand: as large a share of them above the limit, or a mean
  * that varies as much. Undefined without a sample, where it is decided, and where the value is too close to the limit.
  */
 export function requestsNeeded(assertion: AssertionPlan, part: MeasuredPart): RequestsNeeded | undefined {
@@ -26,7 +26,7 @@ export function requestsNeeded(assertion: AssertionPlan, part: MeasuredPart): Re
   const { statistic } = metric;
   if (comparison === "is") return undefined;
   const count = sampleOf(metric, part)?.count ?? 0;
-  if (statistic === "average") return neededForAverage(assertion, part, count);
+  if (statistic === "mean") return neededForMean(assertion, part, count);
   if (typeof statistic !== "number") return undefined;
   const least = requestsToShow(comparison, statistic);
   const needed = neededForPercentile(assertion, part, statistic) ?? least;
@@ -57,11 +57,11 @@ function neededForPercentile(
 }
 
 /** An interval becomes narrower as the root of the number of requests. */
-function neededForAverage(assertion: AssertionPlan, part: MeasuredPart, count: number): RequestsNeeded | undefined {
+function neededForMean(assertion: AssertionPlan, part: MeasuredPart, count: number): RequestsNeeded | undefined {
   const sample = sampleOf(assertion.metric, part);
-  const ends = sample?.estimateAverage?.({ leastCount: LEAST_JUDGED_COUNT });
+  const ends = sample?.estimateMean?.({ leastCount: LEAST_JUDGED_COUNT });
   if (sample === undefined || ends === undefined || ends.low === null || ends.high === null) return undefined;
-  const { average: value } = sample;
+  const { mean: value } = sample;
   if (judgeInterval(assertion, { value, low: ends.low, high: ends.high }) !== "unresolved") return undefined;
   const times = timesToDecide({ value, low: ends.low, high: ends.high }, assertion.limit);
   return times > MOST_TIMES ? undefined : { count, needed: roundUp(Math.max(count + 1, count * times)), isFew: false };

@@ -35,7 +35,7 @@ export type NamedKey = Exclude<
 >;
 
 /** Names of metrics that have a statistic. */
-export type NameWith<S extends "average" | "min" | "max" | "percentiles"> = {
+export type NameWith<S extends "mean" | "min" | "max" | "percentiles"> = {
   [K in NamedKey]: S extends StatisticOf<K> ? K : never;
 }[NamedKey];
 /** Names of metrics with one value. */

@@ -93,9 +93,7 @@ function valuesOf({ nearest, read }: ReadLevel, { onMissing, onUnknown }: ReadEv
       return refuse(`there is no metric ${place}`, name === undefined ? nearest(key) : undefined);
     if ("value" in found) return found.value;
     if ("statistic" in found)
-      return byName(
-        (one) => found.statistic(one) ?? refuse(`${place} has no statistic ${one}, such as ${place}.average`),
-      );
+      return byName((one) => found.statistic(one) ?? refuse(`${place} has no statistic ${one}, such as ${place}.mean`));
     const reason = `${place}: ${found.missing}`;
     onMissing(reason);
     throw new Error(reason);
@@ -133,7 +131,7 @@ function describeValue(value: unknown): string {
 }
 
 const FUNCTION_HINT = "Write metrics by their keys, such as level.throughput or level.latency.p99.";
-const HINT = "Write metrics by their keys and numbers in backticks, such as outputTokensPerSec / gpuPower.average.";
+const HINT = "Write metrics by their keys and numbers in backticks, such as outputTokensPerSec / gpuPower.mean.";
 
 /**
  * Returns what is wrong with a value: a name that no metric has, and of an expression its syntax, or that it gives no number; undefined when it is

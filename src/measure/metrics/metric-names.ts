@@ -56,6 +56,9 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   thruput: "throughput().atLeast(100)",
   rps: "throughput().atLeast(100)",
   requestThroughput: "throughput().atLeast(100)",
+  errors: 'errorRate().below("1 %")',
+  failures: 'errorRate().below("1 %")',
+  failureRate: 'errorRate().below("1 %")',
   checks: 'errorRate().below("1 %")',
   successRate: 'errorRate().below("1 %")',
   requestCount: "throughput().atLeast(100)",
@@ -85,7 +88,7 @@ export function meantKey(given: string): string | undefined {
     ?.find((word) => findEntry(word) !== undefined);
 }
 
-const STATISTIC = "average|min|max|p\\d{1,2}(?:\\.\\d+)?";
+const STATISTIC = "mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
 /**
  * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
  * not checked.
@@ -95,11 +98,11 @@ const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
 
-/** Parses a statistic: `p99`, `average`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
+/** Parses a statistic: `p99`, `mean`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
 export function parseStatistic(text: string): Statistic | undefined {
   if (!ALONE.test(text)) return undefined;
   if (text === "min" || text === "max") return text;
-  if (!text.startsWith("p")) return "average";
+  if (!text.startsWith("p")) return "mean";
   const percentile = Number(text.slice(1));
   return percentile < 1 ? undefined : percentile;
 }
@@ -138,7 +141,7 @@ export function parseMetric(given: string): MetricPlan | undefined {
   const plan = toPlan(of);
   const entry = findEntry(plan.key);
   if (entry === undefined || plan.name === "" || (entry.isCustom === true && plan.name === undefined)) return undefined;
-  const only = entry.statistics?.length === 1 ? "average" : undefined;
+  const only = entry.statistics?.length === 1 ? "mean" : undefined;
   const statistic = text === undefined ? only : parseStatistic(text);
   if ((text !== undefined && statistic === undefined) || !hasStatistic(entry, statistic)) return undefined;
   return statistic === undefined ? plan : { ...plan, statistic };
@@ -179,7 +182,7 @@ export function findMetric(given: string): NamedMetric | undefined {
 
 /** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */
 export function suggestMetric(name: string): string | undefined {
-  const given = fromOption(name.replace(/\b(?:avg|mean)\b/, "average"));
+  const given = fromOption(name.replace(/\b(?:avg|average)\b/, "mean"));
   if (given !== name && parseMetric(given) !== undefined) return given;
   const [of, statistic] = splitName(given);
   const hasStatistics = (name: string): boolean => (findEntry(toPlan(name).key)?.statistics?.length ?? 0) > 1;
@@ -187,7 +190,7 @@ export function suggestMetric(name: string): string | undefined {
   const [, first = "", last = ""] = /^([^.]+)\.(.+)$/.exec(given) ?? [];
   if (parseStatistic(first) !== undefined && parseMetric(`${last}.${first}`) !== undefined) return `${last}.${first}`;
   const [family = "", ...rest] = given.split(".");
-  const names = [...METRIC_KEYS, "average", "p50", "p90", "p95", "p99"];
+  const names = [...METRIC_KEYS, "mean", "p50", "p90", "p95", "p99"];
   const near = nearestName(family, names);
   const meant = near === undefined && rest.length === 0 ? meantKey(family) : undefined;
   if (meant !== undefined) return hasStatistics(meant) ? `${meant}.p99` : meant;
@@ -197,12 +200,12 @@ export function suggestMetric(name: string): string | undefined {
   return `${near}.${ALONE.test(text) ? text : "p99"}`;
 }
 
-/** Returns what sorts metrics by the order of the catalogue, each with its average, its minimum, its percentiles and its maximum. */
+/** Returns what sorts metrics by the order of the catalogue, each with its mean, its minimum, its percentiles and its maximum. */
 export function orderOfMetric(name: string): number {
   const metric = parseMetric(name);
   const family = (METRIC_KEYS as readonly string[]).indexOf(metric?.key ?? "");
-  const ranks = { average: 0, min: 0.5, max: 100 };
-  const { statistic = "average" } = metric ?? {};
+  const ranks = { mean: 0, min: 0.5, max: 100 };
+  const { statistic = "mean" } = metric ?? {};
   const rank = typeof statistic === "number" ? statistic : ranks[statistic];
   return (family < 0 ? METRIC_KEYS.length : family) * 1000 + rank;
 }

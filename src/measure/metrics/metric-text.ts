@@ -20,7 +20,7 @@ export function metricKey({ key, statistic, name, text }: MetricPlan): string {
   return statistic === undefined ? of : `${of}.${statisticText(statistic)}`;
 }
 
-/** Returns a statistic in words: `p99`, `average`. */
+/** Returns a statistic in words: `p99`, `mean`. */
 function statisticText(statistic: Statistic): string {
   return typeof statistic === "number" ? `p${statistic}` : statistic;
 }

@@ -31,7 +31,7 @@ export type Need =
 /** A metric with a value for each request or reading: it has statistics. */
 interface Distribution {
   /** Those that it has. */
-  readonly statistics: readonly ("average" | "min" | "max" | "percentiles")[];
+  readonly statistics: readonly ("mean" | "min" | "max" | "percentiles")[];
   /** Returns its values; undefined without any. */
   sample(part: MeasuredPart, metric: MetricPlan): Sample | undefined;
 }
@@ -54,7 +54,7 @@ interface Single {
 }
 
 /** What a metric with a value for each request has. */
-export const ALL_STATISTICS = ["average", "min", "max", "percentiles"] as const;
+export const ALL_STATISTICS = ["mean", "min", "max", "percentiles"] as const;
 
 /** Number of requests, and of how many. */
 export interface Counted {

@@ -49,7 +49,7 @@ export function metricValue(metric: MetricPlan, part: MeasuredPart, batchSize: n
   return sample && statisticOf(sample, metric);
 }
 
-function statisticOf(sample: Sample, { statistic = "average" }: MetricPlan): number | undefined {
+function statisticOf(sample: Sample, { statistic = "mean" }: MetricPlan): number | undefined {
   return typeof statistic === "number" ? sample.percentile?.(statistic) : sample[statistic];
 }
 
@@ -84,14 +84,14 @@ function endsOf(metric: MetricPlan, part: MeasuredPart, asked: Asked): Ends | un
   const entry = metricOf(metric);
   if (entry.statistics === undefined) return entry.ends?.(part, metric, asked);
   const sample = sampleOf(metric, part);
-  const { statistic = "average" } = metric;
+  const { statistic = "mean" } = metric;
   if (typeof statistic === "number") {
     const found = sample?.estimatePercentile?.(statistic, asked.confidence);
     if (found === undefined) return undefined;
     const { low, high, effectiveCount, neededEffectiveCount, isBlind = false } = found;
     return { low, high, effectiveCount, neededEffectiveCount, isBlind };
   }
-  const found = statistic === "average" ? sample?.estimateAverage?.({ confidence: asked.confidence }) : undefined;
+  const found = statistic === "mean" ? sample?.estimateMean?.({ confidence: asked.confidence }) : undefined;
   return found && { low: found.low, high: found.high };
 }
 
@@ -178,7 +178,7 @@ export function exampleLevel(names: readonly string[]): ReadLevel {
         statistic: (text) => {
           const statistic = parseStatistic(text);
           if (statistic === undefined || !hasStatistic(entry, statistic)) return undefined;
-          const place = { min: 0, average: 0.55, max: 1 };
+          const place = { min: 0, mean: 0.55, max: 1 };
           return value + 0.1 * (typeof statistic === "number" ? statistic / 101 : place[statistic]);
         },
       };

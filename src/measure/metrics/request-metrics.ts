@@ -75,7 +75,7 @@ const REQUESTS = {
     quantity: "time",
     better: "lower",
     needs: "responses",
-    statistics: ["average"],
+    statistics: ["mean"],
     sample: ({ window }) => {
       const meanNs = meanGapNs(window);
       return meanNs === undefined ? undefined : sampleOfSum(meanNs, 1);

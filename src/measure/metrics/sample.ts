@@ -16,15 +16,15 @@ export type Ends = Omit<Uncertain, "value" | "isRatio">;
 export interface Sample {
   /** Number of values; 0 without any. */
   readonly count: number;
-  readonly average: number;
+  readonly mean: number;
   readonly min?: number;
   readonly max?: number;
-  /** The smallest average over a part of the time, when known. */
+  /** The smallest mean over a part of the time, when known. */
   readonly lowestMean?: number | undefined;
   /** @param percentile above 0 and below 100 */
   percentile?(percentile: number): number;
-  /** Returns the average with its interval. Absent: it counts as exact. */
-  estimateAverage?(options: MeanOptions): MeanEstimate;
+  /** Returns the mean with its interval. Absent: it counts as exact. */
+  estimateMean?(options: MeanOptions): MeanEstimate;
   /** Returns a percentile with its interval. */
   estimatePercentile?(percentile: number, confidence?: number): PercentileEstimate;
   /** The values, where they are kept as a sketch. */
@@ -43,14 +43,14 @@ function optionsOf(confidence: number | undefined): IntervalOptions {
 export function sampleOfSketch(sketch: Sketch): Sample {
   return {
     count: sketch.count,
-    average: sketch.mean,
+    mean: sketch.mean,
     min: sketch.min,
     max: sketch.max,
     get lowestMean() {
       return lowestMeanOf(sketch);
     },
     percentile: (percentile) => percentileOfSketch(sketch, percentile),
-    estimateAverage: (options) => estimateMeanNs(sketch, options),
+    estimateMean: (options) => estimateMeanNs(sketch, options),
     estimatePercentile: (percentile, confidence) => {
       if (sketch.step === 0) return estimateNumber(sketch, percentile, optionsOf(confidence));
       const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
@@ -67,11 +67,11 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {
     count,
-    average: mean,
+    mean,
     min,
     max,
     percentile: (percentile) => percentileOfSketch(extracted.numbers, percentile),
-    estimateAverage: ({ confidence }) => estimateExtractedMean(extracted, optionsOf(confidence)),
+    estimateMean: ({ confidence }) => estimateExtractedMean(extracted, optionsOf(confidence)),
     estimatePercentile: (percentile, confidence) =>
       estimateNumber(extracted.numbers, percentile, optionsOf(confidence)),
     sketch: extracted.numbers,
@@ -80,5 +80,5 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
 
 /** A sum and how many it is of, as servers count their own times. */
 export function sampleOfSum(sum: number, count: number): Sample {
-  return { count, average: sum / count };
+  return { count, mean: sum / count };
 }

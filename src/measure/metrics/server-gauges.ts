@@ -96,19 +96,19 @@ export function gpuUuidsOf({ series }: GaugeReadings): string[] {
 function readingsOf(gauge: Gauge, scale = 1) {
   return {
     needs: "gauges",
-    statistics: ["average", "max"],
+    statistics: ["mean", "max"],
     sample: ({ window }: MeasuredPart): Sample | undefined => sampleOf(window.gauges, gauge, scale),
     explain: () => NOT_ON_PAGE,
   } as const;
 }
 
-/** Returns the average over all GPUs, and the largest reading of one. */
+/** Returns the mean over all GPUs, and the largest reading of one. */
 function sampleOf(readings: GaugeReadings | undefined, gauge: Gauge, scale: number): Sample | undefined {
   const series = readings === undefined ? [] : seriesOf(readings, gauge).map(([, one]) => one);
   const count = series.reduce((sum, one) => sum + one.count, 0);
   return {
     count,
-    average: (scale * series.reduce((sum, one) => sum + one.mean, 0)) / series.length,
+    mean: (scale * series.reduce((sum, one) => sum + one.mean, 0)) / series.length,
     max: scale * Math.max(...series.map(({ max }) => max)),
   };
 }

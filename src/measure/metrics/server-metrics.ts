@@ -23,13 +23,13 @@ const SERVER = {
 /** Metrics of the server: its times, and its response cache. */
 export const SERVER_METRICS = factsOf(SERVER);
 
-/** Only sums are counted, so there is an average and nothing else. */
+/** Only sums are counted, so there is a mean and nothing else. */
 function timeOf(stage: Stage) {
   return {
     quantity: "time",
     better: "lower",
     needs: "statistics",
-    statistics: ["average"],
+    statistics: ["mean"],
     sample: ({ window: { server } }: MeasuredPart): Sample | undefined =>
       server && sampleOfSum(server[`${stage}Ns`], server[`${stage}Count`]),
   } as const;

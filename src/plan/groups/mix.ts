@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { numberHint } from "../nearest-name.ts";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
-import { atLeast, filledSchema, isWhole, lazySchema, numberSchema, type PlanOf } from "../schema.ts";
+import { atLeast, filledSchema, isWhole, lazySchema, type PlanOf, withHint } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";
 import { tagsSchema } from "./tags.ts";
 
@@ -47,7 +48,9 @@ export function mixSchema() {
 
 /** Returns the schema of a member's weight: its share of the requests is its weight over the sum of all weights. */
 export function weightSchema() {
-  return v.pipe(numberSchema(), isWhole(), atLeast(1), v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"));
+  // Only their ratios count, so percentages are as good without the sign.
+  const number = withHint(v.number("must be a number"), (given) => numberHint(String(given).replace("%", "")));
+  return v.pipe(number, isWhole(), atLeast(1), v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"));
 }
 
 /** Returns the plan of a member as if it were measured alone, without assertions. */

@@ -74,13 +74,13 @@ function signed(pct: number): string {
   return withSign(pct, Number(magnitude.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits }));
 }
 
-const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(average|p50|p90|p99)$/;
+const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(mean|p50|p90|p99)$/;
 
-/** Reports whether a metric is in the short tables: of most metrics the average and p99, of those without a better direction the average. */
+/** Reports whether a metric is in the short tables: of most metrics the mean and p99, of those without a better direction the mean. */
 function isShown({ name, better }: NamedMetric): boolean {
-  if (!/\.(average|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
-  if (better === undefined) return name.endsWith(".average");
-  return SHOWN_OF_LATENCY.test(name) || /\.(average|p99)$/.test(name);
+  if (!/\.(mean|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
+  if (better === undefined) return name.endsWith(".mean");
+  return SHOWN_OF_LATENCY.test(name) || /\.(mean|p99)$/.test(name);
 }
 
 /** Returns the names of metrics that limits are about, and of those that decide in their place. */

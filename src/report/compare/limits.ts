@@ -36,7 +36,7 @@ export interface ChangeLimitVerdict {
   readonly value?: MetricComparison["next"];
   /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
   readonly runsNeeded?: number;
-  /** With `unresolved`: a lower percentile or the average of the same metric whose limit is decided. Absent: no such metric. */
+  /** With `unresolved`: a lower percentile or the mean of the same metric whose limit is decided. Absent: no such metric. */
   readonly decidedBy?: NamedMetric;
   /** With `undecidable`: why. */
   readonly reason?: string;
@@ -80,7 +80,7 @@ function judgeAt(
 }
 
 /** The statistics that need fewer requests, the closest first. */
-const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "average"];
+const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "mean"];
 
 /** Returns the highest lower percentile of the same metric whose limit is decided. The limit of a value says nothing about another percentile. */
 function findDecided(

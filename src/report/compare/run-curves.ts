@@ -8,7 +8,7 @@ import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./co
 /** The charts of a comparison. */
 
 /** The latency that is drawn: the first of these that both sides have. */
-const LATENCIES = ["latency.p99", "latency.p50", "latency.average"] as const;
+const LATENCIES = ["latency.p99", "latency.p50", "latency.mean"] as const;
 
 /** Draws all runs of both sides over each other: latency against throughput, a line for each run; nothing when a side lacks one of them. */
 export function runCurves({ base, next, levels }: Comparison): Plot[] {

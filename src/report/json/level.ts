@@ -64,7 +64,7 @@ function toInstabilityJson({ windows, toleranceRatio, ...rest }: Instability): N
     windows: windows.map(({ inferPerSec, latencyNs, requestCount }) => ({
       throughputPerSec: inferPerSec,
       latencyUs: nsToUs(latencyNs),
-      requests: requestCount,
+      completed: requestCount,
     })),
   };
 }
@@ -75,7 +75,7 @@ const SEND_DELAY = { quantity: "time", statistics: ALL_STATISTICS } as const;
 /** Converts what is known of the tokens of a level besides its metrics. */
 export function toTokensJson(tokens: TokenMeasurement): TokensJson {
   return defined({
-    requests: tokens.count,
+    withContent: tokens.count,
     withoutContent: tokens.emptyCount,
     withoutEndMark: countUnmarkedEnds(tokens),
     failed: tokens.failedCount,
@@ -110,13 +110,14 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
   const sendDelay = sendDelayOf(window);
   const isWanted = ({ needs }: Metric): boolean => window.isStreamed || needs !== "streams";
   return defined({
-    requests: window.requestCount,
+    completed: window.requestCount,
     failed: window.failedCount,
     cancelled: window.cancelledCount || undefined,
     resent: window.resentCount || undefined,
     delayed: lateCount(window),
     delayedByLimit: delayedByLimit && {
-      ...{ requests: delayedByLimit.count, longestMs: nsToMs(delayedByLimit.longestNs) },
+      count: delayedByLimit.count,
+      longestMs: nsToMs(delayedByLimit.longestNs),
     },
     sent: window.sentCount,
     sendingSec: window.sendingNs === window.durationNs ? undefined : nsToSec(window.sendingNs),
@@ -157,7 +158,7 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
     outcome,
     trials,
     durationSec: nsToSec(window.durationNs),
-    requests: window.requestCount,
+    completed: window.requestCount,
     failed: window.failedCount,
     metrics: toMetricsJson({ window }, target.batchSize, { isWanted: ({ needs }) => needs === undefined }),
   };
@@ -270,7 +271,7 @@ export function toIntervalJson({
   return {
     startSec: nsToSec(startNs),
     endSec: nsToSec(endNs),
-    requests: requestCount,
+    completed: requestCount,
     failed: failedCount,
     cancelled: cancelledCount,
     inFlightMean: meanOutstanding,

@@ -72,7 +72,7 @@ export function toSpreadJson(
   };
   return {
     count: sample.count,
-    average: scale(sample.average),
+    mean: scale(sample.mean),
     ...(sample.sketch === undefined ? {} : { deviation: deviation === undefined ? null : scale(deviation) }),
     ...one("min"),
     ...one("max"),
@@ -88,16 +88,16 @@ function toPercentilesJson(
   scale: (value: number) => number,
   decided: readonly number[],
 ): Partial<SpreadJson> {
-  const average = sample.estimateAverage?.({});
+  const mean = sample.estimateMean?.({});
   const { estimatePercentile } = sample;
-  if (average === undefined || estimatePercentile === undefined) return {};
+  if (mean === undefined || estimatePercentile === undefined) return {};
   const estimates = byPercentile(REPORTED_PERCENTILES, (percentile) => estimatePercentile(percentile));
   // Ends are null where the number is not certain.
   const ends = (found: Uncertain): Interval => scaleInterval(certainEnds(found), scale);
   return {
     ...byPercentile(REPORTED_PERCENTILES, (percentile) => scale(estimates[`p${percentile}`].value)),
     confidence95: {
-      average: { ...ends(average), effectiveCount: average.effectiveCount },
+      mean: { ...ends(mean), effectiveCount: mean.effectiveCount },
       ...byPercentile(REPORTED_PERCENTILES, (percentile) => {
         const found = estimates[`p${percentile}`];
         const { effectiveCount, isReliable, neededCount } = found;

@@ -50,13 +50,13 @@ export function measuredSoFar(level: LevelTally): Measured {
     ["throughput", { value: spentNs > 0 ? completedCount / nsToSec(spentNs) : 0 }],
     ["outputTokensPerSec", rate === undefined ? undefined : { value: rate }],
     ...Object.entries(times).map(([key, histogram]) => [key, spreadOf(histogram)] as const),
-    ...Object.entries(sums).map(([key, { sum, count }]) => [key, { count, average: sum / count }] as const),
+    ...Object.entries(sums).map(([key, { sum, count }]) => [key, { count, mean: sum / count }] as const),
   ] as const;
   const named = metrics.flatMap(([key, found]) =>
     found === undefined ? [] : [[jsonNameOf(key, metricOf({ key })), found] as const],
   );
   return {
-    requests: completedCount,
+    completed: completedCount,
     failed: failedCount,
     metrics: Object.fromEntries(named) satisfies MetricsJson,
   };
@@ -68,5 +68,5 @@ function spreadOf(histogram: ExponentialHistogram): SpreadJson | undefined {
   const quantiles = histogram.quantiles(Object.values(PERCENTILES));
   if (quantiles === undefined) return undefined;
   const percentiles = Object.keys(PERCENTILES).map((name, at) => [name, nsToUs(quantiles[at] as number)]);
-  return { count: histogram.count, average: nsToUs(histogram.meanNs), ...Object.fromEntries(percentiles) };
+  return { count: histogram.count, mean: nsToUs(histogram.meanNs), ...Object.fromEntries(percentiles) };
 }

@@ -61,7 +61,7 @@ function listCounters({ levels }: RunSnapshot): Metric[] {
   ];
 }
 
-/** Lists the metrics of the catalogue that a level has while it runs: times as histograms, counts as sums, and ratios as their averages. */
+/** Lists the metrics of the catalogue that a level has while it runs: times as histograms, counts as sums, and ratios as their means. */
 function listFollowed({ levels }: RunSnapshot): Metric[] {
   const rows = levels.map((level) => ({ labels: labelsOf(level), ...followedOf(level) }));
   return reportedMetrics().flatMap(({ key, entry: { label, quantity } }): Metric[] => {

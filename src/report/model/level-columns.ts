@@ -14,7 +14,7 @@ import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
  */
 
 /** What requests measured: those of a level, or of a part of it. */
-export type Measured = Pick<MeasuredJson, "requests" | "failed" | "metrics" | "server"> &
+export type Measured = Pick<MeasuredJson, "completed" | "failed" | "metrics" | "server"> &
   Partial<Pick<LevelJson, "outcome" | "limits">>;
 
 /** A row of measured requests. */
@@ -62,8 +62,8 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   metricColumn("interTokenLatency", "p50", "ITL p50", 6),
   metricColumn("interTokenLatency", "p99", "ITL p99", 3),
   metricColumn("firstResponse", "p99", "first p99", [5, 27]),
-  metricColumn("betweenResponses", "average", "between", [12, 28]),
-  latencyColumn("average", [13, 22]),
+  metricColumn("betweenResponses", "mean", "between", [12, 28]),
+  latencyColumn("mean", [13, 22]),
   latencyColumn("p50", [7, 20]),
   latencyColumn("p90", [11, 21]),
   latencyColumn("p95", 24),
@@ -71,7 +71,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   latencyColumn("p99.9", 25),
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
-  metricColumn("serverLatency", "average", "server mean", 29),
+  metricColumn("serverLatency", "mean", "server mean", 29),
   {
     key: "failed",
     title: "failed",
@@ -81,18 +81,17 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   },
   metricColumn("errorRate", undefined, "errors", 30),
   {
-    key: "requests",
-    title: "requests",
+    key: "completed",
+    title: "completed",
     quantity: "count",
     dropOrder: 19,
-    cell: ({ requests }) => ({ value: requests }),
+    cell: ({ completed }) => ({ value: completed }),
   },
   { key: "outcome", title: "", quantity: "text", dropOrder: 0, cell: outcomeCell },
 ];
 
 function latencyColumn(statistic: StatisticName, dropOrder: LevelColumn["dropOrder"]): LevelColumn {
-  const name = statistic === "average" ? "mean" : statistic;
-  return metricColumn("latency", statistic, ({ hasTokens }) => (hasTokens ? `e2e ${name}` : name), dropOrder);
+  return metricColumn("latency", statistic, ({ hasTokens }) => (hasTokens ? `e2e ${statistic}` : statistic), dropOrder);
 }
 
 /** A column of a metric of the catalogue. @param statistic absent: the metric has one value */
@@ -119,12 +118,12 @@ const BUNCHED = "bunchedRatio";
 
 /** Whether a metric of a level shows how responses were cut, not how fast tokens were made. Tables and charts then leave it out. */
 export function isCutAt(metrics: MetricsJson, key: string): boolean {
-  return isCut(key, readMetric(metrics, BUNCHED, "average"));
+  return isCut(key, readMetric(metrics, BUNCHED, "mean"));
 }
 
 /** Like {@link isCutAt}, of several runs together. */
 export function isCutOver(metrics: OverMetricsJson, key: string): boolean {
-  return isCut(key, readOver(metrics, BUNCHED, "average"));
+  return isCut(key, readOver(metrics, BUNCHED, "mean"));
 }
 
 function isCut(key: string, bunched: ReadEstimate | undefined): boolean {

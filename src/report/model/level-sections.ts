@@ -125,7 +125,7 @@ export function evidenceSection(view: ReportView): Section {
 
 function describeEvidence({ count, confidence95 }: SpreadJson): string {
   const requests = countOf(count, "request");
-  const worth = Math.round(confidence95?.average.effectiveCount ?? 1);
+  const worth = Math.round(confidence95?.mean.effectiveCount ?? 1);
   return worth >= count
     ? `${requests}, all independent`
     : `${requests}, as informative as ${countOf(worth, "independent one")}`;
@@ -152,10 +152,10 @@ export function clientSection(view: ReportView): Section | undefined {
         ...levelNames(view),
         column("cpu", "CPU of a core", "ratio", 1, ({ client }) => client.cpuRatio),
         column("coreWait", "waited for it", "ratio", 3, ({ client }) => client.coreWaitRatio),
-        time("loopLag.average", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
+        time("loopLag.mean", "loop late", 5, ({ loopLagMeanMs }) => msToNs(loopLagMeanMs)),
         time("loopLag.p99", "late p99", 2, ({ loopLagP99Ms }) => (loopLagP99Ms === null ? null : msToNs(loopLagP99Ms))),
         time("loopLag.max", "late max", 2, ({ loopLagMaxMs }) => msToNs(loopLagMaxMs)),
-        time("send.average", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
+        time("send.mean", "write", 6, ({ sendMeanUs }) => usToNs(sendMeanUs)),
         column("overhead", "overhead", "ratio", 4, ({ client }) => client.overheadRatio),
       ],
       rows,
@@ -174,7 +174,7 @@ export function serverSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
   if (rows.length === 0) return undefined;
   const time = (key: string, title: string, dropOrder: number, stage: Stage) =>
-    column<ServerRow>(`${key}.average`, title, "time", dropOrder, ({ server }) => {
+    column<ServerRow>(`${key}.mean`, title, "time", dropOrder, ({ server }) => {
       const count = server[`${stage}Count`];
       return count === 0 ? undefined : server[`${stage}Ns`] / count;
     });
@@ -182,7 +182,7 @@ export function serverSection(view: ReportView): Section | undefined {
   const specs: ColumnSpec<ServerRow>[] = [
     ...levelNames(view),
     column("model", "model", "text", 0, ({ model }) => model),
-    column("successes", "requests", "count", 2, ({ server }) => server.successCount),
+    column("successes", "successes", "count", 2, ({ server }) => server.successCount),
     time("serverLatency", "mean", 1, "success"),
     time("serverQueue", "queue", 1, "queue"),
     time("serverComputeInput", "input", 3, "computeInput"),
@@ -219,8 +219,8 @@ export function gpuSection(view: ReportView): Section | undefined {
   const specs: ColumnSpec<GpuRow>[] = [
     ...levelNames(view),
     column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
-    metric("gpuUtilization", "busy", 1, "average"),
-    metric("gpuPower", "W", 2, "average"),
+    metric("gpuUtilization", "busy", 1, "mean"),
+    metric("gpuPower", "W", 2, "mean"),
     inUnit(
       "W",
       column("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts),
@@ -254,10 +254,10 @@ export function timelineSection(view: ReportView): Section | undefined {
       words.unit,
       "rate",
       1,
-      ({ requests, startSec, endSec }) => (requests * plan.target.batchSize) / (endSec - startSec),
+      ({ completed, startSec, endSec }) => (completed * plan.target.batchSize) / (endSec - startSec),
     ),
-    column("latency.average", "mean", "time", 3, ({ latencyMeanUs: us, requests }) =>
-      us === null || requests === 0 ? null : usToNs(us),
+    column("latency.mean", "mean", "time", 3, ({ latencyMeanUs: us, completed }) =>
+      us === null || completed === 0 ? null : usToNs(us),
     ),
     column("latency.p99", "p99", "time", 1, ({ latencyP99Us: us }) => (us === null ? null : usToNs(us))),
     column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),

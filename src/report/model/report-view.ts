@@ -39,7 +39,7 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
     ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
   );
-  const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.requests > 0);
+  const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.withContent > 0);
   const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
   const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
   return { plan, json, runs, levels, words };
@@ -56,8 +56,8 @@ export function ofRun(run: string, text: string): string {
 }
 
 /** Returns the number of requests that ended while levels were measured. */
-export function countMeasured(levels: readonly Pick<LevelJson, "requests" | "failed">[]): number {
-  return levels.reduce((sum, { requests, failed }) => sum + requests + failed, 0);
+export function countMeasured(levels: readonly Pick<LevelJson, "completed" | "failed">[]): number {
+  return levels.reduce((sum, { completed, failed }) => sum + completed + failed, 0);
 }
 
 /** Returns the name of a level, with its phase. */

@@ -149,7 +149,7 @@ export function pointsSection(view: ReportView): Section | undefined {
     ...levelNames(view),
     ...limits,
     column("state", "", "text", 0, ({ json }) => json.limits?.state),
-    column("requests", "requests", "count", 9, ({ json }) => json.requests),
+    column("completed", "completed", "count", 9, ({ json }) => json.completed),
     column("why", "why", "text", 0, ({ json }) => json.limits?.reason),
   ];
   const rows = points.toSorted((a, b) => a.json.level - b.json.level);
@@ -172,7 +172,7 @@ function describeVariation({ plan, json }: ReportView): string[] {
   if (!("runs" in json)) return [];
   const { combination, repeat, runs } = json;
   const ratios = combination.levels.flatMap(({ metrics }) =>
-    (["average", "p50", "p90", "p99"] as const).flatMap(
+    (["mean", "p50", "p90", "p99"] as const).flatMap(
       (statistic) => findOver(metrics, "latency", statistic)?.betweenToWithinRatio ?? [],
     ),
   );

@@ -111,7 +111,7 @@ export function hostSections({ runs }: ReportView): Section[] {
   const names: ColumnSpec<Row>[] = [RUN_COLUMN, column("host", "sent by", "text", 0, ({ name }) => name)];
   const shares: ColumnSpec<Row>[] = [
     column("workers", "workers", "count", 1, ({ workerCount }) => workerCount),
-    column("sent", "requests", "count", 0, ({ sent }) => sent),
+    column("sent", "sent", "count", 0, ({ sent }) => sent),
     column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
   ];
   const clocks: ColumnSpec<Row>[] = [

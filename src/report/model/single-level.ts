@@ -43,13 +43,13 @@ function describeLoad({ json: { level, load } }: LevelRow): string {
 }
 
 /** Describes the requests of the level, and what came over HTTP. Statuses and bytes are counted over the run, so with a warm-up they are ratios. */
-function describeCounts({ json: { requests, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
-  const own = [`completed ${formatCount(requests)}`, `failed ${formatCount(failed)}`];
+function describeCounts({ json: { completed, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
+  const own = [`completed ${formatCount(completed)}`, `failed ${formatCount(failed)}`];
   const statuses = Object.entries(responses ?? {});
   const total = statuses.reduce((sum, [, count]) => sum + count, 0);
   if (receivedBytes === undefined || total === 0) return own;
   const [[only = ""] = []] = statuses;
-  if (total === requests + failed) {
+  if (total === completed + failed) {
     const counts = statuses.map(([status, count]) => `status ${status}: ${formatCount(count)}`);
     return [...counts, ...own.slice(1), `received ${formatBytes(receivedBytes)}`];
   }

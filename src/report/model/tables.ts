@@ -90,7 +90,7 @@ const MANY_TIMES = 10;
  */
 export function explainMark(tables: readonly ModelTable[], explained: readonly string[] = []): string | undefined {
   const marked = tables.flatMap(({ columns, rows, isOfRuns = false }) => {
-    const countAt = columns.findIndex(({ key }) => key === "requests" || key === "count");
+    const countAt = columns.findIndex(({ key }) => key === "completed" || key === "count");
     return rows.flatMap((row) =>
       row.flatMap(({ mark }, at) =>
         mark === "uncertain"

@@ -109,7 +109,7 @@ export function otherSection(view: ReportView, before: readonly Section[]): Sect
   const hasStatistics = rows.some(({ entry }) => entry.statistics !== undefined);
   const text = ({ key, entry, values }: OtherRow, statistic?: StatisticName): Cell | undefined => {
     const isOne = entry.statistics === undefined;
-    const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "average"));
+    const found = readMetric(values.metrics, key, isOne ? undefined : (statistic ?? "mean"));
     if (found === undefined || (isOne && statistic !== undefined)) return undefined;
     const format = (value: number): string => formatMetricValue({ key }, value, view.words.unit);
     return { value: `${format(found.value)}${endsAfter(found, format)}` };
@@ -137,7 +137,7 @@ function spreadColumns<Row extends SpreadRow>(
     ...levelNames(view),
     column("part", "of", "text", 0, ({ part }) => part),
     column("metric", what, "text", 0, ({ metric }) => metric),
-    statistic("average", "mean", 2),
+    statistic("mean", "mean", 2),
     statistic("p50", "p50", 1),
     statistic("p90", "p90", 3),
     statistic("p99", "p99", 1),

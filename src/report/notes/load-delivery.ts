@@ -60,7 +60,7 @@ export function describeDelivery(plan: Plan, level: LevelResult): string {
   const only = isDelivered === false ? "only " : "";
   const inFlight = `${formatCount(meanInFlight(window))} in flight on average`;
   const { expectedMean, isKept } = checkLittlesLaw(window);
-  const law = isKept && window.requestCount > 0 ? `; throughput × average latency is ${formatCount(expectedMean)}` : "";
+  const law = isKept && window.requestCount > 0 ? `; throughput × mean latency is ${formatCount(expectedMean)}` : "";
   if (!LEVEL_UNITS[level.unit].isScheduled) {
     const askedFor = asked === undefined ? "" : `, ${formatCount(asked)} asked for`;
     return `${only}${inFlight}${askedFor}${law}`;

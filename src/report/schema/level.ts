@@ -79,7 +79,7 @@ function instabilitySchema({ object }: Parts) {
     latencyRatio: v.nullable(v.number()),
     withinRatio: v.number(),
     trials: count(),
-    windows: v.array(object({ throughputPerSec: v.number(), latencyUs: v.number(), requests: count() })),
+    windows: v.array(object({ throughputPerSec: v.number(), latencyUs: v.number(), completed: count() })),
     isThroughputOnly: v.boolean(),
   });
 }
@@ -116,7 +116,7 @@ function repeatSchema(parts: Parts) {
     outcome: v.string(),
     trials: count(),
     durationSec: v.number(),
-    requests: count(),
+    completed: count(),
     failed: count(),
     metrics: metricsSchema(parts),
   });
@@ -137,12 +137,12 @@ function measuredEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
   return {
-    requests: described(count(), "Successful requests that ended in the measured time."),
+    completed: described(count(), "Successful requests that ended in the measured time."),
     failed: count(),
     cancelled: optional(count()),
     resent: optional(described(count(), "Requests that were sent again over a new connection.")),
     delayed: described(count(), "Requests sent more than 1 ms later than due."),
-    delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
+    delayedByLimit: optional(object({ count: count(), longestMs: v.number() })),
     sent: count(),
     sendingSec: optional(
       described(v.number(), "Time in which requests were due, where that is shorter than durationSec."),

@@ -58,8 +58,8 @@ function confidence({ object }: Parts) {
       neededCount: described(count(), "Number of samples that would be enough."),
     }),
   );
-  const average = object({ low: end(), high: end(), effectiveCount: v.number() });
-  return object({ average, ...byPercentile(REPORTED_PERCENTILES, () => one) });
+  const mean = object({ low: end(), high: end(), effectiveCount: v.number() });
+  return object({ mean, ...byPercentile(REPORTED_PERCENTILES, () => one) });
 }
 
 /** Statistics of a metric: those that it has. */
@@ -67,7 +67,7 @@ export function spreadSchema(parts: Parts) {
   const value = v.exactOptional(v.number());
   return parts.object({
     count: count(),
-    average: v.number(),
+    mean: v.number(),
     deviation: v.exactOptional(end()),
     min: value,
     max: value,
@@ -107,7 +107,7 @@ export function overRuns({ object }: Parts) {
 export function overMetricsSchema(parts: Parts) {
   const over = v.exactOptional(overRuns(parts));
   const statistics = parts.object({
-    average: over,
+    mean: over,
     min: over,
     max: over,
     ...byPercentile(REPORTED_PERCENTILES, () => over),
@@ -118,7 +118,7 @@ export function overMetricsSchema(parts: Parts) {
 /** What is known of the tokens of a level besides its metrics. */
 export function tokensSchema(parts: Parts) {
   return parts.object({
-    requests: described(count(), "Successful requests whose response had content."),
+    withContent: described(count(), "Successful requests whose response had content."),
     withoutContent: count(),
     withoutEndMark: v.exactOptional(count()),
     failed: count(),

@@ -13,7 +13,7 @@ export function intervalEntries() {
   return {
     startSec: v.number(),
     endSec: v.number(),
-    requests: described(count(), "Successful ones."),
+    completed: count(),
     failed: count(),
     cancelled: v.exactOptional(count()),
     inFlightMean: v.number(),
@@ -38,9 +38,7 @@ export function overTimeSchema({ object }: Parts) {
     ...extent,
     throughputPerSec: v.number(),
     latencyUs: described(v.number(), "The latency that stability is based on."),
-    server: v.exactOptional(
-      described(object({ queueUs: v.number(), computeUs: v.number() }), "Averages in the server."),
-    ),
+    server: v.exactOptional(described(object({ queueUs: v.number(), computeUs: v.number() }), "Means in the server.")),
   });
   const span = object({ label: v.string(), isWarmup: v.boolean(), ...extent });
   const values = v.exactOptional(v.array(v.number()));

@@ -7,7 +7,7 @@ import type { EstimateJson } from "./parts.ts";
 
 /** The metrics of Rampart's JSON, read in their base units: the one place that knows how they are written. */
 
-/** A statistic by its name in JSON: `average`, `max`, `p99`. */
+/** A statistic by its name in JSON: `mean`, `max`, `p99`. */
 export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "confidence95" | "hdrHistogram">;
 
 /** A value in the base unit of its metric. */
@@ -30,7 +30,7 @@ function find<M>(metrics: Readonly<Record<string, M>> | undefined, key: string):
 /** Returns the statistics of a metric, in the unit of JSON; undefined when it was not measured. */
 export function findSpread(metrics: MetricsJson | undefined, key: string): SpreadJson | undefined {
   const found = find(metrics, key);
-  return found !== undefined && "average" in found ? found : undefined;
+  return found !== undefined && "mean" in found ? found : undefined;
 }
 
 /** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
@@ -41,7 +41,7 @@ export function readMetric(
 ): ReadEstimate | undefined {
   const found = find(metrics, key);
   if (found === undefined) return undefined;
-  if (statistic !== undefined && "average" in found) return readStatistic(found, statistic, scaleOf(key));
+  if (statistic !== undefined && "mean" in found) return readStatistic(found, statistic, scaleOf(key));
   return "value" in found ? scaled(found, scaleOf(key)) : undefined;
 }
 
@@ -77,7 +77,7 @@ export function findOver(
 ): OverJson | undefined {
   const found = find(metrics, key);
   if (found === undefined) return undefined;
-  if ("mean" in found) return statistic === undefined ? found : undefined;
+  if ("count" in found) return statistic === undefined ? found : undefined;
   return statistic && found[statistic];
 }
 

@@ -181,7 +181,7 @@ function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: num
   const [verdict] = judgeLimits([assertion], level, batchSize, error);
   if (verdict?.state === "broken") return false;
   const { metric, comparison, limit } = assertion;
-  if (metric.statistic !== "average" || (comparison !== "below" && comparison !== "at-most")) return true;
+  if (metric.statistic !== "mean" || (comparison !== "below" && comparison !== "at-most")) return true;
   // Latencies that grow all the time have no interval, but all are beyond the limit.
   const lowest = sampleOf(metric, level)?.lowestMean;
   return lowest === undefined || lowest <= limit;

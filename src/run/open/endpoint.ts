@@ -54,6 +54,15 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     rest.includes("#")
   ) {
     const forms = "Write host:port, http://host:port or https://host:port";
+    const [, plain] = /^grpcs?:\/\/(.+)$/i.exec(text) ?? [];
+    if (plain !== undefined)
+      throw userError(
+        "invalid-value",
+        { setting: "target.url" },
+        "is not an address",
+        `Write ${plain}, and gRPC as the protocol.`,
+        text,
+      );
     const hint = Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`;
     throw userError("invalid-value", { setting: "target.url" }, "is not an address", hint, text);
   }

@@ -12,7 +12,7 @@ import { limitsOf } from "../assertions.ts";
  *     METRIC[(OF)] OPERATOR LIMIT [where TAG=VALUE, …] [abortAfter DURATION]
  *     { METRIC: OF, below: LIMIT, where: { TAG: VALUE }, abortAfter: DURATION }
  *
- * `METRIC` is a metric with one value, such as `throughput`, or a statistic: `OF` of percentiles, `average`, `min` and `max` is a metric that has
+ * `METRIC` is a metric with one value, such as `throughput`, or a statistic: `OF` of percentiles, `mean`, `min` and `max` is a metric that has
  * it, or `extracted.NAME`. `latency.p99` is the same as `p99(latency)`: metrics have the names that `rampart compare` takes, also `derived.NAME`
  * and `share(extracted.NAME=TEXT)`.
  */
@@ -29,7 +29,7 @@ type Compared = Readonly<Record<Comparison, (limit: unknown) => object>>;
 const SINGLE: readonly string[] = keysWith(undefined);
 
 /** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
-export const METRIC_WORDS: readonly string[] = ["average", "min", "max", "share", ...SINGLE];
+export const METRIC_WORDS: readonly string[] = ["mean", "min", "max", "share", ...SINGLE];
 
 const EXAMPLE = "Write p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;

@@ -6,7 +6,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
-import { exampleOf, renamedInData, renamedOption } from "../renamed.ts";
+import { exampleOf, guessedOption, renamedInData, renamedOption } from "../renamed.ts";
 import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
@@ -42,9 +42,9 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     inputs: build(inputs),
     parameter: build(parameters),
     assertions: (data, path, problems) => {
-      // A text is an assertion here, and none for the schema of scenarios.
-      if (typeof data !== "string") return readEach(readAssertion, STAND_IN)(data, path, problems);
-      problems.push(problem("invalid-value", path, "must be a list of assertions", IN_BRACKETS, showValue(data)));
+      if (typeof data !== "string" && !isData(data)) return readEach(readAssertion, STAND_IN)(data, path, problems);
+      const hint = readAssertion(data, path, []) === undefined ? renamedOption(["assertions"], "data") : IN_BRACKETS;
+      problems.push(problem("invalid-value", path, "must be a list of assertions", hint ?? "", showValue(data)));
       return [STAND_IN];
     },
     limits: (data, path, problems) =>
@@ -99,12 +99,13 @@ function readCall(
     const value = found.length > 0 ? found.join(", ") : typeof data === "object" ? undefined : showValue(data);
     const typed = isData(data) ? Object.values(data).find((one) => family.entries.has(String(one))) : undefined;
     const isNamed = typed !== undefined || found.some((key) => family.entries.has(key));
-    const meant = isNamed ? [] : found.flatMap((key) => renamedOption(["", key], "data") ?? []);
-    const inside = `Write options inside of it: { ${typed ?? found[0]}: { … } }.`;
-    const hint =
-      found.length > 0
-        ? (meant[0] ?? inside)
-        : (exampleOf(path.split("."), "data") ?? `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`);
+    const meant = isNamed ? [] : found.flatMap((key) => guessedOption(["", key], "data") ?? []);
+    const inside = typed === undefined && isData(data) ? moveInside(data, family) : `{ ${typed}: { … } }`;
+    const hint = isNamed
+      ? `Write options inside of it: ${inside}.`
+      : (meant[0] ??
+        exampleOf(path.split("."), "data") ??
+        `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`);
     problems.push(problem("invalid-value", path, `must be ${family.noun} by one name`, hint, value));
     return undefined;
   }
@@ -133,13 +134,23 @@ function readCall(
   return problems.length > found ? undefined : made;
 }
 
+/** Returns a call whose options stand beside it with them inside: `{ hold: { concurrency: 4, for: 1 s } }`. */
+function moveInside(data: Data, { entries }: Family): string {
+  const name = Object.keys(data).find((key) => entries.has(key)) ?? "";
+  const { [name]: body, ...beside } = data;
+  const [argument] = entries.get(name)?.form.args ?? [];
+  const pairs = Object.entries({ ...(argument === undefined || isData(body) ? {} : { [argument]: body }), ...beside });
+  const inside = pairs.map(([key, value]) => `${key}: ${/^[\w. %]+$/.test(String(value)) ? String(value) : "…"}`);
+  return `{ ${name}: { ${isData(body) ? "…" : inside.join(", ")} } }`;
+}
+
 function hintOfName(name: string, names: readonly string[], { codeOnly }: Family): string {
   if (codeOnly.includes(name)) return WRITE_CODE;
   const renamed = renamedInData(name);
   if (renamed !== undefined) return renamed;
   const near = nearestName(name, names);
   if (near !== undefined) return `Did you mean ${near}?`;
-  return renamedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`;
+  return guessedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`;
 }
 
 /** Returns the name and the body of a call; an empty list when the value is not a call. */
@@ -194,7 +205,8 @@ function findMissing(missing: readonly string[], all: Data, known: readonly stri
       const near = nearestName(key, known);
       if (near !== undefined) meant.set(near, key);
       const list = `Remove it or correct its name. The options are ${known.join(", ")}.`;
-      const hint = renamedOption(keys, "data") ?? (near === undefined ? list : `Did you mean ${near}?`);
+      const guessed = near === undefined ? guessedOption(keys, "data") : renamedOption(keys, "data", known);
+      const hint = guessed ?? (near === undefined ? list : `Did you mean ${near}?`);
       return problem("unknown-name", keys.join("."), "is not an option here", hint);
     });
   const absent = missing

@@ -20,19 +20,19 @@ type LevelValue<K extends NamedKey> = [StatisticOf<K>] extends [never]
 
 /**
  * The metrics of a level by their keys, in SI units: times in seconds, rates per second, ratios from 0 to 1, powers in watts, energies in joules;
- * memory is in MB. One that has several statistics has them by name: `latency.p99`, `gpuPower.average`. `extracted` has those that the target
- * extracts: `extracted.tokens.average`. One without a value at a level ends the computation, and the report says why.
+ * memory is in MB. One that has several statistics has them by name: `latency.p99`, `gpuPower.mean`. `extracted` has those that the target
+ * extracts: `extracted.tokens.mean`. One without a value at a level ends the computation, and the report says why.
  */
 export type LevelValues<M extends MetricName = MetricName, E extends string = string> = {
   readonly [K in M & NamedKey]: LevelValue<K>;
 } & {
-  readonly extracted: { readonly [K in E]: { readonly [S in "average" | "min" | "max" | PercentileName]: number } };
+  readonly extracted: { readonly [K in E]: { readonly [S in "mean" | "min" | "max" | PercentileName]: number } };
 };
 
 /** A metric that is computed from other metrics at each level. */
 export interface DerivedMetric<M extends MetricName = MetricName, E extends string = string> {
   /**
-   * Computes the value: a function of the metrics of a level, or a JMESPath expression over the same such as `"throughput / gpuPower.average"`.
+   * Computes the value: a function of the metrics of a level, or a JMESPath expression over the same such as `"throughput / gpuPower.mean"`.
    * Called once before the run with an example, to check the names that it reads; when a level ends; and again for parts of its requests. If it
    * throws or returns no number there, the run ends with an error.
    */

@@ -7,7 +7,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { formatCount, parseDurationNs } from "../../plan/units.ts";
 import { isAssertion } from "../assertion-schema.ts";
 import { loadArgumentPath, loadCallOf, loadExampleOf } from "../loads/table.ts";
-import { CODE_HINT, exampleOf, meantName, renamedIn, renamedOption } from "../renamed.ts";
+import { CODE_HINT, exampleOf, guessedOption, meantName, renamedIn, renamedOption } from "../renamed.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 
@@ -73,10 +73,11 @@ function convert(issue: v.BaseIssue<unknown>): Found {
 
 function unknownOption(issue: v.BaseIssue<unknown>, keys: readonly string[], path: string): Omit<Found, "given"> {
   const names = Array.isArray(issue.requirement) ? (issue.requirement as string[]) : [];
-  const renamed = renamedOption(keys);
+  const renamed = renamedOption(keys, "code", names);
   const near = nearestName(keys.at(-1) ?? "", names);
   const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
-  const hint = renamed ?? (near === undefined ? `Remove it or correct its name.${known}` : `Did you mean ${near}?`);
+  const otherwise = (): string => guessedOption(keys) ?? `Remove it or correct its name.${known}`;
+  const hint = renamed ?? (near === undefined ? otherwise() : `Did you mean ${near}?`);
   return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) ?? near };
 }
 
@@ -96,8 +97,10 @@ function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
 function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[], given: unknown): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));
-  if (names.length === 0 && typeof given === "string" && parseDurationNs(given) !== undefined)
-    return `Write { for: "${given}" }.`;
+  const isFor = names.every((name) => name === "for");
+  if (isFor && typeof given === "string" && parseDurationNs(given) !== undefined) return `Write { for: "${given}" }.`;
+  if (field === "load" && typeof given === "number")
+    return `Write { requests: ${given} } or, in a ramp, { step: ${given} }.`;
   return names.length === 0
     ? "Write options by name: { … }."
     : `Write { ${names.map((name) => `${name}: …`).join(", ")} }.`;

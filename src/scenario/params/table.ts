@@ -74,7 +74,9 @@ function hintFor(given: unknown): string {
   const builder = { number: "number", string: "text", boolean: "flag" }[
     typeof given as "number" | "string" | "boolean"
   ];
-  return builder === undefined ? NO_HINT : `Write param.${builder}(${JSON.stringify(given)}).`;
+  return builder === undefined
+    ? NO_HINT
+    : `Write param.${Number.isInteger(given) ? "integer" : builder}(${JSON.stringify(given)}).`;
 }
 
 function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly string[]): Problem {

@@ -113,7 +113,7 @@ export function openai<
   options: OpenAiOptions<E, M, V>,
 ): Target<"http", ResponsesOf<E, M>, `extracted: ${V}`> {
   refuseMore("openai(url, options)", arguments);
-  const { path, endpoint } = options as OpenAiOptions;
+  const { path, endpoint } = (options ?? {}) as OpenAiOptions;
   // Other values are refused later, with everything else.
   const toBase = (one: string): string =>
     path === undefined && typeof one === "string" ? withoutApiPath(one, endpoint ?? DEFAULT_LLM_ENDPOINT) : one;

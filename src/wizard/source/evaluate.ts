@@ -1,4 +1,4 @@
-import { average, errorRate, max, metric, min, p99, percentile } from "../../scenario/assertions.ts";
+import { errorRate, max, mean, metric, min, p99, percentile } from "../../scenario/assertions.ts";
 import { input } from "../../scenario/inputs.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
 import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
@@ -21,7 +21,6 @@ type AnyFunction = (...args: readonly unknown[]) => unknown;
 
 /** The builders that the wizard uses, by their names in `"rampart"`. */
 const BUILDERS: Readonly<Record<string, AnyFunction | object>> = {
-  average,
   embedded,
   errorRate,
   findMax,
@@ -32,6 +31,7 @@ const BUILDERS: Readonly<Record<string, AnyFunction | object>> = {
   input,
   intervals,
   max,
+  mean,
   metric,
   min,
   mix,

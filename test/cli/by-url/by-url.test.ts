@@ -68,7 +68,7 @@ interface Report {
   readonly levels: readonly {
     readonly level: number;
     readonly durationSec: number;
-    readonly metrics: Readonly<Record<string, { readonly average?: number }>>;
+    readonly metrics: Readonly<Record<string, { readonly mean?: number }>>;
   }[];
 }
 
@@ -171,7 +171,7 @@ describe("rampart llm", () => {
         /the server counts tokens, and the lengths of prompts are approximate \(o200k_base\): give the model's .* --tokenizer/,
       );
       const [level] = readReport(folder).levels;
-      assert.equal(level?.metrics["outputTokens"]?.average, TOKENS);
+      assert.equal(level?.metrics["outputTokens"]?.mean, TOKENS);
     });
   });
 
@@ -352,8 +352,8 @@ describe("both", () => {
         readonly points: readonly { readonly values: object; readonly report: Report }[];
       };
       const sent = points.map(({ values, report: { levels } }) => {
-        const average = levels[0]?.metrics["inputTokens"]?.average ?? 0;
-        return { ...values, level: levels[0]?.level, isLong: average > 60 };
+        const mean = levels[0]?.metrics["inputTokens"]?.mean ?? 0;
+        return { ...values, level: levels[0]?.level, isLong: mean > 60 };
       });
       assert.deepEqual(sent, [
         { isl: 20, users: 1, level: 1, isLong: false },

@@ -63,7 +63,7 @@ describe("the scenario of a command with a URL", () => {
       [["--slo", "p99=25ms", "--for", "2min"], /forAtMost: "2 min"/],
       [["--slo", "errorRate=0.5%"], /where: \[errorRate\(\)\.atMost\("0\.5 %"\)\]/],
       [["--slo", "throughput=100"], /metric\("throughput"\)\.atLeast\(100\)/],
-      [["--slo", "latency.average=1s"], /average\("latency"\)\.atMost\("1 s"\)/],
+      [["--slo", "latency.mean=1s"], /mean\("latency"\)\.atMost\("1 s"\)/],
     ] as const;
     for (const [args, load] of cases) assert.match(textOf("triton", ...args), load);
     const text = textOf("llm", "--slo", "ttft=200ms", "--slo", "itl.p90=20ms", "--slo", "outputTokensPerSecPerUser=20");

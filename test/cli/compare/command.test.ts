@@ -17,8 +17,8 @@ const csv = (throughput: number, p99Us: number, level = 1): string =>
 /** What is compared of Rampart's JSON, which has intervals within the run. */
 const report = (p99Us: number): string => {
   const ends = { low: p99Us * 0.99, high: p99Us * 1.01, effectiveCount: 500, isReliable: true, neededCount: 500 };
-  const average = { low: null, high: null, effectiveCount: 500 };
-  const latencyUs = { count: 500, average: 1, p99: p99Us, confidence95: { average, p99: ends } };
+  const mean = { low: null, high: null, effectiveCount: 500 };
+  const latencyUs = { count: 500, mean: 1, p99: p99Us, confidence95: { mean, p99: ends } };
   const level = { unit: "concurrency", level: 1, metrics: { latencyUs } };
   return JSON.stringify({ version: REPORT_VERSION, model: { name: "m", version: "" }, plan: {}, levels: [level] });
 };

@@ -127,7 +127,7 @@ describe("genai-perf process-export-files", () => {
     const own = JSON.parse(results.get(`${NAME}_genai_perf_rampart.json`) ?? "{}");
     checkSchema(own);
     const [level] = own.levels;
-    assert.deepEqual([level.unit, level.level, level.requests, level.tokens.requests], ["concurrency", 4, 20, 20]);
+    assert.deepEqual([level.unit, level.level, level.completed, level.tokens.withContent], ["concurrency", 4, 20, 20]);
     const { latencyUs, throughputPerSec } = level.metrics;
     assert.equal(latencyUs.count, 20);
     const sameAs = (value: number, other: number): boolean => Math.abs(value / other - 1) < 1e-6;
@@ -194,7 +194,7 @@ describe("genai-perf process-export-files", () => {
     assert.ok(results.has(`${NAME}.json`));
   });
 
-  test("GPU metrics are averages or maxima, like in GenAI-Perf; --profile-export-file names the files", async () => {
+  test("GPU metrics are means or maxima, like in GenAI-Perf; --profile-export-file names the files", async () => {
     const withGpu = (watts: number, memory: number): string => {
       const gpu = {
         gpu_power_usage: { unit: "W", gpu0: { avg: watts, p99: 9 } },

@@ -42,7 +42,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
       { requests: 4, withoutContent: 0, withoutEndMark: 0, failed: 0, warnings: [] },
     );
     assert.equal(metrics.latencyUs.count, 4);
-    assert.equal(metrics.inputTokens.average, 10);
+    assert.equal(metrics.inputTokens.mean, 10);
     assert.ok(client.cpuRatio > 0);
 
     const verbose = await runChat(() => [...COUNT, "-v"], { answer: answerPlainly });
@@ -75,7 +75,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     assert.match(out, /First Output Token \(ms\)[\s\S]*First Reasoning Token \(ms\)/);
     const [{ metrics, tokens }] = JSON.parse(ownFile(files)).levels;
     const { timeToFirstReasoningTokenUs: thinking, timeToFirstOutputTokenUs: output, reasoningTokens } = metrics;
-    assert.ok(thinking.average < output.average && reasoningTokens.average > 0);
+    assert.ok(thinking.mean < output.mean && reasoningTokens.mean > 0);
     assert.equal(thinking.count, 4);
     assert.match(tokens.warnings.join(), /began with reasoning/);
   });
@@ -91,7 +91,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
         /│ +Input Tokens, Client's Count │ +10\.00 │[^\n]*\n│ +Input Tokens, Server's Count │ +12\.00 │/,
       );
       const [{ metrics, durationSec, tokens }] = JSON.parse(ownFile(files, "mine_genai_perf_rampart.json")).levels;
-      assert.equal(metrics.serverInputTokens.average, 12);
+      assert.equal(metrics.serverInputTokens.mean, 12);
       assert.ok(Math.abs(metrics.serverTokensPerSec.value * durationSec - 4 * (12 + 2)) < 1e-9);
       assert.match(tokens.warnings.join(), / 48 input tokens .* 40/);
     },

@@ -63,7 +63,7 @@ describe("the server's own counts", () => {
     assert.doesNotMatch(ran.err, /the server counts/);
     const report = JSON.parse(fileOf(ran, "profile_export_genai_perf.json"));
     const [{ metrics }] = JSON.parse(fileOf(ran, "_rampart.json")).levels;
-    assert.equal(report.output_sequence_length.avg, metrics.serverOutputTokens.average);
+    assert.equal(report.output_sequence_length.avg, metrics.serverOutputTokens.mean);
     const perRequest = report.output_token_throughput.avg / report.request_throughput.avg;
     assert.ok(Math.abs(perRequest - report.output_sequence_length.avg) < 1e-6, String(perRequest));
     assert.deepEqual(metrics.totalTokensPerSec, metrics.serverTokensPerSec);
@@ -90,7 +90,7 @@ describe("lengths that were asked for", () => {
       if (pattern === undefined) assert.doesNotMatch(ran.err, /the requested length/);
       else assert.match(ran.err, pattern);
       const [{ metrics, tokens }] = JSON.parse(fileOf(ran, "_rampart.json")).levels;
-      assert.equal(metrics.requestedOutputTokens?.average, name === "as a limit only" ? undefined : Number(args[1]));
+      assert.equal(metrics.requestedOutputTokens?.mean, name === "as a limit only" ? undefined : Number(args[1]));
       assert.equal(/the requested length/.test(String(tokens.warnings)), pattern !== undefined);
     });
 });

@@ -15,9 +15,9 @@ describe("a limit", () => {
     ["errorRate > 0", "errorRate", ">", "value", 0],
     ["errorRate > +0.5%", "errorRate", ">", "points", 0.005],
     ["p99 > 25ms", "latency.p99", ">", "value", 25e6],
-    ["average > 1.5 s", "latency.average", ">", "value", 1.5e9],
+    ["mean > 1.5 s", "latency.mean", ">", "value", 1.5e9],
     ["throughput <= 100", "throughput", "<=", "value", 100],
-    ["extracted.score.average < -2%", "extracted.score.average", "<", "relative", -0.02],
+    ["extracted.score.mean < -2%", "extracted.score.mean", "<", "relative", -0.02],
     ["p99 > +0%", "latency.p99", ">", "relative", 0],
   ] as const)
     test(text, () => {
@@ -35,7 +35,7 @@ describe("a limit", () => {
     ["p99 = 5%", /no comparison/, /METRIC/],
     ["thrughput < -3%", /there is no metric thrughput/, /Did you mean throughput\?/],
     ["ttft > +5%", /there is no metric ttft/, /Did you mean timeToFirstToken\.p99\?/],
-    ["avg > 1ms", /there is no metric avg/, /Did you mean average\?/],
+    ["avg > 1ms", /there is no metric avg/, /Did you mean mean\?/],
     ["zzz > +5%", /there is no metric zzz/, /Metrics are p99/],
     ["p99 > 5%", /limited by a change or a time/, /Write \+5% or -5%/],
     ["p99 > 5", /limited by a change or a time/, /\+5% for a change, or 25ms/],

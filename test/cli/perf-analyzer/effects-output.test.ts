@@ -256,10 +256,10 @@ test("--json writes Rampart's own report as JSON", LIMIT, async () => {
         file,
       ]);
       assert.equal(code, 0, err);
-      const report = JSON.parse(readFileSync(file, "utf8")) as { requests: object; levels: { requests: number }[] };
+      const report = JSON.parse(readFileSync(file, "utf8")) as { requests: object; levels: { completed: number }[] };
       assert.deepEqual(report.requests, { sent: 9, completed: 9, failed: 0 });
       assert.deepEqual(
-        report.levels.map(({ requests }) => requests),
+        report.levels.map(({ completed }) => completed),
         [9],
       );
     });

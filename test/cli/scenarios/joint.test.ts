@@ -52,7 +52,7 @@ interface Joint {
     readonly exitCode: number;
     readonly reason?: string;
     readonly report?: {
-      readonly levels: readonly { readonly requests: number }[];
+      readonly levels: readonly { readonly completed: number }[];
       readonly points?: readonly object[];
     };
   }[];
@@ -89,7 +89,7 @@ describe("reports on several scenarios", () => {
         joint.scenarios.map(({ name, exitCode, report }) => [
           name,
           exitCode,
-          report?.levels.map((one) => one.requests),
+          report?.levels.map((one) => one.completed),
         ]),
         [
           ["quick", 0, [20]],

@@ -24,7 +24,7 @@ function effectiveOf(values: ArrayLike<number>): number {
   return effectiveCount(all.length, variance, batchMeansOf(values));
 }
 
-/** Averages over many sequences, because one estimate varies by a fifth. */
+/** Means over many sequences, because one estimate varies by a fifth. */
 function averageOf(count: number, correlation: number, batch: number): number {
   const random = createRandom(11);
   let sum = 0;

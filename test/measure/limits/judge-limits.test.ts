@@ -51,7 +51,7 @@ test("an exact limit is kept or broken by its value", () => {
 
 test("a limit without a value is unresolved", () => {
   const empty = makeWindow({ latenciesNs: [] });
-  const limit: AssertionPlan = { metric: { key: "latency", statistic: "average" }, comparison: "below", limit: 1 };
+  const limit: AssertionPlan = { metric: { key: "latency", statistic: "mean" }, comparison: "below", limit: 1 };
   assert.deepEqual(judgeLimits([limit], { window: empty }, 1), [{ limit, state: "unresolved" }]);
 });
 
@@ -83,10 +83,7 @@ test("when all or none are above a limit, it does not matter how they change", (
 test("only limits of percentiles have a share", () => {
   assert.equal(requestsAbove(p90(501e6, "above"), level, 0.95)?.aboveCount, 499);
   assert.equal(requestsAbove(p90(501e6, "at-least"), level, 0.95)?.aboveCount, 500);
-  assert.equal(
-    requestsAbove({ ...p90(1e6), metric: { key: "latency", statistic: "average" } }, level, 0.95),
-    undefined,
-  );
+  assert.equal(requestsAbove({ ...p90(1e6), metric: { key: "latency", statistic: "mean" } }, level, 0.95), undefined);
   assert.equal(requestsAbove(p90(1e6), { window: makeWindow({ latenciesNs: [] }) }, 0.95), undefined);
 });
 
@@ -135,12 +132,12 @@ test("a small drift does not keep a percentile from being far below its limit", 
   assert.equal(judgeLimits([p99], { window: drifting }, 1)[0]?.state, "kept");
 });
 
-test("an average breaks its limit when certainly more than half of the requests take twice as long, however they change", () => {
+test("a mean breaks its limit when certainly more than half of the requests take twice as long, however they change", () => {
   const growing = makeWindow({ latenciesNs: Array.from({ length: 400 }, (_, at) => (at + 60) * 1e6) });
-  const average = (limit: number): AssertionPlan => ({
+  const mean = (limit: number): AssertionPlan => ({
     ...p90(limit),
-    metric: { key: "latency", statistic: "average" },
+    metric: { key: "latency", statistic: "mean" },
   });
-  const states = [20e6, 150e6].map((limit) => judgeLimits([average(limit)], { window: growing }, 1)[0]?.state);
+  const states = [20e6, 150e6].map((limit) => judgeLimits([mean(limit)], { window: growing }, 1)[0]?.state);
   assert.deepEqual(states, ["broken", "unresolved"]);
 });

@@ -29,13 +29,13 @@ test("as many requests of the same kind decide, and half as many do not", () => 
   }
 });
 
-test("an average needs more the closer it is to its limit, and none at it", () => {
+test("a mean needs more the closer it is to its limit, and none at it", () => {
   const values = Array.from({ length: 100 }, (_, at) => 1e6 + ((at * 37) % 100) * 1e4);
-  const average = (limit: number): AssertionPlan => {
-    return { metric: { key: "latency", statistic: "average" }, comparison: "below", limit };
+  const mean = (limit: number): AssertionPlan => {
+    return { metric: { key: "latency", statistic: "mean" }, comparison: "below", limit };
   };
-  const [far, near, at] = [1.54e6, 1.51e6, 1.495e6].map((limit) => neededFor(average(limit), values));
+  const [far, near, at] = [1.54e6, 1.51e6, 1.495e6].map((limit) => neededFor(mean(limit), values));
   assert.ok(far !== undefined && near !== undefined && near > far && far > 100, `${far}, ${near}`);
   assert.equal(at, undefined);
-  assert.equal(neededFor(average(3e6), values), undefined);
+  assert.equal(neededFor(mean(3e6), values), undefined);
 });

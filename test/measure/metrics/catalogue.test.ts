@@ -52,9 +52,9 @@ test("keys and labels are unique, times and failures are better when low, rates 
 const VALUES: readonly (readonly [metric: MetricPlan, value: number, text: string, shown: string])[] = [
   [{ key: "latency", statistic: "max" }, 9e6, "max latency", "9 ms"],
   [{ key: "latency", statistic: "min" }, 1e6, "min latency", "1 ms"],
-  [{ key: "serverQueue", statistic: "average" }, 2e6, "average server queue", "2 ms"],
+  [{ key: "serverQueue", statistic: "mean" }, 2e6, "mean server queue", "2 ms"],
   [{ key: "serverCacheHits" }, 0.75, "server cache hits", "75 %"],
-  [{ key: "gpuUtilization", statistic: "average" }, 0.7, "average GPU utilization", "70 %"],
+  [{ key: "gpuUtilization", statistic: "mean" }, 0.7, "mean GPU utilization", "70 %"],
   [{ key: "gpuUtilization", statistic: "max" }, 0.9, "max GPU utilization", "90 %"],
   [{ key: "kvCacheUsage", statistic: "max" }, 0.7, "max KV cache usage", "70 %"],
   [{ key: "gpuPower", statistic: "max" }, 90, "max GPU power", "90 W"],
@@ -80,7 +80,7 @@ test("what a run does not have is unresolved with its reason, and never passes",
   const reasons = new Map<string, string | undefined>();
   for (const [key, { needs, statistics, isOfReports }] of ENTRIES) {
     if (needs === undefined || isOfReports === true) continue;
-    const metric: MetricPlan = { key, ...(statistics === undefined ? {} : { statistic: "average" }) };
+    const metric: MetricPlan = { key, ...(statistics === undefined ? {} : { statistic: "mean" }) };
     if (key === "goodput") Object.assign(metric, { limits: { latency: 1e9 } });
     assert.equal(explainMissing(metric, level, 1) === undefined, false, key);
     if (needs === "schedule") continue;
@@ -102,7 +102,7 @@ test("a key has the statistics that its entry lists, and single values have none
   assert.deepEqual([hasStatistic(latency, 99), hasStatistic(latency, undefined)], [true, false]);
   const queue = findEntry("serverQueue") as Metric;
   assert.deepEqual(
-    [hasStatistic(queue, "average"), hasStatistic(queue, "max"), hasStatistic(queue, 50)],
+    [hasStatistic(queue, "mean"), hasStatistic(queue, "max"), hasStatistic(queue, 50)],
     [true, false, false],
   );
   assert.ok(keysWith(undefined).includes("throughput") && !keysWith(undefined).includes("highestLoad"));
@@ -116,7 +116,7 @@ test("values have groups of digits, and six digits at most", () => {
 });
 
 test("a metric with its statistic has the name of its column and of its JSON", () => {
-  const keyOf = (statistic: "average" | "max" | number): string => metricKey({ key: "latency", statistic });
-  assert.deepEqual([keyOf("average"), keyOf("max"), keyOf(99.9)], ["latency.average", "latency.max", "latency.p99.9"]);
+  const keyOf = (statistic: "mean" | "max" | number): string => metricKey({ key: "latency", statistic });
+  assert.deepEqual([keyOf("mean"), keyOf("max"), keyOf(99.9)], ["latency.mean", "latency.max", "latency.p99.9"]);
   assert.equal(metricKey({ key: "throughput" }), "throughput");
 });

@@ -29,7 +29,7 @@ describe("a derived metric", () => {
     for (const [value, expected] of [
       ["throughput", perSec],
       [(level: Values) => level["throughput"], perSec],
-      ["latency.average * throughput", 0.004 * perSec],
+      ["latency.mean * throughput", 0.004 * perSec],
       [(level: Values) => (level["latency"]?.["max"] ?? 0) - (level["latency"]?.["min"] ?? 0), 0.008],
       ["latency.max - latency.min", 0.008],
       ["`1000` * errorRate", 0],
@@ -44,9 +44,9 @@ describe("a derived metric", () => {
 
   test("has no value where a metric that it needs has none, and says which and why", () => {
     const missing = "gpuPower: the server's metrics were not read";
-    assert.deepEqual(derive("throughput / gpuPower.average"), { missing });
+    assert.deepEqual(derive("throughput / gpuPower.mean"), { missing });
     assert.deepEqual(
-      derive((level) => (level["throughput"] as number) / (level["gpuPower"]?.["average"] as number)),
+      derive((level) => (level["throughput"] as number) / (level["gpuPower"]?.["mean"] as number)),
       { missing },
     );
     assert.deepEqual(derive("throughput / errorRate"), { missing: "it gives null here, not a finite number" });
@@ -55,11 +55,11 @@ describe("a derived metric", () => {
       { missing: "it is Infinity here" },
     );
     // In a mix, only some targets extract a value.
-    assert.deepEqual(derive("extracted.x.average"), { missing: "extracted.x: no response had a number there" });
+    assert.deepEqual(derive("extracted.x.mean"), { missing: "extracted.x: no response had a number there" });
     // A function may do without it.
     const without = derive((level) => {
       try {
-        return level["gpuPower"]?.["average"];
+        return level["gpuPower"]?.["mean"];
       } catch {
         return 7;
       }
@@ -81,7 +81,7 @@ describe("a derived metric", () => {
     [
       "misspells a statistic",
       (level) => level["latency"]?.["p"],
-      /^latency has no statistic p, such as latency\.average \(derived\.test\.ts:\d+\)$/,
+      /^latency has no statistic p, such as latency\.mean \(derived\.test\.ts:\d+\)$/,
     ],
     ["names what only reports have", (level) => level["highestLoad"], /^there is no metric highestLoad/],
   ];
@@ -106,7 +106,7 @@ describe("an expression is refused before the run", () => {
     ["throughputt / errorRate", /no metric throughputt$/],
     ["latency * throughput", /gives null here, not a finite number/],
     ["latency.p100", /no statistic p100/],
-    ["extracted.tokenz.average", /no metric extracted\.tokenz/],
+    ["extracted.tokenz.mean", /no metric extracted\.tokenz/],
     ["'7'", /gives "7" here/],
   ];
   for (const [expression, message] of cases)

@@ -15,8 +15,8 @@ import { directionOf, TOKEN_METRICS } from "../../../src/measure/tokens/metrics.
 describe("a metric by its name", () => {
   for (const [given, name, label, quantity, better] of [
     ["p99", "latency.p99", "p99 latency", "time", "lower"],
-    ["average", "latency.average", "average latency", "time", "lower"],
-    ["latency.average", "latency.average", "average latency", "time", "lower"],
+    ["mean", "latency.mean", "mean latency", "time", "lower"],
+    ["latency.mean", "latency.mean", "mean latency", "time", "lower"],
     ["p99.9", "latency.p99.9", "p99.9 latency", "time", "lower"],
     ["throughput", "throughput", "throughput", "rate", "higher"],
     ["errorRate", "errorRate", "error rate", "ratio", "lower"],
@@ -28,12 +28,12 @@ describe("a metric by its name", () => {
       "rate",
       "higher",
     ],
-    ["outputTokens.average", "outputTokens.average", "average output tokens", "count", undefined],
+    ["outputTokens.mean", "outputTokens.mean", "mean output tokens", "count", undefined],
     ["latency.max", "latency.max", "max latency", "time", "lower"],
     ["max(latency)", "latency.max", "max latency", "time", "lower"],
     ["p99(timeToFirstToken)", "timeToFirstToken.p99", "p99 time to first token", "time", "lower"],
     ["serverQueue", "serverQueue", "server queue", "time", "lower"],
-    ["average(serverQueue)", "serverQueue", "server queue", "time", "lower"],
+    ["mean(serverQueue)", "serverQueue", "server queue", "time", "lower"],
     ["max(gpuPower)", "gpuPower.max", "max GPU power", "number", "lower"],
     ["extracted.a.score.p99.9", "extracted.a.score.p99.9", "p99.9 a.score", "number", undefined],
   ] as const)
@@ -51,7 +51,7 @@ describe("a metric by its name", () => {
     "ttft.p99",
     "p99(itl)",
     "avg",
-    "latency.mean",
+    "latency.average",
     "error_rate",
     "nothing",
     "extracted.",
@@ -70,8 +70,8 @@ describe("a suggestion", () => {
     ["througput", "throughput"],
     ["ttft", "timeToFirstToken.p99"],
     ["p99(itl)", "interTokenLatency.p99"],
-    ["avg", "average"],
-    ["ttft.mean", "timeToFirstToken.average"],
+    ["avg", "mean"],
+    ["ttft.average", "timeToFirstToken.mean"],
     ["error_rate", "errorRate"],
     ["latency", "latency.p99"],
     ["latncy.p90", "latency.p90"],
@@ -110,21 +110,21 @@ test("the directions of token metrics: times are better when short, limited rate
   assert.equal(directionOf("outputTokens"), undefined);
 });
 
-test("the order is that of the tables, then averages before percentiles", () => {
+test("the order is that of the tables, then means before percentiles", () => {
   const sorted = [
-    "extracted.x.average",
-    "timeToFirstToken.average",
+    "extracted.x.mean",
+    "timeToFirstToken.mean",
     "latency.p99.9",
     "latency.p99",
-    "latency.average",
+    "latency.mean",
     "throughput",
   ].sort((a, b) => orderOfMetric(a) - orderOfMetric(b));
   assert.deepEqual(sorted, [
     "throughput",
-    "latency.average",
+    "latency.mean",
     "latency.p99",
     "latency.p99.9",
-    "timeToFirstToken.average",
-    "extracted.x.average",
+    "timeToFirstToken.mean",
+    "extracted.x.mean",
   ]);
 });

@@ -35,7 +35,7 @@ function makeLevel(windowCount: number, failedCount = 0): MeasuredPart {
 const INTERVALS: readonly (readonly [name: string, metric: MetricPlan])[] = [
   ["p50", { key: "latency", statistic: 50 }],
   ["p90", { key: "latency", statistic: 90 }],
-  ["the average", { key: "latency", statistic: "average" }],
+  ["the mean", { key: "latency", statistic: "mean" }],
   ["throughput", { key: "throughput" }],
   ["the error rate", { key: "errorRate" }],
 ];
@@ -74,7 +74,7 @@ test("a sample without a value beyond the percentile has no upper bound", () => 
 test("without requests there is no value", () => {
   const window = makeWindow({ latenciesNs: [] });
   const level = { window };
-  assert.equal(estimateMetric({ key: "latency", statistic: "average" }, level, 1), undefined);
+  assert.equal(estimateMetric({ key: "latency", statistic: "mean" }, level, 1), undefined);
   assert.equal(estimateMetric({ key: "errorRate" }, level, 1), undefined);
 });
 

@@ -188,7 +188,7 @@ test("answers without content and failed requests are counted, and are in no sta
   );
 });
 
-test("concurrency is the average number in flight", () => {
+test("concurrency is the mean number in flight", () => {
   const columns = measure([0, makeTimes([50, 100], 4)], [0, makeTimes([50, 100], 4)], [100, makeTimes([60, 100], 4)]);
   assert.equal(meanInFlight(measureAll(columns)), 1.5);
 });

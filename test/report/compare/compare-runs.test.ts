@@ -19,16 +19,16 @@ describe("verdicts of metrics", () => {
   const base = {
     throughput: [100, 101, 99],
     errorRate: [0, 0, 0],
-    "latency.average": [10 * MS, 10.1 * MS, 9.9 * MS],
+    "latency.mean": [10 * MS, 10.1 * MS, 9.9 * MS],
     "latency.p99": [20 * MS, 28 * MS, 14 * MS],
-    "outputTokens.average": [10, 10.01, 10],
+    "outputTokens.mean": [10, 10.01, 10],
   };
   const next = {
     throughput: [120, 121, 119],
     errorRate: [0.1, 0.1, 0.1],
-    "latency.average": [10.02 * MS, 9.9 * MS, 10 * MS],
+    "latency.mean": [10.02 * MS, 9.9 * MS, 10 * MS],
     "latency.p99": [21 * MS, 27 * MS, 15 * MS],
-    "outputTokens.average": [12, 12.01, 12],
+    "outputTokens.mean": [12, 12.01, 12],
   };
   const comparison = compareRuns(makeRunSet("base", base), makeRunSet("new", next), SETTINGS);
 
@@ -36,9 +36,9 @@ describe("verdicts of metrics", () => {
     assert.deepEqual(verdictsOf(comparison), {
       throughput: "better",
       errorRate: "worse",
-      "latency.average": "no-difference",
+      "latency.mean": "no-difference",
       "latency.p99": "inconclusive",
-      "outputTokens.average": "changed",
+      "outputTokens.mean": "changed",
     });
   });
 

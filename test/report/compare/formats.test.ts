@@ -24,20 +24,20 @@ const MS = 1e6;
 const base = makeRunSet("base_<1>.json", {
   throughput: [100, 101, 99],
   errorRate: [0, 0, 0],
-  "latency.average": [10 * MS, 10.1 * MS, 9.9 * MS],
+  "latency.mean": [10 * MS, 10.1 * MS, 9.9 * MS],
   "latency.p75": [10 * MS, 10.1 * MS, 9.9 * MS],
   "latency.p99": [20 * MS, 28 * MS, 14 * MS],
 });
 const next = makeRunSet("new.json", {
   throughput: [120, 121, 119],
   errorRate: [0.1, 0.1, 0.1],
-  "latency.average": [12 * MS, 12.1 * MS, 11.9 * MS],
+  "latency.mean": [12 * MS, 12.1 * MS, 11.9 * MS],
   "latency.p75": [12 * MS, 12.1 * MS, 11.9 * MS],
   "latency.p99": [21 * MS, 27 * MS, 15 * MS],
 });
 const limit: ChangeLimit = {
-  text: "average > +5%",
-  metric: findMetric("average") as ChangeLimit["metric"],
+  text: "mean > +5%",
+  metric: findMetric("mean") as ChangeLimit["metric"],
   comparison: ">",
   of: "relative",
   amount: 0.05,
@@ -55,8 +55,7 @@ test("the model has the verdict with what got worse, the limits, and the rows th
   assert.equal(name, "new.json against base_<1>.json");
   assert.deepEqual(verdict, {
     name: "failed",
-    headline:
-      "the limit is broken; 2 worse (average latency +20.0 %, error rate +10.0 points), 1 better, 1 inconclusive",
+    headline: "the limit is broken; 2 worse (mean latency +20.0 %, error rate +10.0 points), 1 better, 1 inconclusive",
     facts: ["3 against 3 runs"],
   });
   assert.equal(checks[0]?.state, "fail");
@@ -65,7 +64,7 @@ test("the model has the verdict with what got worse, the limits, and the rows th
   const [table] = section?.tables ?? [];
   assert.deepEqual(
     table?.rows.map(([name]) => name?.value),
-    ["throughput", "error rate", "average latency", "p99 latency"],
+    ["throughput", "error rate", "mean latency", "p99 latency"],
     "what is inconclusive has its row, as the headline counts it",
   );
   assert.deepEqual(
@@ -106,7 +105,7 @@ test("the verdict and the exit code say the same, with limits in all states", ()
       state === "kept" ? [] : [state === "broken" ? "fail" : "unresolved"],
     );
     assert.deepEqual(verdict.reasons.map(({ state }) => state).toSorted(), reasons.toSorted());
-    for (const { text } of verdict.reasons) assert.match(text, /^average > \+5%: /);
+    for (const { text } of verdict.reasons) assert.match(text, /^mean > \+5%: /);
     const model = buildComparisonModel(all, isStrict);
     assert.deepEqual([model.verdict.name, model.verdict.headline], [name, verdict.headline]);
     assert.deepEqual(toComparisonJson(all, isStrict).verdict, verdict);
@@ -125,7 +124,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(text, /\nconcurrency 4\nmetric +verdict +change +95 % interval +base +new\n/);
   assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d % +100\/s +120\/s\n/m);
   assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10\.0 %\n/m);
-  assert.match(text, /\n {2}FAIL {2}average > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
+  assert.match(text, /\n {2}FAIL {2}mean > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
   assert.deepEqual(
@@ -160,7 +159,7 @@ test("what is open at several levels for the same reason is said once, with all 
   const { checks } = modelOf({ comparison: all, limits: [...judgeLimit(p99, all), ...judgeLimit(limit, all)] });
   assert.deepEqual(
     checks.map(({ state, text }) => `${state} ${text}`),
-    ["unresolved p99 > +5%", ...labels.map(() => "fail average > +5%")],
+    ["unresolved p99 > +5%", ...labels.map(() => "fail mean > +5%")],
   );
   assert.match(checks[0]?.measured ?? "", /^\S+ % \([^)]*\) at concurrency 1, 2 and 4; use p75$/);
   const missing = judgeLimit(limit, { ...comparison, levels: [], onlyInBase: labels });
@@ -195,7 +194,7 @@ test("a side with one run has the values and changes of the first screen without
     name,
     runs: [
       makeMeasuredRun(
-        [makeMeasuredLevel("concurrency 1", { throughput: value, outputTokensPerSec: 1, "latency.average": value })],
+        [makeMeasuredLevel("concurrency 1", { throughput: value, outputTokensPerSec: 1, "latency.mean": value })],
         { source: name },
       ),
     ],
@@ -218,7 +217,7 @@ output tokens/s   ±0.00 %      1     1
   … 1 more note: -v
 `,
   );
-  assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^average latency +\+100 % /m);
+  assert.match(textOf(modelOf({ comparison: single, limits: [], isAll: true }), true), /^mean latency +\+100 % /m);
   const limits = judgeLimit({ ...limit, metric: findMetric("p99") as never }, single);
   assert.match(
     textOf(modelOf({ comparison: single, limits })),
@@ -281,7 +280,7 @@ test("several candidates have a section each, and equal notes once", () => {
   );
   assert.deepEqual(
     model.checks.map(({ text }) => text),
-    ["new.json: average > +5%", "other.json: average > +5%"],
+    ["new.json: mean > +5%", "other.json: mean > +5%"],
   );
   assert.equal(model.notes.filter(({ code }) => code === "confidence").length, 1);
 });
@@ -299,14 +298,14 @@ test("a level without a metric on both sides has no heading", () => {
 test("Markdown has tables that hold whatever names are", () => {
   const text = formatMarkdownReport(modelOf());
   assert.match(text, /^## ❌ Failed: new\.json against base\\_\\<1\\>\.json\n\nthe limit is broken; /);
-  assert.match(text, /\n\| average \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
+  assert.match(text, /\n\| mean \\> \+5% \| \+20\.0 % .* \| ❌ FAIL \|\n/);
   const rows = text
     .slice(text.indexOf("| metric"))
     .split("\n")
     .filter((line) => line.startsWith("|"));
   assert.equal(rows.length, 2 + 4);
   for (const row of rows) assert.equal(row.split(/(?<!\\)\|/).length, 8, row);
-  assert.match(text, /\| average latency \| worse \| \+20\.0 % \| .* \| 10\.0 ms \| 12\.0 ms \|/);
+  assert.match(text, /\| mean latency \| worse \| \+20\.0 % \| .* \| 10\.0 ms \| 12\.0 ms \|/);
 });
 
 test("HTML is one page without references, and escapes names", () => {
@@ -336,19 +335,19 @@ test("JSON has every metric, with the numbers that the other reports show", () =
     [
       ["throughput", "perSec", "higher", "better"],
       ["errorRate", "ratio", "lower", "worse"],
-      ["latency.average", "us", "lower", "worse"],
+      ["latency.mean", "us", "lower", "worse"],
       ["latency.p75", "us", "lower", "worse"],
       ["latency.p99", "us", "lower", "inconclusive"],
     ],
   );
-  const average = metrics[2] as unknown as {
+  const mean = metrics[2] as unknown as {
     base: { mean: number; low: number; high: number; runs: number[] };
     ratio: { value: number; low: number; high: number; basis: string };
   };
-  assert.deepEqual(average.base.runs, [10_000, 10_100, 9_900]);
-  assert.ok(average.base.low < average.base.mean && average.base.mean < average.base.high);
-  assert.ok(average.ratio.low < average.ratio.value && average.ratio.value < average.ratio.high);
-  assert.ok(Math.abs(average.ratio.value - 1.2) < 1e-9);
+  assert.deepEqual(mean.base.runs, [10_000, 10_100, 9_900]);
+  assert.ok(mean.base.low < mean.base.mean && mean.base.mean < mean.base.high);
+  assert.ok(mean.ratio.low < mean.ratio.value && mean.ratio.value < mean.ratio.high);
+  assert.ok(Math.abs(mean.ratio.value - 1.2) < 1e-9);
   assert.equal(only?.base.runs.length, 3);
   assert.equal(only?.limits[0]?.["state"], "broken");
   assert.doesNotThrow(() => JSON.parse(JSON.stringify(comparisons)));

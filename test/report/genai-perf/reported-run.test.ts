@@ -76,8 +76,8 @@ test("a profile has its requests from the first send to the last content, and co
   );
   const [level, ...more] = json.levels;
   assert.ok(level !== undefined && more.length === 0);
-  assert.deepEqual([level.requests, level.failed, level.cancelled, level.durationSec], [4, 4, 1, 0.32]);
-  assert.deepEqual(level.tokens?.requests, 4);
+  assert.deepEqual([level.completed, level.failed, level.cancelled, level.durationSec], [4, 4, 1, 0.32]);
+  assert.deepEqual(level.tokens?.withContent, 4);
   assert.match(level.client?.saturation ?? "", /95 % of a core/);
   const { metrics } = level;
   const single = (key: string): number | undefined => readMetric(metrics, key)?.value;
@@ -88,12 +88,12 @@ test("a profile has its requests from the first send to the last content, and co
   assert.deepEqual(["errorRate", "goodput", "goodRatio"].map(single), [0.5, 0, 0]);
   assert.equal(level.inFlight.mean, 1);
   const { confidence95, hdrHistogram, ...latency } = findSpread(metrics, "latency") ?? {};
-  const same = ["average", ...REPORTED_PERCENTILES.map((of) => `p${of}`), "min", "max"];
+  const same = ["mean", ...REPORTED_PERCENTILES.map((of) => `p${of}`), "min", "max"];
   assert.deepEqual(latency, { count: 4, deviation: 0, ...Object.fromEntries(same.map((name) => [name, 80_000])) });
   const few = { effectiveCount: 4, isReliable: false, neededCount: 662 };
   assert.deepEqual(confidence95?.p99, { low: null, high: null, ...few });
   assert.ok(hdrHistogram !== undefined);
-  assert.equal(findSpread(metrics, "timeToFirstReasoningToken")?.average, 20_000);
+  assert.equal(findSpread(metrics, "timeToFirstReasoningToken")?.mean, 20_000);
   assert.deepEqual([metrics["scheduledLatencyUs"], level.sendDelayUs], [undefined, undefined]);
 });
 
@@ -101,7 +101,7 @@ test("a profile with due times has latencies from these, and the rate that was s
   const window = makeWindow({ latenciesNs: [20 * MS], scheduledNs: [25 * MS] });
   const run = makeResult(makePlan({}), [makeLevel({ unit: "request-rate", level: 12.5, window })]);
   const [level] = reportOfRows(makeRows(4), run).levels;
-  assert.equal(findSpread(level?.metrics, "scheduledLatency")?.average, 85_000);
+  assert.equal(findSpread(level?.metrics, "scheduledLatency")?.mean, 85_000);
   assert.equal(level?.sendDelayUs?.max, 5000);
   assert.equal(level.load.delivered, 12.5);
   assert.equal(level.delayed, 4);
@@ -112,7 +112,7 @@ test("a profile whose responses had no content keeps the counts of its windows",
   const columns = new TokenColumns();
   columns.emptyCount = 30;
   const [level] = reportOfRows(columns, run).levels;
-  assert.equal(level?.requests, 30);
+  assert.equal(level?.completed, 30);
 });
 
 test("merged exports have their numbers, and nothing of a client", () => {
@@ -122,7 +122,7 @@ test("merged exports have their numbers, and nothing of a client", () => {
   const [level] = json.levels;
   assert.deepEqual([json.startedAt, json.durationSec], ["2023-11-14T22:13:20.000Z", 0.32]);
   assert.deepEqual(json.requests, { sent: 4, completed: 4, failed: 0 });
-  assert.deepEqual([level?.unit, level?.level, level?.requests, level?.client], ["request-rate", 12.5, 4, undefined]);
+  assert.deepEqual([level?.unit, level?.level, level?.completed, level?.client], ["request-rate", 12.5, 4, undefined]);
   assert.equal(level?.load.delivered, 12.5);
   assert.equal(level.metrics["scheduledLatencyUs"], undefined);
 });

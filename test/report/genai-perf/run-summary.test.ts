@@ -145,7 +145,7 @@ for (const [name, fill, run, isRemarkable] of remarkable) {
   });
 }
 
-/** The table's rows: label, average and least. */
+/** The table's rows: label, mean and least. */
 function rowsOf(table: string): Record<string, readonly string[]> {
   const rows = table.split("\n").flatMap((line) => {
     const cells = line.split("│").map((cell) => cell.trim());
@@ -209,7 +209,7 @@ test("a load that was not delivered is always noted, and each load when verbose"
     const texts = [...notes, "doubts", ...reliabilityWarnings(run).map((text) => word(text))];
     return texts.filter((text) => /^load: |^doubts/.test(text));
   };
-  const law = "throughput × average latency is 4";
+  const law = "throughput × mean latency is 4";
   assert.deepEqual(courseOf(4), [`load: 4 in flight on average, 4 asked for; ${law}`, "doubts"]);
   assert.deepEqual(courseOf(8), ["doubts", `load: only 4 in flight on average, 8 asked for; ${law}`]);
 });

@@ -126,7 +126,7 @@ test("throughput is per GPU when all points report their GPUs, and counts reques
   assert.deepEqual(findPareto(plain), [{ throughput: 7, latencyMs: 5, isOptimal: true }]);
 });
 
-test("limits: averages and percentiles, latencies at most and rates at least", () => {
+test("limits: means and percentiles, latencies at most and rates at least", () => {
   const result = makeResult({
     request_latency: { avg: 100, p99: 250 },
     output_token_throughput_per_user: { avg: 40, p1: 20 },

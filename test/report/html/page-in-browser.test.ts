@@ -74,7 +74,7 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
       "Time line",
       "Latency over time",
       "Windows and stability",
-      "Average latency by part",
+      "Mean latency by part",
     ],
   ],
   [
@@ -91,10 +91,10 @@ const SCENARIOS: readonly (readonly [name: string, scenario: Made, charts: reado
       "Time line",
       "Latency over time",
       "Windows and stability",
-      "Average latency by part",
+      "Mean latency by part",
     ],
   ],
-  ["MLPerf", MLPERF, ["Time line", "Latency by percentile", "Latency over time", "Average latency by part"]],
+  ["MLPerf", MLPERF, ["Time line", "Latency by percentile", "Latency over time", "Mean latency by part"]],
   [
     "targets and tags with wrong responses",
     mixed,

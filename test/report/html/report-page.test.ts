@@ -54,7 +54,7 @@ test("a mark on a value of far more requests than it needs says that the value m
   const noteOf = (key: string, requests: number): string | undefined => {
     const columns = [
       { key, title: key, quantity: "time" as const, dropOrder: 0 },
-      { key: "requests", title: "requests", quantity: "count" as const, dropOrder: 0 },
+      { key: "completed", title: "completed", quantity: "count" as const, dropOrder: 0 },
     ];
     const rows = [[{ value: 1e6, mark: "uncertain" as const }, { value: requests }]];
     const page = formatReportPage(
@@ -379,7 +379,7 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
     }
   assert.match(html, /Time to first token over load<\/figcaption>.*?<\/i>hollow: uncertain</);
   // A busy machine makes tokens arrive together.
-  const isUncut = levels.some((level) => (spreadIn(level, "bunchedRatio")?.average ?? 0) < BUNCHED_RATIO);
+  const isUncut = levels.some((level) => (spreadIn(level, "bunchedRatio")?.mean ?? 0) < BUNCHED_RATIO);
   assert.deepEqual([...charts.keys()].slice(0, isUncut ? 3 : 2), [
     "Time to first token over load",
     ...(isUncut ? ["Inter-token latency over load"] : []),

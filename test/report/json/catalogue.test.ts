@@ -81,12 +81,12 @@ function makePart(): MeasuredPart {
 const DERIVED: MetricPlan = {
   key: "derived",
   name: "inFlight",
-  value: "latency.average * throughput",
+  value: "latency.mean * throughput",
   unit: "requests",
 };
 
 const plan = makePlan({
-  derived: [{ name: "inFlight", value: "latency.average * throughput", unit: "requests", better: "lower" }],
+  derived: [{ name: "inFlight", value: "latency.mean * throughput", unit: "requests", better: "lower" }],
   measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" } },
   outputs: { style: "rampart" },
 });
@@ -101,7 +101,7 @@ function writeReport(name: string): string {
 
 /** All metrics that a level can have, with all their statistics. */
 function allMetrics(): MetricPlan[] {
-  const scores = (["average", "min", "max", 50, 90, 99] as const).map(
+  const scores = (["mean", "min", "max", 50, 90, 99] as const).map(
     (statistic): MetricPlan => ({ key: "extracted", name: "score", statistic }),
   );
   const share: MetricPlan = { key: "extractedShare", name: "label", text: "cat" };

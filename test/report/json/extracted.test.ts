@@ -23,7 +23,7 @@ test("the JSON report has the numbers and texts by name", () => {
   const tail = { p95: 10, p99: 10, "p99.9": 10, "p99.99": 10 };
   assert.deepEqual(statistics, {
     count: 10,
-    average: 5.5,
+    mean: 5.5,
     min: 1,
     max: 10,
     p1: 1,
@@ -36,7 +36,7 @@ test("the JSON report has the numbers and texts by name", () => {
     ...tail,
   });
   assert.deepEqual(Object.keys(confidence95 as object), [
-    "average",
+    "mean",
     ...REPORTED_PERCENTILES.map((percentile) => `p${percentile}`),
   ]);
   assert.deepEqual(label, { texts: { dog: 7, cat: 3 }, missing: 1 });
@@ -46,8 +46,8 @@ test("an assertion judges a statistic of extracted numbers", () => {
   const window = { extracted: tallyOf() } as unknown as Measurement;
   const verdictOf = (metric: object, comparison: AssertionPlan["comparison"], limit: number) =>
     judge({ metric: { key: "extracted", ...metric }, comparison, limit } as AssertionPlan, [{ level: 1, window }], 1);
-  const average = verdictOf({ name: "tokens", statistic: "average" }, "above", 5);
-  assert.deepEqual([average.state, average.measured, average.text], ["pass", 5.5, "average tokens > 5"]);
+  const mean = verdictOf({ name: "tokens", statistic: "mean" }, "above", 5);
+  assert.deepEqual([mean.state, mean.measured, mean.text], ["pass", 5.5, "mean tokens > 5"]);
   const p90 = verdictOf({ name: "tokens", statistic: 90 }, "below", 9);
   assert.deepEqual([p90.state, p90.measured, p90.text], ["unresolved", 9, "p90 tokens < 9"]);
   assert.equal(p90.reason, "p90 needs 29 requests, has 10");

@@ -55,7 +55,7 @@ const requests = fc
 interface Told {
   readonly startSec: number;
   readonly endSec: number;
-  readonly requests?: number;
+  readonly completed?: number;
   readonly failed?: number;
   readonly cancelled?: number | undefined;
   readonly p50Us?: number | undefined;
@@ -88,7 +88,7 @@ function checkTold(what: string, told: readonly Told[], all: readonly Request[])
       .map(({ sentNs, endNs }) => endNs - sentNs)
       .toSorted((a, b) => a - b);
     const place = `${what}, ${one.startSec} s to ${one.endSec} s`;
-    if (one.requests !== undefined) assert.equal(one.requests, count("answered"), place);
+    if (one.completed !== undefined) assert.equal(one.completed, count("answered"), place);
     if (one.failed !== undefined) assert.equal(one.failed, count("failed"), place);
     if (one.cancelled !== undefined) assert.equal(one.cancelled, count("cancelled"), place);
     if ("p50Us" in one) assert.ok(isNear(one.p50Us, percentileUs(latencies, 0.5)), `${place}: p50 ${one.p50Us}`);
@@ -185,7 +185,7 @@ test("time lines in JSON, on the page and live have the counts and percentiles o
         checkTold(what, told, all);
         assert.deepEqual([told[0]?.startSec, nsToSec(endNs)], [0, told.at(-1)?.endSec], what);
         for (const [end, key] of [
-          ["answered", "requests"],
+          ["answered", "completed"],
           ["failed", "failed"],
           ["cancelled", "cancelled"],
         ] as const)
@@ -225,7 +225,7 @@ function followed(all: readonly Request[]): Told[] {
 test("a run of a day has no more columns than one of a minute, few requests have wide ones, and none have none", () => {
   const day = followed([0, 86_400e9].map((sentNs) => ({ sentNs, endNs: sentNs + 5e6, end: "answered" })));
   assert.ok(day.length >= 20 && day.length <= 120, `${day.length}`);
-  assert.deepEqual([day[0]?.requests, day.at(-1)?.requests], [1, 1]);
+  assert.deepEqual([day[0]?.completed, day.at(-1)?.completed], [1, 1]);
   const many = followed(
     Array.from({ length: 5000 }, (_, i) => ({ sentNs: i * 1e6, endNs: i * 1e6 + 5e5, end: "answered" as const })),
   );
@@ -285,7 +285,7 @@ test("a real run has one truth in the time lines of its level, its page and its 
   const sumOf = (pick: (column: (typeof columns)[number]) => number): number =>
     columns.reduce((sum, column) => sum + pick(column), 0);
   assert.deepEqual(
-    [sumOf(({ requests }) => requests), sumOf(({ latency }) => latency.count), sumOf(({ failed }) => failed)],
+    [sumOf(({ completed }) => completed), sumOf(({ latency }) => latency.count), sumOf(({ failed }) => failed)],
     [answered.length, answered.length, rows.filter(({ end }) => end === "failed").length],
   );
   const live = state.snapshot() ?? assert.fail();
@@ -318,7 +318,7 @@ function checkCharts(view: ReportView, answeredCount: number): void {
   const byColumn = heat?.columns.map((_, at) => cells.reduce((sum, [x, , count]) => sum + (x === at ? count : 0), 0));
   assert.deepEqual(
     byColumn,
-    columns.map(({ requests }) => requests),
+    columns.map(({ completed }) => completed),
   );
   const isIn = (index: number, names: readonly string[] = []): boolean => index >= 0 && index < names.length;
   for (const [x, y] of cells) assert.ok(isIn(x, heat?.columns) && isIn(y, heat?.rows), `cell ${x}, ${y}`);

@@ -72,14 +72,14 @@ test("tokens in the report for programs have units in their names", async () => 
       levels: { tokens: Record<string, unknown>; metrics: Record<string, Record<string, number>> }[];
     };
     const { tokens, metrics } = levels[0] ?? {};
-    assert.deepEqual([tokens?.["requests"], tokens?.["failed"]], [4, 1]);
-    assert.equal(metrics?.["timeToFirstTokenUs"]?.["average"], 250_000);
+    assert.deepEqual([tokens?.["withContent"], tokens?.["failed"]], [4, 1]);
+    assert.equal(metrics?.["timeToFirstTokenUs"]?.["mean"], 250_000);
     assert.equal(metrics?.["timeToFirstTokenUs"]?.["p90"], 400_000);
     const { confidence95, ...outputTokens } = metrics?.["outputTokens"] ?? {};
     const few = { effectiveCount: 4, isReliable: false };
-    const { average, p50 } = confidence95 as unknown as Record<string, object>;
+    const { mean, p50 } = confidence95 as unknown as Record<string, object>;
     assert.deepEqual(
-      [average, p50],
+      [mean, p50],
       [
         { low: 11, high: 11, effectiveCount: 4 },
         { low: null, high: null, ...few, neededCount: 11 },
@@ -87,7 +87,7 @@ test("tokens in the report for programs have units in their names", async () => 
     );
     assert.deepEqual(outputTokens, {
       count: 4,
-      average: 11,
+      mean: 11,
       deviation: 0,
       min: 11,
       max: 11,

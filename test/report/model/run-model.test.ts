@@ -23,8 +23,8 @@ test("a level is a row: throughput, times in nanoseconds, failures", () => {
   const model = modelOf({}, [makeLevel(), makeLevel({ level: 2, window: makeWindow({ failedCount: 1 }) })]);
   assert.deepEqual([model.name, model.subject], ["a test", "model, 127.0.0.1:8000, http"]);
   const [first, second] = valuesOf(tableOf(model, "levels"));
-  const { level, throughput, "latency.p50": p50, "serverLatency.average": server, failed, requests } = first ?? {};
-  assert.deepEqual([level, throughput, p50, server, failed, requests], [1, 30, 1e6, 100_000, 0, 30]);
+  const { level, throughput, "latency.p50": p50, "serverLatency.mean": server, failed, completed } = first ?? {};
+  assert.deepEqual([level, throughput, p50, server, failed, completed], [1, 30, 1e6, 100_000, 0, 30]);
   assert.deepEqual([second?.["level"], second?.["failed"], second?.["latency.max"]], [2, 1, 3e6]);
   assert.deepEqual(cellsOf(tableOf(model, "levels"))[1]?.["failed"], { value: 1, mark: "failed" });
 });
@@ -46,7 +46,7 @@ test("the longest latency keeps its column where nothing completed for a time", 
     return columns.find((column) => column.key === key)?.dropOrder ?? Number.NaN;
   };
   const gap = { startNs: 1e8, endNs: 26e8, typicalNs: 1e6 };
-  assert.ok(orderOf("latency.max") > orderOf("latency.average"), "it is dropped first");
+  assert.ok(orderOf("latency.max") > orderOf("latency.mean"), "it is dropped first");
   assert.ok(orderOf("latency.max", [gap]) < orderOf("latency.p50", [gap]), "it is dropped after these");
 });
 
@@ -118,7 +118,7 @@ test("composing models are rows below the model that calls them", () => {
   });
   const rows = valuesOf(tableOf(modelOf({}, [makeLevel({ window })]), "server"));
   assert.deepEqual(
-    rows.map((row) => [row["model"], row["successes"], row["serverQueue.average"], row["cacheHits"]]),
+    rows.map((row) => [row["model"], row["successes"], row["serverQueue.mean"], row["cacheHits"]]),
     [
       ["simple v1", 4, 10_000, undefined],
       ["· idle", 0, undefined, undefined],
@@ -135,8 +135,8 @@ test("the server's GPUs are rows of their level", () => {
   assert.deepEqual(
     [
       row?.["gpu"],
-      row?.["gpuUtilization.average"],
-      row?.["gpuPower.average"],
+      row?.["gpuUtilization.mean"],
+      row?.["gpuPower.mean"],
       row?.["gpuPowerLimit"],
       row?.["gpuEnergy"],
       Math.round(Number(row?.["gpuMemoryUsed.max"])),
@@ -254,12 +254,12 @@ describe("answers with tokens", () => {
   test("have all of their metrics in the details: times, and numbers", () => {
     const times = valuesOf(tableOf(model, "tokens"));
     assert.deepEqual(times[0], {
-      ...{ level: 1, metric: "time to first token", average: 250e6, p50: 300e6, p90: 400e6 },
+      ...{ level: 1, metric: "time to first token", mean: 250e6, p50: 300e6, p90: 400e6 },
       ...{ p99: 400e6, max: 400e6, count: 4 },
     });
     const others = [1, 2, 3].map((at) => valuesOf(tableOf(model, "tokens", at)));
     assert.deepEqual(
-      others.map((rows) => rows.map(({ metric, average }) => [metric, average])),
+      others.map((rows) => rows.map(({ metric, mean }) => [metric, mean])),
       [
         [
           ["output tokens", 11],
@@ -286,7 +286,7 @@ test("extracted numbers have statistics, texts have counts, and missing ones are
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), extracted } })]);
   const [numbers] = valuesOf(tableOf(model, "extracted"));
   assert.deepEqual(
-    [numbers?.["metric"], numbers?.["average"], numbers?.["p50"], numbers?.["max"]],
+    [numbers?.["metric"], numbers?.["mean"], numbers?.["p50"], numbers?.["max"]],
     ["tokens", 5.5, 6, 10],
   );
   assert.deepEqual(valuesOf(tableOf(model, "extracted", 1)), [

@@ -33,7 +33,7 @@ test("runs together are a row for each level, with means and intervals; each run
   const [row, ...rest] = cellsOf(tableOf(model, "runs"));
   assert.deepEqual([rest, row?.["level"]?.value, row?.["runs"]?.value], [[], 128, 3]);
   // 4.303 / sqrt(3) to each side, as the deviation of the runs is 1 ms.
-  const { value, interval } = row?.["latency.average"] ?? {};
+  const { value, interval } = row?.["latency.mean"] ?? {};
   assert.equal(value, 11_499_500);
   assert.ok(Math.abs((interval?.low ?? 0) - 9.015e6) < 1e3 && Math.abs((interval?.high ?? 0) - 13.984e6) < 1e3);
   assert.equal(tableOf(model, "runs").showsIntervals, true);
@@ -91,13 +91,13 @@ test("the precision that was asked for is reported beside the one that was reach
 test("the JSON has each run like a report of its own, and the runs together", () => {
   const plan = makePlan({ repeat: REPEAT, assertions: ASSERTIONS });
   const json = checkRepeated(plan, { runs: [runOf(10), runOf(11), runOf(12)] });
-  assert.equal(json.combination.levels[0]?.metrics["latencyUs"]?.average?.mean, 11_499.5);
+  assert.equal(json.combination.levels[0]?.metrics["latencyUs"]?.mean?.mean, 11_499.5);
   assert.deepEqual(
     [json.assertions[0]?.state, json.assertions[0]?.runs, json.assertions[0]?.runsMet],
     ["unresolved", 3, 2],
   );
   assert.deepEqual(
-    json.runs.map((run) => run.levels[0]?.requests),
+    json.runs.map((run) => run.levels[0]?.completed),
     [1000, 1000, 1000],
   );
   const first = toRepeatedJson(plan, { runs: [runOf(10)] }) as { combination: { levels: object[] } };
@@ -130,7 +130,7 @@ describe("a search that is repeated", () => {
     const model = modelOfThese({ runs: [two, three, three] }, SEARCH);
     const [row] = cellsOf(tableOf(model, "search"));
     assert.equal(Math.round(row?.["level"]?.value as number), 267);
-    assert.equal(Math.round((row?.["latency.average"]?.value as number) / 1e3), 9166);
+    assert.equal(Math.round((row?.["latency.mean"]?.value as number) / 1e3), 9166);
     const [answer, ...each] = linesOf(model, "search");
     assert.equal(answer, "load that keeps the limits: at least concurrency 266.7, the mean over 3 runs (123 to 410)");
     assert.deepEqual(each.slice(0, 2), [

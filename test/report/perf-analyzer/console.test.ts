@@ -65,7 +65,7 @@ Concurrency: 1, throughput: 1000 infer/sec, latency 1000 usec
 });
 
 test("the load asked for, the load delivered and Little's law are on stderr: when verbose, or outside of the tolerance", () => {
-  const whole = "1 in flight on average, 1 asked for; throughput × average latency is 1";
+  const whole = "1 in flight on average, 1 asked for; throughput × mean latency is 1";
   const verbose = { outputs: { verbosity: 1 } } as const;
   assert.equal(print(verbose, [makeDelivered()]).err, `rampart: load: ${whole}.\n`);
   for (const change of [{}, verbose]) {
@@ -76,7 +76,7 @@ test("the load asked for, the load delivered and Little's law are on stderr: whe
     const { window } = makeDelivered();
     const broken = makeDelivered({ level: 2, window: { ...window, inFlightSumNs: 60e6 } });
     const { out, err } = print(change, [broken]);
-    assert.match(err, /^rampart: throughput × average latency is 1 request in flight, 2 were: .*\.$/m);
+    assert.match(err, /^rampart: throughput × mean latency is 1 request in flight, 2 were: .*\.$/m);
     assert.equal(out, print(change, [makeDelivered({ level: 2 })]).out, "stdout is perf_analyzer's");
   }
 });

@@ -53,11 +53,11 @@ test("every request has a line with its times, outcome, sizes and level", { time
         ({ metadata, error }) =>
           metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
       );
-      assert.equal(own.length, level.requests, `concurrency ${level.level}`);
+      assert.equal(own.length, level.completed, `concurrency ${level.level}`);
       // The level's mean is that of its lines.
       const sum = own.reduce((all, { metrics }) => all + (metrics["request_latency"]?.value ?? 0), 0);
       const meanUs = (1000 * sum) / own.length;
-      assert.ok(Math.abs(meanUs - (spreadIn(level, "latencyUs")?.average ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
+      assert.ok(Math.abs(meanUs - (spreadIn(level, "latencyUs")?.mean ?? 0)) < 1e-6 * meanUs + 0.01, `${meanUs}`);
     }
     for (const { metrics, error } of lines) {
       assert.ok((metrics["request_content_size"]?.value ?? 0) > 0);
@@ -104,7 +104,7 @@ function checkTokens(lines: readonly Line[], level: Pick<LevelJson, "metrics">):
     assert.equal(values.length, metric?.count, name);
     const scale = reported.endsWith("Us") ? 1000 : 1;
     const mean = (scale * values.reduce((sum, value) => sum + value, 0)) / values.length;
-    assert.ok(Math.abs(mean - (metric?.average ?? 0)) <= 1e-9 * mean, `${name}: ${mean} of ${metric?.average}`);
+    assert.ok(Math.abs(mean - (metric?.mean ?? 0)) <= 1e-9 * mean, `${name}: ${mean} of ${metric?.mean}`);
   }
 }
 
@@ -131,7 +131,7 @@ test("records of streamed responses have the token metrics of the report", async
         ({ metadata, error }) =>
           metadata.benchmark_phase === "profiling" && metadata.concurrency === level.level && error === undefined,
       );
-      assert.equal(own.length, level.requests);
+      assert.equal(own.length, level.completed);
       checkTokens(own, level);
       for (const { metrics } of own) {
         const gaps = metrics["inter_chunk_latency"]?.value as unknown as readonly number[];
@@ -169,7 +169,7 @@ test("records of phases and of a mix have their phase, level and target, with th
       assert.ok(own.every(({ metadata }) => metadata.concurrency === level.level));
       const chat = own.filter(({ metadata }) => metadata.tags?.target === "chat");
       const group = level.groups?.find(({ tags }) => tags["target"] === "chat");
-      assert.deepEqual([own.length, chat.length], [level.requests, group?.requests], level.phase?.name);
+      assert.deepEqual([own.length, chat.length], [level.completed, group?.completed], level.phase?.name);
       checkTokens(chat, group as NonNullable<typeof group>);
       assert.ok(
         own.every(({ metadata, metrics }) => (metadata.tags?.target === "chat") === "time_to_first_token" in metrics),

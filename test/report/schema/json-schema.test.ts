@@ -41,8 +41,18 @@ test("the published schema accepts fields of a later version, and refuses anothe
 const UNIT = /(^us|Us|Ns|Ms|Sec|Pct|[rR]atio|[cC]ount|Bytes|Megabytes|Watts|Joules)(Low|High)?$/;
 /** Numbers of things, and numbers that name or order things. */
 const COUNTS = new Set([
-  ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "requests", "responses", "sequences"],
-  ...["connections", "trials", "readings", "cores", "withoutContent", "withoutEndMark", "missing", "otherTexts"],
+  ...["sent", "completed", "failed", "cancelled", "resent", "delayed", "responses", "sequences"],
+  ...[
+    "connections",
+    "trials",
+    "readings",
+    "cores",
+    "withContent",
+    "withoutContent",
+    "withoutEndMark",
+    "missing",
+    "otherTexts",
+  ],
   ...["runs", "runsMet", "atLeast", "atMost", "inFlightAtStart", "inFlightAtEnd", "inFlightMean", "percentileDigits"],
   ...[
     "index",
@@ -64,7 +74,7 @@ const COUNTED =
   /\.(?:inFlight(?:\.littlesLaw)?\.(?:atStart|atEnd|min|max|mean|expectedMean)|levels\.windows\.(?:first|last))$/;
 /** Values and statistics of metrics, whose names have the unit. */
 const OF_NAMED =
-  /\.metrics\.\*\.(?:(?:value|total|average|mean|min|max|p[\d.]+|low|high|deviation|withinDeviation)(?:\.|$)|confidence95\.)/;
+  /\.metrics\.\*\.(?:(?:value|total|mean|min|max|p[\d.]+|low|high|deviation|withinDeviation)(?:\.|$)|confidence95\.)/;
 /** Fields of an object with a `unit`, which is theirs. The level of an assertion is in the unit of its load. */
 const IN_UNIT = new Set([
   ...["value", "low", "high", "level", "asked", "delivered", "highest", "next"],

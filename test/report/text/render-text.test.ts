@@ -124,7 +124,7 @@ test("the first screen has three notes at most, the wrong ones first, and counts
 const ORDER = ["wrong", "caution", "detail"];
 
 describe("details", () => {
-  const titles = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max", "requests", "server mean"];
+  const titles = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max", "completed", "server mean"];
   const columns = [
     column({ key: "level", title: "concurrency", quantity: "number", dropOrder: 0 }),
     ...titles.map((title, index) => column({ key: title, title, dropOrder: index + 1 })),

@@ -114,7 +114,7 @@ describe("an assertion on extracted values of requests with tags", () => {
     const score = extracted("score");
     const small = score.max().where({ size: "small" }).below(50).abortAfter("500 ms");
     // Where no response has a number there is nothing to judge.
-    const none = score.average().where({ size: "none" }).below(0).abortAfter("500 ms");
+    const none = score.mean().where({ size: "none" }).below(0).abortAfter("500 ms");
     // On a busy machine few of them come in a short time, too few to be sure.
     const large = score.percentile(50).where({ size: "large" }).below(50).abortAfter("2 s");
     const target = http(echo.url, { method: "POST", extract });
@@ -131,7 +131,7 @@ describe("an assertion on extracted values of requests with tags", () => {
   });
 
   test("holds when these requests keep it, whatever the others have", LIMIT, async () => {
-    const holding = extracted("score").average().where({ size: "small" }).below(2).abortAfter("50 ms");
+    const holding = extracted("score").mean().where({ size: "small" }).below(2).abortAfter("50 ms");
     const target = http(echo.url, { method: "POST", extract });
     const { error, aborted } = await run({
       target,
@@ -143,7 +143,7 @@ describe("an assertion on extracted values of requests with tags", () => {
   });
 
   test("ends the run by the values of one target of a mix, which alone extracts some", LIMIT, async () => {
-    const score = extracted("score").average();
+    const score = extracted("score").mean();
     const assertions = ["one", "two", "plain"].map((target) => score.where({ target }).below(50).abortAfter("1 s"));
     const target = mix([
       { name: "one", target: http(`${echo.url}/1`, { extract }), weight: 1 },

@@ -6,7 +6,7 @@ import { SEARCH_CASES, simulateCase, tallyAnswers } from "./search-cases.ts";
 
 /** Searches that take little time to simulate, with the number of seeds. */
 const RUNS: Readonly<Record<string, number>> = {
-  "M/M/1, 1,000/s, average < 2.5 ms": 1,
+  "M/M/1, 1,000/s, mean < 2.5 ms": 1,
   "M/D/1, 500/s, p95 < 10 ms": 1,
   "8 servers of 20 ms, p99 < 50 ms": 1,
   "users of M/M/1, 500/s, p95 < 20 ms": 2,

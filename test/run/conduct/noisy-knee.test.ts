@@ -32,7 +32,7 @@ const SEARCH: LevelSearch = {
   search: "highest",
 };
 const LIMIT: AssertionPlan = {
-  metric: { key: "latency", statistic: "average" },
+  metric: { key: "latency", statistic: "mean" },
   comparison: "below",
   limit: LIMIT_NS,
 };

@@ -1,7 +1,7 @@
 import { secToNs } from "../../../src/plan/units.ts";
 import type { FindMaxResult } from "../../../src/result/run-result.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
-import { average, p90, p95, p99 } from "../../../src/scenario/assertions.ts";
+import { mean, p90, p95, p99 } from "../../../src/scenario/assertions.ts";
 import type { FindMaxOptions } from "../../../src/scenario/loads/find-max.ts";
 import { ramp } from "../../../src/scenario/loads/levels.ts";
 import { rateRamp } from "../../../src/scenario/loads/rates.ts";
@@ -94,10 +94,10 @@ export const SEARCH_CASES: readonly SearchCase[] = [
     truth: markovianRate(1000, 0.01, 0.02),
   },
   {
-    name: "M/M/1, 1,000/s, average < 2.5 ms",
+    name: "M/M/1, 1,000/s, mean < 2.5 ms",
     options: {
       range: poisson(50, 2000),
-      where: [average("latency").below("2.5 ms")],
+      where: [mean("latency").below("2.5 ms")],
       forAtMost: "1 min",
       within: "20 %",
     },

@@ -347,7 +347,7 @@ describe("whole scenarios have the same plan from YAML and JSON as from TypeScri
       stallTimeout: "5 s",
       timeout: "9 s",
       maxResponseBytes: 1000,
-      derive: { perReq: { value: "latency.average", unit: "s", better: "lower" } },
+      derive: { perReq: { value: "latency.mean", unit: "s", better: "lower" } },
     });
     check(scenario as unknown as Scenario, "/base");
   });

@@ -122,9 +122,19 @@ const BUILDERS: readonly Mistake[] = [
     /^x.yaml:3:20, load.perTarget: must be loads by the target's name \(got 7\)/,
   ],
   [
+    "two builders that are none",
+    "name: x\ntarget: embedded\nload: { foo: 1, bar: 2 }",
+    /^x.yaml:3:1, load: must be a load by one name \(got foo, bar\)\. Write load: \{ hold: /,
+  ],
+  [
+    "a name near to one of others",
+    "name: x\ntarget: embedded\nload: { concurrent: 4 }",
+    /^x.yaml:3:9, load.concurrent: is not a load\. Write load: \{ hold: \{ concurrency: 16, for: 30 s \} \}\.$/,
+  ],
+  [
     "two builders",
     "name: x\ntarget: embedded\nload: { hold: 1, for: 1 s }",
-    /^x.yaml:3:1, load: must be a load by one name \(got hold, for\). Write options inside of it: { hold: { … } }/,
+    /^x.yaml:3:1, load: must be a load by one name \(got hold, for\). Write options inside of it: \{ hold: \{ concurrency: 1, for: 1 s \} \}/,
   ],
   [
     "options of k6",

@@ -53,7 +53,7 @@ export const ASSERTIONS: readonly WrongScenario[] = [
       'target: openai("localhost:8000", { model: "m", streaming: true })',
       "inputs: input.prompts({ isl: 20 })",
       "load: hold(4)",
-      'assert: [average("request_latency").below("50 ms")]',
+      'assert: [mean("request_latency").below("50 ms")]',
     ],
     says: '7:12, assert[0]: there is no metric of this name (got "request_latency"). Write "latency".',
   },
@@ -111,6 +111,28 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     name: "a throughput with a unit",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [throughput().above("100/s")]'],
     says: '6:12, assert[0]: must be a number (got "100/s"). Write 100, without quotes.',
+  },
+  {
+    name: "a goodput in percent, which is a rate",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [goodput({ latency: "1 s" }).atLeast("95 %")]'],
+    says: '6:12, assert[0]: must be a number (got "95 %").',
+  },
+  {
+    name: "an error rate as text",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: ["errorRate < 1%"]'],
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "errorRate < 1%"). Write errorRate().below("1 %").',
+  },
+  {
+    name: "a tag without a value for some inputs",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      'tags: ({ index }) => ({ half: index > 3 ? "second" : null, all: 1 })',
+    ],
+  },
+  {
+    name: "a tag that is an object",
+    fields: ["target: embedded()", "load: hold(4)", "tags: ({ tensors }) => ({ tensors })"],
   },
   {
     name: "a short name in goodput",
@@ -191,13 +213,13 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     fields: [
       'target: http("http://localhost:8000/", { extract: { tokens: "usage.total" } })',
       "load: hold(4)",
-      'assert: [extracted("token").average().above(1)]',
+      'assert: [extracted("token").mean().above(1)]',
     ],
     says: "6:12, assert[0]: <*> (got token). Use tokens.",
   },
   {
     name: "an extracted value that the target does not extract",
-    fields: ["target: embedded()", "load: hold(4)", 'assert: [extracted("tokens").average().above(1)]'],
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [extracted("tokens").mean().above(1)]'],
     says: "6:12, assert[0]: the target extracts no value of this name (got tokens). Name it in extract, in the target's options.",
   },
   {
@@ -252,9 +274,9 @@ export const ASSERTIONS: readonly WrongScenario[] = [
   },
   {
     name: "a misspelt metric in an expression",
-    fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "gpuPowr.average" } }'],
+    fields: ["target: embedded()", "load: hold(4)", 'derive: { cost: { value: "gpuPowr.mean" } }'],
     compiles: "an expression is text",
-    says: "6:21, derive.cost.value: there is no metric gpuPowr (got gpuPowr.average). Did you mean gpuPower?",
+    says: "6:21, derive.cost.value: there is no metric gpuPowr (got gpuPowr.mean). Did you mean gpuPower?",
   },
   {
     name: "a misspelt direction",

@@ -85,6 +85,35 @@ export const LOADS: readonly WrongScenario[] = [
     says: '5:3, load.perSec: must be one rate: rateSteps([…]) takes several (got "100/s"). Write 100, without quotes.',
   },
   {
+    name: "a rate per minute",
+    fields: ["target: embedded()", 'load: rate("6000/min")'],
+    says: '5:3, load.perSec: must be one rate: rateSteps([…]) takes several (got "6000/min"). Write 100, without quotes.',
+  },
+  {
+    name: "a search with its ends beside its limit",
+    fields: ["target: embedded()", 'load: findMax({ from: 1, to: 8, where: p99().below("1 s"), for: "1 s" })'],
+    says: [
+      "5:19, load.from: is not an option here. Write range: ramp(1, 64).",
+      "5:28, load.to: is not an option here. Write range: ramp(1, 64).",
+      '5:62, load.for: is not an option here. Write forAtMost: "30 s".',
+    ],
+  },
+  {
+    name: "a load that is an object with nearly the name of others",
+    fields: ["target: embedded()", "load: { concurrent: 4 }"],
+    says: '5:3, load: must be <*> (got {"concurrent":4}). Write load: hold(16, { for: "30 s" }).',
+  },
+  {
+    name: "a step without its name",
+    fields: ["target: embedded()", "load: ramp(1, 8, 2)"],
+    says: "5:3, load: <*> (got 2). Write { requests: 2 } or, in a ramp, { step: 2 }.",
+  },
+  {
+    name: "a time of a soak without its name",
+    fields: ["target: embedded()", 'load: soak(4, "2 h")'],
+    says: '5:3, load: <*> (got "2 h"). Write { for: "2 h" }.',
+  },
+  {
     name: "a largest error rate without its sign",
     fields: ["target: embedded()", "load: hold(4)", 'maxErrorRate: "5"'],
     says: '6:3, maxErrorRate: must be a percentage with its sign, such as "1 %" (got "5"). Write "5 %".',

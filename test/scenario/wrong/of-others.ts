@@ -108,7 +108,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "a warm-up of other tools",
     fields: ["target: embedded()", "load: hold(4)", 'warmup: "5 s"'],
-    says: '6:3, warmup: is not an option here. Write warmupFor: "10 s".',
+    says: '6:3, warmup: is not an option here. Write warmupFor: "10 s", a field beside the load.',
   },
   {
     name: "AIPerf's number of warm-up requests",
@@ -167,7 +167,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "a number for a parameter",
     fields: ["params: { users: 16 }", "target: embedded()", "load: ({ users }) => hold(users)"],
-    says: "4:13, params.users: must be param.integer(…), param.number(…), param.text(…), param.choice(…), param.duration(…), param.percent(…) or param.flag(…) (got 16). Write param.number(16).",
+    says: "4:13, params.users: must be param.integer(…), param.number(…), param.text(…), param.choice(…), param.duration(…), param.percent(…) or param.flag(…) (got 16). Write param.integer(16).",
   },
   {
     name: "an asynchronous field",
@@ -308,6 +308,6 @@ export const OF_OTHERS: readonly WrongScenario[] = [
   {
     name: "a builder that was renamed",
     fields: ["target: embedded()", 'load: findMax({ range: requestRate(50, 400), where: [p99().below("1 s")] })'],
-    says: "<*>does not load: <*> Write rateRamp(10, 500), as in findMax({ range: rateRamp(10, 500), … }).",
+    says: "<*>does not load: <*> Write rate(100), or rateRamp(10, 500) for a search: findMax({ range: rateRamp(10, 500), … }).",
   },
 ];

@@ -3,6 +3,21 @@ import type { WrongScenario } from "./wrong-scenario.ts";
 /** Targets and inputs. */
 export const TARGETS: readonly WrongScenario[] = [
   {
+    name: "targets of a mix by their names",
+    fields: ["target: mix({ a: embedded(), b: embedded() })", "load: hold(4)"],
+    says: '4:3, target: must be a list of { name, target, inputs, weight } (got <*>). Write [{ name: "a", target: … }, { name: "b", target: … }].',
+  },
+  {
+    name: "prompts in a list",
+    fields: ['target: openai("localhost:8000", { model: "m" })', 'inputs: [{ prompt: "Hello" }]', "load: hold(4)"],
+    says: '5:3, inputs: must be <*> (got [{"prompt":"Hello"}]). Write input.generate(() => ({ prompt: "…" })), or another of them.',
+  },
+  {
+    name: "the file of prompts alone",
+    fields: ['target: openai("localhost:8000", { model: "m" })', 'inputs: "talks.jsonl"', "load: hold(4)"],
+    says: '5:3, inputs: must be <*> (got "talks.jsonl"). Write input.prompts({ file: "talks.jsonl" }), or another of them.',
+  },
+  {
     name: "prompts for tensors",
     fields: [
       'target: triton("localhost:8000", { model: "simple" })',
@@ -279,7 +294,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "tensors instead of inputs",
     fields: ["target: embedded()", "load: hold(4)", "inputs: { INPUT0: [1, 2] }"],
-    says: '6:3, inputs: must be input.random(), <*> or input.generate(…) (got {"INPUT0":[1,2]}). Write input.json("data.json"), or another of them.',
+    says: '6:3, inputs: must be input.random(), <*> or input.generate(…) (got {"INPUT0":[1,2]}). Write input.generate(() => ({ tensors: { NAME: […] } })), or another of them.',
   },
   {
     name: "AIPerf's spread of lengths",

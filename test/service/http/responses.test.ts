@@ -152,7 +152,7 @@ test("extracted values are in the report, in the records, and in assertions", as
       options: { extract: { tokens: "usage.total", label: "label", none: "nothing" } },
       requests: 20,
       assert: [
-        extracted("tokens").average().is(10.5),
+        extracted("tokens").mean().is(10.5),
         extracted("tokens").percentile(50).atMost(11),
         extracted("tokens").max().below(20),
         extracted("none").min().above(0),
@@ -182,7 +182,7 @@ test("extracted values are in the report, in the records, and in assertions", as
         .slice(0, 4)
         .map(({ text, isMet, measured, reason }) => [text, isMet, measured?.value ?? (reason && "no value")]),
       [
-        ["average tokens = 10.5", true, 10.5],
+        ["mean tokens = 10.5", true, 10.5],
         ["p50 tokens ≤ 11", true, 11],
         ["max tokens < 20", false, 20],
         ["min none > 0", false, "no value"],
@@ -190,13 +190,13 @@ test("extracted values are in the report, in the records, and in assertions", as
     );
     assert.match(assertions.at(-1)?.text ?? "", /^throughput > 0\.001 req\/s$/);
     const { confidence95, ...numbers } = levels[0]?.extracted["tokens"]?.numbers ?? {};
-    assert.deepEqual(Object.keys(confidence95 ?? {}), ["average", ...REPORTED_PERCENTILES.map((of) => `p${of}`)]);
+    assert.deepEqual(Object.keys(confidence95 ?? {}), ["mean", ...REPORTED_PERCENTILES.map((of) => `p${of}`)]);
     assert.deepEqual(
       { ...levels[0]?.extracted, tokens: { numbers, missing: 0 } },
       {
         tokens: {
           numbers: {
-            ...{ count: 20, average: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
+            ...{ count: 20, mean: 10.5, deviation: Math.sqrt(35), min: 1, max: 20 },
             ...{ p1: 1, p5: 2, p10: 3, p25: 6, p50: 11, p75: 15, p90: 18, p95: 19, p99: 20, "p99.9": 20, "p99.99": 20 },
           },
           missing: 0,
@@ -252,7 +252,7 @@ describe("a mistake is refused before the run, by its setting", () => {
     });
 
   test("an assertion on a name that is not extracted, with those that are", () => {
-    const run = { options: { extract: { a: "a", b: "b" } }, assert: [extracted("c").average().above(1)] };
+    const run = { options: { extract: { a: "a", b: "b" } }, assert: [extracted("c").mean().above(1)] };
     assert.throws(() => planOf("h", run), /assert\.0: .*\(got c\)\. Use a or b\./);
   });
 

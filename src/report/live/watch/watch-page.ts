@@ -111,7 +111,7 @@ function show(state) {
   byId("levels").replaceChildren(...state.levels.map((level) => {
     const { outputTokensPerSec, timeToFirstTokenUs, interTokenLatencyUs, latencyUs } = level.metrics;
     const tokens = [outputTokensPerSec === undefined ? "–" : rate(outputTokensPerSec.value), ...[timeToFirstTokenUs?.p50, timeToFirstTokenUs?.p99, interTokenLatencyUs?.p50, interTokenLatencyUs?.p99].map(us)];
-    const times = [latencyUs?.average, latencyUs?.p50, latencyUs?.p99].map(us);
+    const times = [latencyUs?.mean, latencyUs?.p50, latencyUs?.p99].map(us);
     return rowOf("td", [level.place, whole(level.completed), whole(level.failed), ...(hasTokens ? tokens : []), ...times]);
   }));
   redraw();

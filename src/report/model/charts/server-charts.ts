@@ -17,7 +17,7 @@ const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network 
 
 /** Divides the mean latency of a level into the parts, in microseconds; undefined without the server's statistics. */
 function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | undefined {
-  const latencyUs = findSpread(metrics, "latency")?.average;
+  const latencyUs = findSpread(metrics, "latency")?.mean;
   if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
   const stagesUs = STAGES.map(([, stage]) => averageUs(server[`${stage}Ns`], server[`${stage}Count`]));
   const serverUs = averageUs(server.successNs, server.successCount);
@@ -34,7 +34,7 @@ export function serverCharts(view: ReportView): Plot[] {
   });
   if (known.length === 0) return [];
   const time = timeUnitFor(Math.max(...known.map(({ shares }) => shares.reduce((a, b) => a + b, 0))));
-  const frame = { title: "Average latency by part", xLabel: names.title, yLabel: `Average (${time.name})`, group: "" };
+  const frame = { title: "Mean latency by part", xLabel: names.title, yLabel: `Mean (${time.name})`, group: "" };
   const series = PARTS.map((name, part) => ({
     name,
     values: known.map(({ shares }) => roundForPlot((shares[part] as number) / time.us)),

@@ -80,7 +80,7 @@ export function timeLine(view: ReportView): Plot[] {
       series: steps(
         "completed",
         "throughput",
-        perSec(({ requests }) => requests),
+        perSec(({ completed }) => completed),
       ),
     },
     ...(hasFailures
@@ -185,7 +185,7 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
     ),
   });
   const series = [line("server queue", ({ queueUs }) => queueUs), line("server compute", ({ computeUs }) => computeUs)];
-  return [{ label: `In the server, average by window (${time.name})`, series }];
+  return [{ label: `In the server, mean by window (${time.name})`, series }];
 }
 
 /** Metrics of GPUs over time, with the scale to the unit of the chart. */

@@ -107,14 +107,14 @@ export function parseDocument<S extends v.GenericSchema>(schema: S, document: un
 
 /** Names of statistics in reports besides percentiles, and here. */
 const STATISTICS: ReadonlyMap<string, string> = new Map([
-  ["mean", "average"],
-  ["avg", "average"],
-  ["average", "average"],
+  ["mean", "mean"],
+  ["avg", "mean"],
+  ["average", "mean"],
   ["min", "min"],
   ["max", "max"],
 ]);
 
-/** Adds the average, the minimum, the percentiles and the maximum of a metric. @param scale to the unit of the metric */
+/** Adds the mean, the minimum, the percentiles and the maximum of a metric. @param scale to the unit of the metric */
 export function putStatistics(
   values: Map<string, MeasuredValue>,
   name: string,

@@ -17,7 +17,7 @@ const COLUMNS: ReadonlyMap<string, Column> = new Map<string, Column>([
   ["Server Compute Infer", ["serverComputeInfer", NS_PER_US]],
   ["Server Compute Output", ["serverComputeOutput", NS_PER_US]],
   ["Output Tokens/Second", ["outputTokensPerSec", 1]],
-  ["Avg Output Tokens", ["outputTokens.average", 1]],
+  ["Avg Output Tokens", ["outputTokens.mean", 1]],
 ]);
 /** Columns of statistics, such as `p99 latency` and `Avg Time To First Token`. */
 const STATISTICS: readonly (readonly [ending: string, metric: string])[] = [
@@ -80,7 +80,7 @@ function columnOf(title: string): Column | undefined {
   const match = /^(Avg|p\d+(?:\.\d+)?) (.+)$/.exec(title);
   const found = STATISTICS.find(([ending]) => ending === match?.[2]);
   if (match === null || found === undefined) return undefined;
-  return [`${found[1]}.${match[1] === "Avg" ? "average" : match[1]}`, NS_PER_US];
+  return [`${found[1]}.${match[1] === "Avg" ? "mean" : match[1]}`, NS_PER_US];
 }
 
 function toNumber(cell: string, title: string, place: string): number {

@@ -81,11 +81,11 @@ function toLevel(
   return { label: describeLoad(mode, value), values, notes: [] };
 }
 
-/** Adds the average and the percentiles of times with their intervals. */
+/** Adds the mean and the percentiles of times with their intervals. */
 export function putSample(values: Map<string, MeasuredValue>, name: string, sample: Sample): void {
   const put = (statistic: string, found: Uncertain | undefined): void => {
     if (found !== undefined) values.set(`${name}.${statistic}`, withBounds(found.value, found.low, found.high));
   };
-  put("average", sample.estimateAverage?.({}));
+  put("mean", sample.estimateMean?.({}));
   for (const percentile of PERCENTILES) put(`p${percentile}`, sample.estimatePercentile?.(percentile));
 }

@@ -79,9 +79,7 @@ function metricsOf(part: Part): Record<string, unknown> {
     ...fromLatency("latencyUs", part.latency),
     ...fromLatency("scheduledLatencyUs", part.scheduledLatency),
     ...fromLatency("firstResponseUs", part.firstResponse),
-    ...(part.betweenResponsesMeanUs === undefined
-      ? {}
-      : { betweenResponsesUs: { average: part.betweenResponsesMeanUs } }),
+    ...(part.betweenResponsesMeanUs === undefined ? {} : { betweenResponsesUs: { mean: part.betweenResponsesMeanUs } }),
     ...single("responsesPerSec", part.responsesPerSec),
     ...single("sequencesPerSec", part.sequencesPerSec),
     ...single("outputTokensPerSec", rate === 0 ? undefined : rate),
@@ -104,7 +102,7 @@ function extractedOf({ extracted = {} }: Part): Record<string, { readonly number
 }
 
 function fromSpread({ mean, confidence95 = {}, ...rest }: Spread): object {
-  return { ...rest, average: mean, confidence95: { ...confidence95, average: confidence95["mean"] } };
+  return { ...rest, mean, confidence95: { ...confidence95, mean: confidence95["mean"] } };
 }
 
 function fromLatency(name: string, latency: Latency | null | undefined): object {
@@ -115,14 +113,14 @@ function fromLatency(name: string, latency: Latency | null | undefined): object 
   const intervals = entries.map(
     ([percentile, { lowUs, highUs, isReliable }]) => [percentile, { low: lowUs, high: highUs, isReliable }] as const,
   );
-  const average = { low: meanLowUs, high: meanHighUs };
+  const mean = { low: meanLowUs, high: meanHighUs };
   return {
     [name]: {
-      average: meanUs,
+      mean: meanUs,
       min: minUs,
       max: maxUs,
       ...Object.fromEntries(values),
-      confidence95: { average, ...Object.fromEntries(intervals) },
+      confidence95: { mean, ...Object.fromEntries(intervals) },
     },
   };
 }

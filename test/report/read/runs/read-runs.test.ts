@@ -61,12 +61,12 @@ test("AIPerf's JSON has times in nanoseconds, its load from the phase that count
   assertNear(valuesOf(run), {
     throughput: 7.77812,
     errorRate: 0,
-    "latency.average": 250.891e6,
+    "latency.mean": 250.891e6,
     "latency.p99": 272.953e6,
-    "scheduledLatency.average": 253.155e6,
-    "timeToFirstToken.average": 52.0675e6,
+    "scheduledLatency.mean": 253.155e6,
+    "timeToFirstToken.mean": 52.0675e6,
     outputTokensPerSec: 162.563,
-    "outputTokens.average": 20.9,
+    "outputTokens.mean": 20.9,
   });
 });
 
@@ -89,7 +89,7 @@ test("GenAI-Perf's JSON has its load and model from its configuration", () => {
   assert.equal(run.facts.get("perf_analyzer.stimulus.concurrency"), "2");
   const values = valuesOf(run);
   assertNear(values, { throughput: 8.37522, "timeToFirstToken.p99": 51.4316e6 });
-  assert.ok((values["interTokenLatency.average"] ?? 0) > 9e6 && (values["latency.p99"] ?? 0) > 200e6);
+  assert.ok((values["interTokenLatency.mean"] ?? 0) > 9e6 && (values["latency.p99"] ?? 0) > 200e6);
 });
 
 test("perf_analyzer's CSV has a level per row, by load, whose times are in microseconds", () => {
@@ -111,7 +111,7 @@ test("perf_analyzer's CSV has a level per row, by load, whose times are in micro
   });
 });
 
-test("a CSV of Rampart with rates, averages and tokens", () => {
+test("a CSV of Rampart with rates, means and tokens", () => {
   const header =
     "Request Rate,Inferences/Second,Client Send,p50 latency,Avg latency,Output Tokens/Second,p99 Time To First Token";
   const run = readOnly(write("own.csv", `${header}\n12.5,12.4,3,1000,1100,250,40\n25,24.8,3,,1200,,\n`));
@@ -122,11 +122,11 @@ test("a CSV of Rampart with rates, averages and tokens", () => {
   assert.deepEqual(valuesOf(run), {
     throughput: 12.4,
     "latency.p50": 1e6,
-    "latency.average": 1.1e6,
+    "latency.mean": 1.1e6,
     outputTokensPerSec: 250,
     "timeToFirstToken.p99": 40e3,
   });
-  assert.deepEqual(valuesOf(run, 1), { throughput: 24.8, "latency.average": 1.2e6 });
+  assert.deepEqual(valuesOf(run, 1), { throughput: 24.8, "latency.mean": 1.2e6 });
 });
 
 test("a profile export has the percentiles of its requests, with intervals", () => {
@@ -146,7 +146,7 @@ test("a profile export has the percentiles of its requests, with intervals", () 
   assertNear(valuesOf(run), {
     throughput: 200 / durationSec,
     responsesPerSec: 400 / durationSec,
-    "latency.average": 1_099_500,
+    "latency.mean": 1_099_500,
     "latency.p50": 1_100_000,
     "firstResponse.p90": 500_000,
   });
@@ -170,7 +170,7 @@ describe("Rampart's JSON", () => {
     const [written] = document["levels"] as {
       metrics: {
         throughputPerSec: { value: number };
-        latencyUs: { average: number; confidence95: { average: { low: number } } };
+        latencyUs: { mean: number; confidence95: { mean: { low: number } } };
       };
     }[];
     assert.ok(written !== undefined);
@@ -178,12 +178,12 @@ describe("Rampart's JSON", () => {
     assertNear(valuesOf(run), {
       throughput: written.metrics.throughputPerSec.value,
       errorRate: 0.25,
-      "latency.average": written.metrics.latencyUs.average * 1000,
+      "latency.mean": written.metrics.latencyUs.mean * 1000,
       "scheduledLatency.p50": 2_150_000,
     });
     assertNear(
-      { low: run.levels[0]?.values.get("latency.average")?.low ?? 0 },
-      { low: written.metrics.latencyUs.confidence95.average.low * 1000 },
+      { low: run.levels[0]?.values.get("latency.mean")?.low ?? 0 },
+      { low: written.metrics.latencyUs.confidence95.mean.low * 1000 },
     );
     const bounds = run.levels[0]?.values.get("errorRate");
     assert.ok((bounds?.low ?? 1) < 0.25 && (bounds?.high ?? 0) > 0.25);
@@ -314,11 +314,11 @@ test("a report of version 2 has the values of its own fields", () => {
   assertNear(valuesOf(readOnly(fixture("rampart-2.json"))), {
     throughput: inferPerSec,
     errorRate: 0,
-    "latency.average": latency.meanUs * 1000,
+    "latency.mean": latency.meanUs * 1000,
     "latency.max": latency.maxUs * 1000,
     "latency.p99": latency.percentiles.p99.us * 1000,
     outputTokensPerSec: tokens.outputTokensPerSec,
-    "timeToFirstToken.average": tokens.metrics.timeToFirstTokenUs.mean * 1000,
+    "timeToFirstToken.mean": tokens.metrics.timeToFirstTokenUs.mean * 1000,
     "timeToFirstToken.p90": tokens.metrics.timeToFirstTokenUs.p90 * 1000,
     totalTokensPerSec: values.totalTokensPerSec.value,
   });
@@ -402,7 +402,7 @@ test("a file of records has the requests in windows, by run and level, with thei
     ],
   );
   const values = valuesOf(runs[0]);
-  assertNear(values, { "latency.average": 10e6, "latency.p99": 10e6, errorRate: 0.01 });
+  assertNear(values, { "latency.mean": 10e6, "latency.p99": 10e6, errorRate: 0.01 });
   // Times since 1970 are exact to 256 ns.
   assert.ok(Math.abs((values["throughput"] ?? 0) - 99) < 0.001, `${values["throughput"]}`);
   assertNear(valuesOf(runs[0], 1), { errorRate: 0 });
