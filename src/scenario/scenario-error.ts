@@ -1,7 +1,7 @@
 import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
-import { nearestName } from "../plan/nearest-name.ts";
+import { nameHint } from "../plan/nearest-name.ts";
 import { messageOf, movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { renamedFunction } from "./renamed.ts";
@@ -111,8 +111,7 @@ function hintForName(message: string, names: readonly string[]): string | undefi
   const name = undefinedName ?? inBun ?? inNode ?? NO_FUNCTION.exec(message)?.[1] ?? "";
   const renamed = renamedFunction(name);
   if (renamed !== undefined) return renamed;
-  const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
-  return near === undefined ? undefined : `Did you mean ${near}?`;
+  return name === "" || NO_FUNCTION.test(message) ? undefined : nameHint(name, names, "") || undefined;
 }
 
 /** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */

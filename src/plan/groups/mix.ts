@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
-import { atLeast, filledSchema, isWhole, lazySchema, numberSchema, type PlanOf } from "../schema.ts";
+import { atLeast, filledSchema, isWhole, lazySchema, numberSchema, type PlanOf, protocolSchema } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";
 import { tagsSchema } from "./tags.ts";
 
@@ -35,7 +35,7 @@ export function mixSchema() {
   return v.object({
     kind: v.literal("mix"),
     /** `grpc` when any member uses it. */
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    protocol: protocolSchema(),
     /** Whether any member streams. */
     isStreaming: v.boolean(),
     /** Throughput counts requests, because the members' items differ. */
