@@ -1,4 +1,4 @@
-import { nearestName } from "../plan/nearest-name.ts";
+import { nameHint, nearestName, nearHint } from "../plan/nearest-name.ts";
 import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
@@ -267,12 +267,9 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   if (name.startsWith("-")) {
-    const near = nearestName(name, ["--help", "--help-all", "--version"]);
-    const fix =
-      near === undefined
-        ? `Write rampart COMMAND ${name}; rampart --help lists the commands.`
-        : `Did you mean ${near}?`;
-    io.err(`rampart: ${name} stands before the command. ${fix}\n`);
+    const usual = `Write rampart COMMAND ${name}; rampart --help lists the commands.`;
+    const hint = nameHint(name, ["--help", "--help-all", "--version"], usual);
+    io.err(`rampart: ${name} stands before the command. ${hint}\n`);
     return EXIT.usage;
   }
   if (isAddress(name) && topics.length === 0) {
@@ -286,8 +283,7 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
     topics.length === 0
       ? `The commands are ${names.slice(0, -1).join(", ")} and version.`
       : "rampart --help-all lists them.";
-  const hint = near === undefined ? all : `Did you mean ${near}?`;
-  io.err(`rampart: there is no ${what} '${name}'. ${hint}\n`);
+  io.err(`rampart: there is no ${what} '${name}'. ${nearHint(near, all)}\n`);
   if (name === "aiperf")
     io.err("AIPerf has many of GenAI-Perf's options, and rampart genai-perf profile takes these.\n");
   return EXIT.usage;

@@ -1,4 +1,4 @@
-import type { NameOf, SettingPath, Text } from "../plan/messages.ts";
+import { type NameOf, TARGET_KIND, type Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type FailureFacts, RunError, wordError } from "../plan/problem.ts";
 import { SERVICE_KINDS, type ServerTargetPlan, serviceKindOf } from "../registry/service-kinds.ts";
@@ -82,6 +82,6 @@ function describeOther(other: string, asked: string | undefined, address: string
   if (kind === undefined || entry === undefined) return { say: "unknown-server", address };
   const wanted = kinds.find(([, { api }]) => api.name === asked)?.[1].api.label;
   const what = wanted === undefined ? entry.api.label : `${entry.api.label}, not ${wanted}`;
-  const at = `target.kind=${kind}` as SettingPath;
+  const at = `${TARGET_KIND}${kind}` as const;
   return { say: "other-server", address, what, use: { where: at, text: { say: "use-kind", at } } };
 }

@@ -5,15 +5,10 @@ import { readNotation } from "./options/shared-option.ts";
 
 /**
  * Reads a flag with a duration above 0; undefined when it is not given or not valid.
- * @param text the value. Default: the one that was given; the value of a flag with a default: `flags.value(name)`
  * @param problems receives a value that is not valid
  */
-export function readDuration(
-  flags: FlagValues,
-  name: string,
-  problems: Problem[],
-  text = flags.text(name),
-): Duration | undefined {
+export function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
+  const text = flags.text(name);
   if (text === undefined) return undefined;
   const read = readNotation("duration", text);
   if (typeof read === "number") return text as Duration;

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { word } from "../plan/messages.ts";
-import { nearestName } from "../plan/nearest-name.ts";
+import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { optionElsewhere } from "./options/shared-options.ts";
@@ -220,14 +220,8 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
     return problem("missing", path, "needs a value", `Write ${path} ${flag.value}.`);
   }
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
-    const near = nearestName(value, flag.choices);
-    return problem(
-      "invalid-value",
-      path,
-      "does not accept this value",
-      near === undefined ? `Give one of ${flag.choices.join(", ")}.` : `Did you mean ${near}?`,
-      value,
-    );
+    const hint = nameHint(value, flag.choices, `Give one of ${flag.choices.join(", ")}.`);
+    return problem("invalid-value", path, "does not accept this value", hint, value);
   }
   return undefined;
 }

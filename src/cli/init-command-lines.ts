@@ -25,13 +25,13 @@ const COMMAND_LINES: Readonly<Record<WizardTarget["commandLine"], Describe>> = {
 function describeFlags(
   answers: Answers,
   { toFlagsPlan, flagsNote }: Goal,
-  { probe, listModels }: WizardTarget,
+  { lists, listModels }: WizardTarget,
 ): string {
   const plan = toFlagsPlan?.(planOf(answers), answers);
   if (plan === undefined) return "";
   const { args, notes } = toFlags(plan);
   // It is inside Rampart, and flags need a server.
-  const isRampart = probe === undefined && listModels === undefined;
+  const isRampart = lists === undefined && listModels === undefined;
   return [
     flagsNote === undefined ? "the same by flags:" : "nearly the same by flags:",
     ...(isRampart ? ["  rampart mock &"] : []),

@@ -1,4 +1,4 @@
-import type { NameOf, SettingPath } from "../plan/messages.ts";
+import { type NameOf, type SettingPath, TARGET_KIND } from "../plan/messages.ts";
 import type { CommandIo } from "./execute.ts";
 import { sharedNameOf } from "./options/shared-options.ts";
 
@@ -52,10 +52,6 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.isStreaming": 'protocol: "grpc" and streaming: true',
   "target.isStreaming=in-process": "streaming: true",
   "target.kind=dynamic-grpc": "grpc(…)",
-  "target.kind=openai": "openai(…)",
-  "target.kind=tfserving": "tfserving(…)",
-  "target.kind=torchserve": "torchserve(…)",
-  "target.kind=triton": "triton(…)",
   "target.method": "target.method",
   "target.model": "model",
   "target.modelRepository": "modelRepository",
@@ -81,10 +77,25 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "telemetry.metrics": "metrics: {}",
 };
 
+/** The same for commands whose argument is the address of the server. */
+export const NAMES_AT_URL = {
+  "target.kind=triton": "rampart triton",
+  "target.tls=true": "write https:// before the address",
+  "target.tls=unverified-http": "--insecure",
+  "target.url": "the URL",
+  "target.url=http": "write http:// before the address",
+  "target.url=https": "write https:// before the address",
+} as const satisfies Partial<Record<SettingPath, string>>;
+
 /** Gives a command's output the names of its front door. */
 export function withNames(io: CommandIo, nameOf: NameOf): CommandIo {
   return Object.create(io, { nameOf: { value: nameOf } }) as CommandIo;
 }
 
 /** The front door of scenarios and of Rampart's own commands. */
-export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? sharedNameOf("run", path);
+export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? builderOf(path) ?? sharedNameOf("run", path);
+
+/** Most builders have the name of their kind. */
+function builderOf(path: SettingPath): string | undefined {
+  return path.startsWith(TARGET_KIND) ? `${path.slice(TARGET_KIND.length)}(…)` : undefined;
+}

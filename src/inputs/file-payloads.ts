@@ -11,7 +11,7 @@ import {
   tooLarge,
 } from "../runtime/files.ts";
 import { splitBytesElements } from "../service/json-tensors.ts";
-import type { ModelInfo } from "../service/service.ts";
+import { type ModelInfo, modelNamed } from "../service/service.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { readJsonFiles } from "./json-file.ts";
 import { MAX_HELD_BYTES } from "./large-file.ts";
@@ -66,13 +66,8 @@ export async function readFileLists(
 
 /** A model whose only input is a text: the path. */
 function modelWith(key: string): ModelInfo {
-  return {
-    name: "",
-    version: "",
-    maxBatchSize: 0,
-    inputs: [{ name: key, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false }],
-    outputs: [],
-  };
+  const path = { name: key, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false } as const;
+  return { ...modelNamed(""), inputs: [path] };
 }
 
 function readEntry({ inputs, place = "", timestampMs }: DataStep, key: string, problems: Problem[]): NamedFile[] {

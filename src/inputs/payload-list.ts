@@ -1,4 +1,4 @@
-import { nearestName } from "../plan/nearest-name.ts";
+import { nameHint } from "../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, plainKey, toPlainNumber } from "../service/json-text.ts";
 import type { DataOrder, DataStep, Dataset } from "./dataset.ts";
@@ -124,12 +124,9 @@ class PayloadList {
     if (hasSeveral) problems.push(problem("unsupported", `${place}.payload`, SEVERAL, SEVERAL_HINT));
     for (const name of known === undefined ? [] : Object.keys(fields).map(plainKey)) {
       if (known?.includes(name)) continue;
-      const near = nearestName(name, known ?? []);
       const hint = LOAD_FIELDS.includes(name)
         ? "Leave it out, or give the load that follows it."
-        : near === undefined
-          ? `An entry can have ${(known ?? []).join(", ")}.`
-          : `Did you mean ${near}?`;
+        : nameHint(name, known ?? [], `An entry can have ${(known ?? []).join(", ")}.`);
       // In perf_analyzer's words.
       problems.push(
         problem("unknown-name", place, `The input or output '${name}' is not found in the model configuration`, hint),

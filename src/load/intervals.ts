@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { messageOf, type Problem, problem, UserError, userError } from "../plan/problem.ts";
-import type { PlanOf } from "../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../plan/schema.ts";
 import { usToNs } from "../plan/units.ts";
 import { readFileText } from "../runtime/files.ts";
 import { intervalArrivals, intervalsRatePerSec } from "./arrivals.ts";
@@ -15,8 +15,7 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-const schema = () =>
-  v.object({ kind: v.literal("intervals"), file: v.pipe(v.string(), v.nonEmpty("must name a file")) });
+const schema = () => v.object({ kind: v.literal("intervals"), file: pathSchema() });
 
 const MAX_PROBLEMS = 10;
 

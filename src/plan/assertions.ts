@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "./functions.ts";
-import { aboveZeroSchema, type EntriesOf, type PlanOf, type Schema } from "./schema.ts";
+import { aboveZeroSchema, type EntriesOf, filledSchema, type PlanOf, type Schema } from "./schema.ts";
 import type { GoodputPlan } from "./tokens.ts";
 
 /** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
@@ -27,7 +27,7 @@ export type DerivedValue = PlanOf<typeof derivedValueSchema>;
 
 /** Returns the schema of a JMESPath expression. */
 export function expressionSchema() {
-  return v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression"));
+  return filledSchema("must be a JMESPath expression");
 }
 
 /** Returns the schema of how a metric is computed. */
@@ -41,7 +41,7 @@ export type DerivedPlan = PlanOf<typeof derivedSchema>;
 /** Returns the schema of a metric that a scenario computes from others. */
 export function derivedSchema() {
   return v.object({
-    name: v.pipe(v.string(), v.nonEmpty("must be a name")),
+    name: filledSchema("must be a name"),
     value: derivedValueSchema(),
     ...customFactsEntries(),
   });

@@ -190,14 +190,17 @@ interface Settings {
 }
 
 type TensorSetting = "inputTensorFormat" | "outputSharedMemoryBytes" | "outputTensorFormat" | "sharedMemory";
-type TargetKindValue = `kind=${"dynamic-grpc" | "openai" | "tfserving" | "torchserve" | "triton"}`;
 type TlsValue = "tls=false" | "tls=true" | "tls=trusting-grpc" | "tls=trusting-http" | "tls=unverified-http";
-type TargetValue = TargetKindValue | "protocol=grpc" | "protocol=http" | TlsValue;
+type TargetValue = "protocol=grpc" | "protocol=http" | TlsValue;
 
 /** A setting's path: `client.stallTimeoutMs`, `target.protocol=grpc`. */
 export type SettingPath =
   | { [Part in keyof Settings]: `${Part}.${Settings[Part]}` }[keyof Settings]
-  | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`;
+  | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`
+  | `${typeof TARGET_KIND}${string}`;
+
+/** Stands before a kind of targets: `target.kind=triton`. */
+export const TARGET_KIND = "target.kind=";
 
 /**
  * A front door's name of a setting: how its user gives it, or one value of it. Undefined if a user of this front door cannot set it. The

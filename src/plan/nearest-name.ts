@@ -19,6 +19,16 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return best !== undefined && best.distance <= most ? best.name : undefined;
 }
 
+/** Returns the hint on a mistyped name. @param otherwise the hint when no name is near */
+export function nameHint(typed: string, names: readonly string[], otherwise: string): string {
+  return nearHint(nearestName(typed, names), otherwise);
+}
+
+/** Returns the hint that suggests a name. @param near undefined: there is none @param otherwise the hint then */
+export function nearHint(near: string | undefined, otherwise: string): string {
+  return near === undefined ? otherwise : `Did you mean ${near}?`;
+}
+
 /** Other spellings of units of time, in lower case. */
 const UNIT_SPELLINGS: readonly (readonly [unit: string, spelling: RegExp])[] = [
   ["us", /^(?:us|[µμ]s|usecs?|micros?|microsec(?:ond)?s?)$/],

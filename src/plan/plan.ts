@@ -13,6 +13,7 @@ import {
   integerSchema,
   isWhole,
   type PlanOf,
+  pathSchema,
   type Schema,
   wholeSchema,
 } from "./schema.ts";
@@ -326,7 +327,7 @@ export interface OutputFilesPlan {}
 /** Schema of the outputs. */
 export function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
-  const file = v.pipe(v.string(), v.nonEmpty("must name a file"));
+  const file = pathSchema();
   return v.object({
     style: v.picklist(["perf_analyzer", "genai-perf", "rampart"]),
     /** 0, 1 (`-v`: also each window) or 2 (`-v -v`: also requests and responses). */

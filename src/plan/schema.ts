@@ -74,11 +74,21 @@ export function wholeSchema(least: number): Schema<number> {
   return v.pipe(numberSchema(), isWhole(), atLeast(least));
 }
 
-/** Returns the schema of a text that is not empty. */
-export function filledSchema(): v.SchemaWithPipe<
-  readonly [v.StringSchema<undefined>, v.NonEmptyAction<string, string>]
-> {
-  return v.pipe(v.string(), v.nonEmpty("must not be empty"));
+/** Returns the schema of a text that is not empty. @param rule what it must be. Default: not empty */
+export function filledSchema(
+  rule = "must not be empty",
+): v.SchemaWithPipe<readonly [v.StringSchema<undefined>, v.NonEmptyAction<string, string>]> {
+  return v.pipe(v.string(), v.nonEmpty(rule));
+}
+
+/** Returns the schema of the path of a file. */
+export function pathSchema() {
+  return filledSchema("must name a file");
+}
+
+/** Returns the schema of a protocol that requests can have. */
+export function protocolSchema() {
+  return v.picklist(["http", "grpc"], "must be http or grpc");
 }
 
 /** Returns the schema of true or false. */

@@ -16,7 +16,7 @@ import { requestsInputs } from "../inputs/kinds/requests.ts";
 import { customInputs } from "../inputs/kinds/user-defined.ts";
 import type { InputsPlan, Plan } from "../plan/plan.ts";
 import { type Problem, UserError } from "../plan/problem.ts";
-import type { ModelInfo } from "../service/service.ts";
+import { type ModelInfo, modelNamed } from "../service/service.ts";
 import { loadModeOf } from "./load-modes.ts";
 
 /** The sources of data by the `kind` of their part of the plan. To add one, add a file and a line here. */
@@ -72,10 +72,7 @@ export function holdInputs({ inputs }: Plan, data: Dataset): HeldEntries | undef
   return inputKindOf(inputs).hold?.(data);
 }
 
-/** What is known of a model before the server is queried. */
-const UNKNOWN_MODEL: ModelInfo = { name: "", version: "", maxBatchSize: 0, inputs: [], outputs: [] };
-
 /** Loads data that depends on no model, like {@link loadInputs}. Returns undefined for other data. */
 export function loadInputsEarly(plan: Plan, held?: HeldEntries): Promise<Dataset> | undefined {
-  return inputKindOf(plan.inputs).needsNoModel === true ? loadInputs(plan, UNKNOWN_MODEL, held) : undefined;
+  return inputKindOf(plan.inputs).needsNoModel === true ? loadInputs(plan, modelNamed(""), held) : undefined;
 }

@@ -71,6 +71,14 @@ export function serviceKindOf(target: ServerTargetPlan): ServiceKind<ServerTarge
   return SERVICE_KINDS[target.kind] as ServiceKind<ServerTargetPlan>;
 }
 
+/** Returns the usual address of a target on this host, `localhost:8000`; empty for one without a network. */
+export function usualUrlOf(target: ServerTargetPlan): string {
+  // The variable of its key may be missing here.
+  const { apiKeyEnv: _, ...withoutKey } = target as ServerTargetPlan & { readonly apiKeyEnv?: string };
+  const { defaultPort } = serviceKindOf(target).address(withoutKey as ServerTargetPlan);
+  return defaultPort === 0 ? "" : `localhost:${defaultPort}`;
+}
+
 /** Registers the secrets in a plan's requests: logins and keys in addresses, headers, and keys in variables. */
 export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telemetry">): void {
   targetKindOf(target).registerSecrets?.(target);

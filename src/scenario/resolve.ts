@@ -1,7 +1,6 @@
-import { nearestName } from "../plan/nearest-name.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { type Scenario, scenarioOf } from "./define.ts";
-import type { ParameterValue } from "./params/parameter.ts";
+import { type ParameterValue, parameterHint } from "./params/parameter.ts";
 import { toFieldProblem, withPlace } from "./scenario-error.ts";
 
 /** Fields that are not part of a plan. */
@@ -44,10 +43,7 @@ function refuseUnknown(values: FieldContext["values"]): FieldContext["values"] {
   return new Proxy(values, {
     get: (given, name) => {
       if (typeof name === "symbol" || Object.hasOwn(given, name) || name === "toJSON") return Reflect.get(given, name);
-      const names = Object.keys(given);
-      const near = nearestName(name, names);
-      const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;
-      const hint = near === undefined ? known : `Did you mean ${near}?`;
+      const hint = parameterHint(name, Object.keys(given));
       throw userError("unknown-name", `params.${name}`, "there is no parameter of this name", hint);
     },
   });

@@ -1,7 +1,7 @@
 import { basename, dirname, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { word } from "../plan/messages.ts";
-import { nearestName } from "../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../plan/nearest-name.ts";
 import { messageOf, movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
 import { guessedOption, renamedFunction } from "./renamed.ts";
@@ -127,7 +127,7 @@ function hintForName(message: string, names: readonly string[]): string | undefi
   const renamed = renamedFunction(name);
   if (renamed !== undefined) return renamed;
   const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
-  return near === undefined ? guessedOption([name]) : `Did you mean ${near}?`;
+  return near === undefined ? guessedOption([name]) : nearHint(near, "");
 }
 
 /** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */

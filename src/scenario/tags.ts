@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { GivenTags, TaggedInput, TagInput } from "../inputs/tagged-input.ts";
 import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
 import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
-import { recordSchema, type Schema } from "../plan/schema.ts";
+import { filledSchema, recordSchema, type Schema } from "../plan/schema.ts";
 
 /** What a scenario gives as tags. Whether their values can be tags is {@link CheckedTags}, so that an error says that in a few lines. */
 export type AnyTags = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export function givenTagsSchema(): Schema<GivenTags> {
     [v.string(), v.pipe(v.number(), v.finite()), v.boolean()],
     "must be text, a number, true or false",
   );
-  return recordSchema(v.pipe(v.string(), v.nonEmpty("must have a name")), value, "must be values by the tag's name");
+  return recordSchema(filledSchema("must have a name"), value, "must be values by the tag's name");
 }
 
 /** Returns the schema of {@link TagOptions}. */

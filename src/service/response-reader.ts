@@ -3,7 +3,7 @@ import { customFactsEntries, expressionSchema } from "../plan/assertions.ts";
 import { type FunctionPlan, functionOf, functionSchema } from "../plan/functions.ts";
 import { word } from "../plan/messages.ts";
 import { messageOf, type Problem, UserError } from "../plan/problem.ts";
-import type { EntriesOf } from "../plan/schema.ts";
+import { type EntriesOf, filledSchema } from "../plan/schema.ts";
 import { unreadable } from "../transport/response-check.ts";
 import type { AnsweredContent, ExtractedName, ResponseReader } from "./content.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
@@ -33,7 +33,7 @@ export function extractEntries() {
   const value = v.union([expressionSchema(), functionSchema()]);
   const one = v.union([value, v.object({ value, ...customFactsEntries() })]);
   /** Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with what their numbers count. Absent: none. */
-  return { extract: v.exactOptional(v.record(v.pipe(v.string(), v.nonEmpty("must have a name")), one)) };
+  return { extract: v.exactOptional(v.record(filledSchema("must have a name"), one)) };
 }
 
 /** A value to extract, and where it is. */

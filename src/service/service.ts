@@ -34,6 +34,14 @@ export interface ModelInfo {
   readonly messages?: MessageForm;
 }
 
+/** Returns a model of which no tensors are known. */
+export function modelNamed(name: string, version = ""): ModelInfo {
+  return { name, version, maxBatchSize: 0, inputs: [], outputs: [] };
+}
+
+/** The traits of a service whose requests have one input, and nothing to do with each other. */
+export const SEPARATE_REQUESTS = { batchSize: 1, isSequence: false, isDecoupled: false } as const;
+
 /** How a request consists of messages. */
 export interface MessageForm {
   /** Whether a request has any number of messages; otherwise it has one. */

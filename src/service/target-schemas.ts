@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { listSchema, type Schema, wholeSchema } from "../plan/schema.ts";
+import { filledSchema, listSchema, type Schema, wholeSchema } from "../plan/schema.ts";
 import { tlsSchema } from "../plan/tls.ts";
 import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 
@@ -7,10 +7,10 @@ import { HEADER_NAME, HEADER_VALUE } from "../transport/request.ts";
 export function serverEntries() {
   return {
     /** `host:port`, `http://host:port/prefix` or `https://…`. */
-    url: v.pipe(v.string(), v.nonEmpty("must name a server")),
+    url: filledSchema("must name a server"),
     /** More servers with the same model. Requests go to all of them round robin. */
-    moreUrls: v.optional(v.array(v.pipe(v.string(), v.nonEmpty("must name a server")))),
-    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    moreUrls: v.optional(v.array(filledSchema("must name a server"))),
+    model: filledSchema("must name a model"),
     /** HTTP headers or gRPC metadata of every request. */
     headers: headersSchema(),
     tls: tlsSchema(),

@@ -1,11 +1,12 @@
 import { RunError, UserError } from "../plan/problem.ts";
+import { serviceKindOf } from "../registry/service-kinds.ts";
 import { parseUrl } from "../run/open/endpoint.ts";
 import { askStatus, type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers } from "./answers.ts";
 import type { Detected } from "./question.ts";
-import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
+import { serverOf, WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** What answers at an address. */
 export interface Detection {
@@ -17,11 +18,17 @@ export interface Detection {
   readonly text: string;
 }
 
-/**
- * Ports to try when the address has none, in this order: those of Triton and of most servers of OpenAI's API, TorchServe's, and TensorFlow
- * Serving's.
- */
-const DEFAULT_PORTS = [8000, 8001, 8080, 8500];
+/** Returns the ports to try when the address has none: those of Triton and of most servers of OpenAI's API come first. */
+function defaultPorts(): readonly number[] {
+  const servers = Object.keys(WIZARD_TARGETS).flatMap((target) =>
+    (["http", "grpc"] as const).map((protocol) => serverOf({ target, protocol })),
+  );
+  const ports = servers
+    .flatMap((server) => server ?? [])
+    .map((server) => serviceKindOf(server).address(server).defaultPort);
+  return [...new Set(ports)].sort((a, b) => a - b);
+}
+
 const DEFAULT_HTTP_PORT = 80;
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
@@ -31,7 +38,7 @@ const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
  */
 export async function detectServer(url: string, wanted?: string): Promise<Detection | undefined> {
   let last: Detection | undefined;
-  for (const port of DEFAULT_PORTS) {
+  for (const port of defaultPorts()) {
     let place: ReturnType<typeof parseUrl>;
     try {
       place = parseUrl(url, port);
@@ -133,9 +140,8 @@ export async function describeRefusal(answers: Answers): Promise<string | undefi
  * @throws UserError when an answer is wrong
  */
 export async function findModels(answers: Answers): Promise<readonly ListedModel[]> {
-  const chosen = wizardTargetOf(answers);
-  const target = chosen?.probe?.(answers);
-  return target === undefined ? (chosen?.listModels?.(answers) ?? []) : probeModels(target);
+  const server = serverOf(answers);
+  return server === undefined ? (wizardTargetOf(answers)?.listModels?.(answers) ?? []) : probeModels(server);
 }
 
 /** Returns the API that has the model of the flags, where a server has several; undefined where none lists it. */

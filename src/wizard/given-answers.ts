@@ -1,4 +1,4 @@
-import { nearestName } from "../plan/nearest-name.ts";
+import { nameHint } from "../plan/nearest-name.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { ListedModel } from "../service/service.ts";
 import type { Answers, QuestionId } from "./answers.ts";
@@ -26,7 +26,7 @@ export function findUnneededForTarget(given: Answers): Problem[] {
 }
 
 /** The targets of an address at which nothing answers that is known. */
-const IMPLIED_TARGETS = ["triton", "openai", "torchserve"];
+const IMPLIED_TARGETS = Object.keys(WIZARD_TARGETS).filter((name) => WIZARD_TARGETS[name]?.lists !== undefined);
 
 /** Returns the first target that an address can mean and that needs all given options; the first one when there is none. */
 export function impliedTarget(given: Answers, detected: Detected | undefined): string {
@@ -138,7 +138,6 @@ export function unanswered({ id, value }: Question, { preset, models, takesDefau
 
 /** Returns the problem of an option with a wrong answer. @param choices the answers that are possible; empty: not a choice */
 export function wrongAnswer(id: QuestionId, message: string, given: string, choices: readonly string[]): Problem {
-  const near = nearestName(given, choices);
-  const hint = id === "save" ? "Choose another file." : near === undefined ? "" : `Did you mean ${near}?`;
+  const hint = id === "save" ? "Choose another file." : nameHint(given, choices, "");
   return problem("invalid-value", `--${id}`, message, hint, given);
 }

@@ -162,7 +162,7 @@ export class Interview {
   /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
   private asksModelFirst(): boolean {
     const target = wizardTargetOf({ ...this.given, ...this.answers });
-    return this.mode === "ask" && this.given.model === undefined && target?.listsAll === false;
+    return this.mode === "ask" && this.given.model === undefined && target?.lists === "named";
   }
 
   private next(): Question | undefined {

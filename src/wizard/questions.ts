@@ -9,7 +9,7 @@ import { GOAL_QUESTIONS } from "./goal-questions.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
 import { numbersOf } from "./goals/loads.ts";
 import type { Choice, Question, Surroundings } from "./question.ts";
-import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
+import { usualAddress, WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
 /** Whether the chosen target needs this answer. */
 const asksFor =
@@ -102,8 +102,7 @@ export const QUESTIONS: readonly Question[] = [
     id: "url",
     message: "What is its address?",
     isNeeded: isServer,
-    preset: (answers) =>
-      wizardTargetOf(answers)?.usualUrl ?? (answers.protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
+    preset: usualAddress,
     check: checkAddress,
   },
   {

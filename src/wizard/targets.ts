@@ -1,13 +1,12 @@
-import { DEFAULT_TLS } from "../plan/tls.ts";
-import type { ServerTargetPlan } from "../registry/service-kinds.ts";
-import type { ListedModel } from "../service/service.ts";
-import { DEFAULT_TF_SERVING_TARGET } from "../service/tfserving/target.ts";
-import { DEFAULT_PART } from "../service/torchserve/target.ts";
-import { DEFAULT_TRITON_TARGET } from "../service/triton/target.ts";
+import { type ServerTargetPlan, usualUrlOf } from "../registry/service-kinds.ts";
+import { targetBuilderOf } from "../scenario/targets/table.ts";
+import type { AnyTarget } from "../scenario/targets/target-builder.ts";
+import { type ListedModel, modelNamed } from "../service/service.ts";
 import { modelsIn } from "../service/triton-c-api/find-library.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
 import { type Answers, parseShapes, type QuestionId } from "./answers.ts";
 import { pathFrom } from "./paths.ts";
+import { evaluate } from "./source/evaluate.ts";
 import { type Call, call } from "./source/source.ts";
 
 /** A target of the wizard: everything that its questions and its scenario depend on. */
@@ -27,13 +26,9 @@ export interface WizardTarget {
   readonly isStreaming?: true;
   /** The closest command line to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
-  /** Its usual address. Default: that of a Triton server. */
-  readonly usualUrl?: string;
-  /** Returns the server to query for its models. Absent: no query. */
-  probe?(answers: Answers): ServerTargetPlan;
-  /** False when the server cannot list its models, and only knows one by its name. */
-  readonly listsAll?: false;
-  /** Returns the models without a server. Absent: a server is queried for them. */
+  /** Whether its server lists all its models, or only knows one by its name. Absent: it is not asked. */
+  readonly lists?: "all" | "named";
+  /** Returns the models without a server. Absent: a server is asked for them. */
   listModels?(answers: Answers): readonly ListedModel[];
 }
 
@@ -44,11 +39,6 @@ function protocolOf(protocol: string | undefined): { protocol?: string } {
 
 function shapesOf(shapes: string | undefined): { shapes?: Record<string, number[]> } {
   return shapes === undefined ? {} : { shapes: parseShapes(shapes) };
-}
-
-/** A model of a repository, whose inputs are not known before it is loaded. */
-function toListed(name: string): ListedModel {
-  return { name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" };
 }
 
 export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
@@ -70,24 +60,17 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       call("triton", url, { ...protocolOf(protocol), model, ...shapesOf(shapes) }),
     recorded: "json",
     commandLine: "perf_analyzer",
-    probe: ({ url = "", protocol, model = "" }) => ({
-      ...DEFAULT_TRITON_TARGET,
-      url,
-      protocol: protocol === "grpc" ? "grpc" : "http",
-      model,
-    }),
+    lists: "all",
   },
   tfserving: {
     label: "a TensorFlow Serving server",
     hint: "over gRPC",
     name: "TensorFlow Serving server",
     asks: ["url", "model", "shapes"],
-    usualUrl: "localhost:8500",
     toTarget: ({ url = "", model = "", shapes }) => call("tfserving", url, { model, ...shapesOf(shapes) }),
-    listsAll: false,
+    lists: "named",
     recorded: "json",
     commandLine: "perf_analyzer",
-    probe: ({ url = "", model = "" }) => ({ ...DEFAULT_TF_SERVING_TARGET, url, model }),
   },
   tritonInProcess: {
     label: "Triton in process",
@@ -102,7 +85,8 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
       }),
     recorded: "json",
     commandLine: "perf_analyzer",
-    listModels: ({ "model-repository": folder = "" }) => modelsIn(folder).map(toListed),
+    listModels: ({ "model-repository": folder = "" }) =>
+      modelsIn(folder).map((name) => ({ ...modelNamed(name), refusal: "" })),
   },
   openai: {
     label: "a language model",
@@ -121,39 +105,17 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     recorded: "payloads",
     isStreaming: true,
     commandLine: "genai-perf",
-    probe: ({ url = "" }) => ({
-      kind: "openai",
-      url,
-      protocol: "http",
-      batchSize: 1,
-      isStreaming: false,
-      headers: [],
-      model: "",
-      endpoint: "v1/models",
-      tls: DEFAULT_TLS,
-    }),
+    lists: "all",
   },
   torchserve: {
     label: "a TorchServe server",
     hint: "each request is a file",
     name: "TorchServe server",
     asks: ["url", "model", "files"],
-    usualUrl: "localhost:8080",
     toTarget: ({ url = "", model = "" }) => call("torchserve", url, { model }),
     toInputs: ({ files: pattern = "", save = "" }) => call("input.files", pathFrom(save, pattern)),
     commandLine: "perf_analyzer",
-    probe: ({ url = "" }) => ({
-      kind: "torchserve",
-      url,
-      protocol: "http",
-      batchSize: 1,
-      isStreaming: false,
-      headers: [],
-      model: "",
-      modelVersion: "",
-      body: { kind: "multipart", part: DEFAULT_PART },
-      tls: DEFAULT_TLS,
-    }),
+    lists: "all",
   },
   http: {
     label: "any HTTP server",
@@ -171,24 +133,24 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     asks: ["url", "model"],
     toTarget: ({ url = "", model = "" }) => call("grpc", url, { method: model, message: {} }),
     commandLine: "perf_analyzer",
-    probe: ({ url = "" }) => ({
-      kind: "dynamic-grpc",
-      url,
-      protocol: "grpc",
-      method: "",
-      model: "",
-      protoFiles: [],
-      importPaths: [],
-      batchSize: 1,
-      isStreaming: false,
-      headers: [],
-      compression: "none",
-      tls: DEFAULT_TLS,
-    }),
+    lists: "all",
   },
 };
 
 /** Returns the chosen target; undefined when none is chosen, or the name is unknown. */
 export function wizardTargetOf({ target = "" }: Answers): WizardTarget | undefined {
   return Object.hasOwn(WIZARD_TARGETS, target) ? WIZARD_TARGETS[target] : undefined;
+}
+
+/** Returns the usual address of the chosen target. Default: that of Triton. */
+export function usualAddress(answers: Answers): string {
+  return usualUrlOf((serverOf(answers) ?? serverOf({ ...answers, target: "triton" })) as ServerTargetPlan);
+}
+
+/** Returns the server of the answers, which lists its models. Undefined if it does not, or no such target is chosen. */
+export function serverOf({ target = "", url = "", protocol = "", model = "" }: Answers): ServerTargetPlan | undefined {
+  const chosen = wizardTargetOf({ target });
+  if (chosen?.lists === undefined) return undefined;
+  const made = evaluate(chosen.toTarget({ url, protocol, model })) as AnyTarget;
+  return targetBuilderOf(made).toPlan(made, "") as ServerTargetPlan;
 }

@@ -22,9 +22,6 @@ for (const [args, duration, ms] of [
     assert.deepEqual(problems, []);
   });
 
-test("a flag with a default is read from it", () =>
-  assert.equal(readDuration(parseFlags(FLAGS, [], 0), "for", [], "60s"), "60s"));
-
 for (const text of ["10", "0s", "-1s", "soon"])
   test(`--for ${text} is a problem that names the flag, the value and a fix`, () => {
     const problems: Problem[] = [];

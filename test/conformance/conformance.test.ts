@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
@@ -10,6 +9,7 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeCertificates } from "../servers/tls.ts";
 import { CASES, type Case, type CaseName } from "./cases.ts";
+import { loadRows } from "./load-rows.ts";
 import type { ConformanceRow, RowServer } from "./row.ts";
 
 /** Every service kind with every protocol of its own goes through the same cases: see README.md for how to add one. */
@@ -17,14 +17,7 @@ import type { ConformanceRow, RowServer } from "./row.ts";
 const STATISTICS = "the server's own statistics";
 const LIMIT = { timeout: 180_000 };
 
-interface RowFile {
-  readonly rows: readonly ConformanceRow[];
-}
-
-const files = readdirSync(new URL("./rows/", import.meta.url)).filter((file) => file.endsWith(".ts"));
-const rows = (await Promise.all(files.sort().map(async (file) => (await import(`./rows/${file}`)) as RowFile))).flatMap(
-  (file) => file.rows,
-);
+const rows = await loadRows();
 const certificates = await makeCertificates();
 after(() => certificates.remove());
 // Cases that wait begin with those of the first row.

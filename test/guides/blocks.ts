@@ -4,24 +4,18 @@ import { ROOT } from "../cli/rampart-process.ts";
 
 /** The code blocks of the guides. */
 
-/** The pages on scenarios: all of their folder. */
-const SCENARIO_GUIDES: readonly string[] = readdirSync(join(ROOT, "scenarios"), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".md"))
-  .map((path) => `scenarios/${path}`)
-  .sort();
+/** Returns all pages of a folder. */
+function guidesIn(folder: string): string[] {
+  const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+  return paths.flatMap((path) => (path.endsWith(".md") ? `${folder}/${path}` : [])).sort();
+}
 
 /** Every guide whose commands can be run with nothing but this repository. `test/golden/README.md` needs a Triton. */
 export const GUIDES: readonly string[] = [
   "README.md",
   "compile/README.md",
-  ...SCENARIO_GUIDES,
-  "src/README.md",
-  "src/cli/genai-perf/README.md",
-  "src/cli/perf-analyzer/README.md",
-  "src/service/tfserving/README.md",
-  "src/measure/README.md",
-  "src/run/fleet/README.md",
-  "src/service/README.md",
+  ...guidesIn("scenarios"),
+  ...guidesIn("src"),
   "test/README.md",
   "test/bench/README.md",
 ];

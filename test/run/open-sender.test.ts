@@ -24,7 +24,7 @@ test("a sender reports what ends, what fails, and a load that is too high", asyn
       broken: (error) => told.push(["broken", error]),
     },
   );
-  await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, 3);
+  await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, { quota: 3 });
   client.answer(0);
   client.answer(1, { kind: "http", status: 500, message: "no" });
   await sender.drain("judged");

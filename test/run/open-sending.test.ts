@@ -21,7 +21,7 @@ test("an open target can be queried and sent to, until it is closed", async () =
     const nothing = (): void => {};
     const listener = { records: nothing, extracted: nothing, failed: nothing, limited: nothing, broken: nothing };
     const sender = sending.createSender(listener, {});
-    await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, 5);
+    await sender.start({ phaseIndex: 0, level: 2, draw: 0 }, { quota: 5 });
     await sender.until({ kind: "finished" });
     assert.equal((await sender.until({ kind: "now" })).completedCount, 5);
     assert.equal(server.successCount, 5);

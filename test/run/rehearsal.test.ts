@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { startMock } from "../../src/mock/server.ts";
 import type { MockHandlers } from "../../src/mock/services/service.ts";
-import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { SERVICE_KINDS } from "../../src/registry/service-kinds.ts";
 import { RunSignal } from "../../src/run/interrupt.ts";
@@ -14,19 +15,17 @@ import { createFeed } from "../../src/run/mix/create-feed.ts";
 import { openTarget, type TargetSession } from "../../src/run/open/session.ts";
 import { PROMPT_BOUNDS, rehearse, SERVER_BOUNDS, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { files } from "../../src/scenario/inputs.ts";
 import { hold } from "../../src/scenario/loads/levels.ts";
 import { payloads } from "../../src/scenario/prompts.ts";
-import { defineTarget } from "../../src/scenario/targets/custom.ts";
 import { grpc } from "../../src/scenario/targets/grpc.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import type { Target } from "../../src/scenario/targets/target.ts";
-import { tfserving } from "../../src/scenario/targets/tfserving.ts";
-import { torchserve } from "../../src/scenario/targets/torchserve.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { demoProto } from "../servers/dynamic.ts";
+import { loadRows } from "../conformance/load-rows.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { createMockServices } from "../servers/mock-services.ts";
 
 const PAYLOADS = fileURLToPath(new URL("./payloads.fixture.json", import.meta.url));
 const LIMIT = { timeout: 180_000 };
@@ -43,9 +42,7 @@ const counting: MockHandlers = {
   },
 };
 
-const services = [counting];
-for (const [name, service] of Object.entries(MOCK_SERVICES))
-  services.push(await service.create(PLAN, name === "proto" ? demoProto : ""));
+const services = [counting, ...(await createMockServices(PLAN))];
 const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
 after(() => mock.stop());
 
@@ -54,16 +51,13 @@ const overGrpc = `127.0.0.1:${mock.grpcPort}`;
 const fail = (): never => {
   throw new Error("the scenario's function was called");
 };
-const own = { name: "own", decode: fail, check: fail };
 const model = "simple";
 
+/** Forms of requests that have no row in the table of kinds. */
 const TARGETS: Readonly<Record<string, Target>> = {
-  "triton over HTTP": triton(overHttp, { protocol: "http", model }),
-  "triton over gRPC": triton(overGrpc, { protocol: "grpc", model }),
-  "triton over a stream": triton(overGrpc, { protocol: "grpc", model, streaming: true }),
-  tfserving: tfserving(overGrpc, { model, shapes: { INPUT0: [1, 16], INPUT1: [1, 16] } }),
-  torchserve: torchserve(overHttp, { model }),
-  "plain-http": http(`http://${overHttp}/score`, { method: "POST", body: { x: 1 }, success: { where: "false" } }),
+  "plain-http, without success": http(`http://${overHttp}/score`, {
+    ...{ method: "POST", body: { x: 1 }, success: { where: "false" } },
+  }),
   "dynamic-grpc, unary": grpc(overGrpc, { method: "demo.v1.Text/Echo", message: { text: "x" } }),
   "dynamic-grpc, messages of the client": grpc(overGrpc, { method: "demo.v1.Text/Collect", messages: [{}, {}] }),
   "dynamic-grpc, messages of the server": grpc(overGrpc, { method: "demo.v1.Text/Repeat", message: {} }),
@@ -72,13 +66,6 @@ const TARGETS: Readonly<Record<string, Target>> = {
     messages: [{}, {}, {}],
     pacing: "after-response",
   }),
-  "user-defined over HTTP": defineTarget({ ...own, encode: () => ({ path: "/score", body: "x" }) })(overHttp, {
-    inputs: [1],
-  }),
-  "user-defined over gRPC": defineTarget({
-    ...{ ...own, protocol: "grpc" },
-    encode: () => ({ method: "demo.v1.Text/Echo", message: new Uint8Array(2) }),
-  })(overGrpc, { inputs: [1] }),
 };
 for (const endpoint of CHAT_ENDPOINTS)
   for (const streaming of [true, false])
@@ -86,18 +73,26 @@ for (const endpoint of CHAT_ENDPOINTS)
 for (const endpoint of ["generate", "huggingfaceGenerate", "embeddings", "rankings", "imageRetrieval"] as const)
   Object.assign(TARGETS, { [`openai, ${endpoint}`]: openai(overHttp, { model, endpoint }) });
 
-/** Calls back with what the run of a target rehearses. */
-async function opened(
-  target: Target,
-  use: (parts: { plan: ReturnType<typeof toPlan>; session: TargetSession }) => Promise<void>,
-): Promise<void> {
-  const inputs =
-    target.kind === "openai"
-      ? { inputs: payloads(PAYLOADS) }
-      : target.kind === "torchserve"
-        ? { inputs: files([demoProto]) }
-        : {};
-  const plan = toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }), ...inputs } as never), "/");
+/** What a run rehearses. */
+interface Opened {
+  readonly plan: Plan;
+  readonly session: TargetSession;
+}
+
+function planOf(target: Target): Plan {
+  const inputs = target.kind === "openai" ? { inputs: payloads(PAYLOADS) } : {};
+  return toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }), ...inputs } as never), "/");
+}
+
+/** The rows of the table of kinds whose requests pass a network. */
+const SERVED = (await loadRows()).flatMap(({ start, ...row }) => {
+  const { kind } = row.target({ url: "", moreUrls: [], tls: DEFAULT_TLS, fault: undefined });
+  const isServed = kind in SERVICE_KINDS && SERVICE_KINDS[kind as keyof typeof SERVICE_KINDS].isInProcess !== true;
+  return start === undefined || !isServed ? [] : [{ ...row, start }];
+});
+
+/** Calls back with what the run of a plan rehearses. */
+async function opened(plan: Plan, use: (parts: Opened) => Promise<void>): Promise<void> {
   const to = await openTarget(plan, { observer: {}, search: prepareLoad(plan.load).search, signal: new RunSignal() });
   try {
     await use({ plan, session: await to.setUp() });
@@ -106,42 +101,43 @@ async function opened(
   }
 }
 
-describe("the rehearsal of every kind", () => {
-  for (const [name, target] of Object.entries(TARGETS))
-    for (const keepsRecords of [false, true])
-      test(
-        `${name}${keepsRecords ? ", with records" : ""}: every request succeeds, and none reaches the server`,
-        LIMIT,
-        () =>
-          opened(target, async (parts) => {
-            received.count = 0;
-            const counters = await parts.session.counters();
-            const observer = keepsRecords ? { onRecord: fail } : {};
-            const bounds = { requestCount: 40, durationMs: 60_000, concurrency: 2 };
-            const { completedCount, failedCount } = await rehearse(
-              parts,
-              prepareLoad(parts.plan.load).search,
-              observer,
-              bounds,
-            );
-            assert.deepEqual([completedCount, failedCount], [40, 0]);
-            assert.equal(received.count, 0);
-            assert.deepEqual(await parts.session.counters(), counters);
-          }),
-      );
+/** Rehearses a plan: every request succeeds, and `received` counts none. */
+async function checkRehearsal({ plan, session }: Opened, keepsRecords: boolean, received: () => number): Promise<void> {
+  const before = received();
+  const counters = await session.counters();
+  const observer = keepsRecords ? { onRecord: fail } : {};
+  const bounds = { requestCount: 40, durationMs: 60_000, concurrency: 2 };
+  const { search } = prepareLoad(plan.load);
+  const { completedCount, failedCount } = await rehearse({ plan, session }, search, observer, bounds);
+  assert.deepEqual([completedCount, failedCount], [40, 0]);
+  assert.equal(received(), before);
+  assert.deepEqual(await session.counters(), counters);
+}
 
-  test("names every kind that has an address", () => {
-    const kinds = Object.keys(SERVICE_KINDS).filter((kind) => kind !== "triton-c-api");
-    for (const kind of kinds)
-      assert.ok(
-        Object.keys(TARGETS).some((name) => name.startsWith(kind)),
-        kind,
+describe("every request of a rehearsal succeeds, and none reaches the server:", () => {
+  for (const keepsRecords of [false, true]) {
+    const how = keepsRecords ? ", with records" : "";
+    for (const [name, target] of Object.entries(TARGETS))
+      test(`${name}${how}`, LIMIT, () =>
+        opened(planOf(target), (parts) => checkRehearsal(parts, keepsRecords, () => received.count)),
       );
-  });
+    for (const { name, start, target, inputs } of SERVED)
+      test(`${name}${how}`, LIMIT, async () => {
+        const server = await start({ fault: () => undefined, isSequence: false });
+        const made = makePlan({ measurement: { mode: { kind: "requests", count: 4 } } });
+        const aim = { url: server.address, moreUrls: [], tls: DEFAULT_TLS, fault: undefined };
+        const plan = { ...made, target: target(aim), ...(inputs === undefined ? {} : { inputs }) };
+        try {
+          await opened(plan, (parts) => checkRehearsal(parts, keepsRecords, () => server.traffic.received));
+        } finally {
+          await server.stop();
+        }
+      });
+  }
 });
 
 test("a rehearsal ends after its time, and its requests are in no count of the run", LIMIT, () =>
-  opened(TARGETS["triton over gRPC"] as Target, async (parts) => {
+  opened(planOf(triton(overGrpc, { protocol: "grpc", model })), async (parts) => {
     const { plan, session } = parts;
     const { search } = prepareLoad(plan.load);
     const feed = await createFeed(session, { plan, search, lanes: laneOptionsOf(plan, search, session.service) });

@@ -4,16 +4,14 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startMock } from "../../src/mock/server.ts";
-import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
-import { tfServingService } from "../../src/mock/services/tfserving.ts";
-import { torchServeMock } from "../../src/mock/services/torchserve.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { GOALS } from "../../src/wizard/goals/goals.ts";
 import { filesBeside } from "../../src/wizard/questions.ts";
 import { filesOf, planOf } from "../../src/wizard/scenario-text.ts";
-import { WIZARD_TARGETS, type WizardTarget } from "../../src/wizard/targets.ts";
+import { serverOf, WIZARD_TARGETS, type WizardTarget } from "../../src/wizard/targets.ts";
 import { ROOT, rampartCommand, startProcess } from "../cli/rampart-process.ts";
 import { runInFolder } from "../cli/run-in-folder.ts";
+import { createMockServices } from "../servers/mock-services.ts";
 import { TSC } from "../type-check.ts";
 import { GOAL_ANSWERS, MORE_ANSWERS, TARGET_ANSWERS, writeRecordings } from "./goal-cases.ts";
 
@@ -21,11 +19,7 @@ import { GOAL_ANSWERS, MORE_ANSWERS, TARGET_ANSWERS, writeRecordings } from "./g
 
 const MOCK = { latency: { kind: "constant", ms: 2 }, errorRatio: 0, responseBytes: 0 } as const;
 const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
-const services = [
-  await tfServingService.create(MOCK, ""),
-  await torchServeMock.create(MOCK, ""),
-  await grpcProtoService.create(MOCK, join(ROOT, "test", "servers", "dynamic", "demo.proto")),
-];
+const services = await createMockServices(MOCK);
 const mock = await startMock(MOCK, LOOPBACK, services);
 const other = await startMock(MOCK, LOOPBACK, services);
 // In .cache, so that types and the formatter's settings are found above.
@@ -96,7 +90,8 @@ function isPossible(
 }
 
 function complete(target: string, { "ttft-limit": firstToken, ...given }: Answers): Answers {
-  const port = (one: typeof mock): string => `127.0.0.1:${isGrpc(target) ? one.grpcPort : one.httpPort}`;
+  const isGrpc = serverOf({ target })?.protocol === "grpc";
+  const port = (one: typeof mock): string => `127.0.0.1:${isGrpc ? one.grpcPort : one.httpPort}`;
   const entry = WIZARD_TARGETS[target] as WizardTarget;
   const { isl: _isl, osl: _osl, files: _files, ...withoutInputs } = TARGET_ANSWERS[target] ?? {};
   const sendsFile = given.recording === "requests" || given.recording === "conversations";
@@ -112,10 +107,6 @@ function complete(target: string, { "ttft-limit": firstToken, ...given }: Answer
     ...(entry.isStreaming === true && firstToken !== undefined ? { "ttft-limit": firstToken } : {}),
     ...given,
   };
-}
-
-function isGrpc(target: string): boolean {
-  return target === "tfserving" || target === "grpc";
 }
 
 function fileFor(recording: string | undefined, { recorded }: WizardTarget): string {
@@ -224,7 +215,7 @@ describe("a written scenario", () => {
   after(() => process.chdir(started));
   let runs: ReadonlyMap<Case, Promise<Ended>> = new Map();
 
-  for (const target of Object.keys(TARGET_ANSWERS).filter((name) => name !== "tritonInProcess"))
+  for (const target of Object.keys(WIZARD_TARGETS).filter((name) => name !== "tritonInProcess"))
     test(`passes with each goal (${target})`, async () => {
       if (runs.size === 0) runs = runAll(cases.filter(isRun));
       const own = [...runs].filter(([one]) => one.target === target);
@@ -253,7 +244,7 @@ describe("a written scenario", () => {
     }
   });
 
-  for (const target of Object.keys(TARGET_ANSWERS))
+  for (const target of Object.keys(WIZARD_TARGETS))
     test(`is the plan of its answers (${target})`, async () => {
       for (const { name, answers } of cases.filter((one) => one.target === target)) {
         const { code, text } = await runInFolder(checked, ["run", `${name}.ts`, "--dry-run"]);

@@ -23,7 +23,7 @@ import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { inScenario, withNames } from "../setting-names.ts";
+import { inScenario, NAMES_AT_URL, withNames } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
 import { findServer } from "./find-server.ts";
 import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
@@ -193,18 +193,13 @@ class UrlRun {
 
 /** What settings are called here. */
 const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
+  ...NAMES_AT_URL,
   "inputs.tokenizer": "--tokenizer",
   "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
-  "target.kind=triton": "rampart triton",
   "target.model": "--model",
   "target.shapes": "--shapes",
   "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
   "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
-  "target.tls=true": "write https:// before the address",
-  "target.tls=unverified-http": "--insecure",
-  "target.url": "the URL",
-  "target.url=http": "write http:// before the address",
-  "target.url=https": "write https:// before the address",
   "telemetry.metrics": "metrics: {} to the scenario that --save writes",
 };
 

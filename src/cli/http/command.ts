@@ -16,7 +16,7 @@ import { type PlanChanges, planChange } from "../run.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { inScenario, withNames } from "../setting-names.ts";
+import { inScenario, NAMES_AT_URL, withNames } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
 
@@ -74,18 +74,13 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
 
 /** What the settings of a scenario are called here. */
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
+  ...NAMES_AT_URL,
   "inputs.data": "--data",
   "load.concurrency": "--users",
   "measurement.warmupRequests": "--warmup",
   "target.apiKeyEnv": '-H "Authorization: Bearer …"',
-  "target.kind=triton": "rampart triton",
-  "target.tls=false": "write http:// before the address",
-  "target.tls=true": "write https:// before the address",
+  "target.tls=false": NAMES_AT_URL["target.url=http"],
   "target.tls=trusting-http": "--cacert FILE",
-  "target.tls=unverified-http": "--insecure",
-  "target.url": "the URL",
-  "target.url=http": "write http:// before the address",
-  "target.url=https": "write https:// before the address",
   "telemetry.metrics": "metrics: {} to a scenario",
 };
 

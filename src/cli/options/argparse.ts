@@ -1,4 +1,4 @@
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import type { Option } from "./option.ts";
 
@@ -140,7 +140,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
       .map((argument) => argument.split("=")[0] as string)
       .map((typed) => this.findMeant(typed) ?? nearestName(typed, names))
       .filter((name) => name !== undefined);
-    const hint = near.length === 0 ? "See --help for the flags there are." : `Did you mean ${near.join(", ")}?`;
+    const hint = nearHint(near.join(", ") || undefined, "See --help for the flags there are.");
     return {
       code: "unknown-name",
       path: this.unknown[0] as string,

@@ -17,6 +17,8 @@ const ON_BUS = [...MEASURING, "agent"] as const;
 /** What lets agents send. */
 const WITH_AGENTS = [...MEASURING, "k8s"] as const;
 
+const ENDS_ABOVE = { help: "The run ends when a larger share of requests fails: 1%." } as const;
+
 /** Files that a client of the bus needs. */
 const BUS_FILES = [
   ["bus-creds", "credsFile", "File with the credentials of a user of the bus."],
@@ -73,10 +75,10 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     meant: ["--max-failure-ratio"],
     help: "Share of failed requests that does not end the run: 1%.",
     differs: {
-      run: { help: "The run ends when a larger share of requests fails: 1%." },
-      http: { help: "The run ends when a larger share of requests fails: 1%." },
-      llm: { help: "The run ends when a larger share of requests fails: 1%." },
-      triton: { help: "The run ends when a larger share of requests fails: 1%." },
+      run: ENDS_ABOVE,
+      http: ENDS_ABOVE,
+      llm: ENDS_ABOVE,
+      triton: ENDS_ABOVE,
       "genai-perf": {
         defaultText: "none may fail, but the run lasts",
         help: "Share of requests that may fail: 1%. With more of them the run ends, and the exit code is 1.",

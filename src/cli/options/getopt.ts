@@ -1,4 +1,4 @@
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 
 /** Parses command lines like GNU `getopt_long`, for any table of options. */
@@ -96,7 +96,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
       typed.slice(2),
       long.map((name) => name.slice(2)),
     );
-    return near === undefined ? SEE_HELP : `Did you mean --${near}?`;
+    return nearHint(near && `--${near}`, SEE_HELP);
   }
 
   /** Reads `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */

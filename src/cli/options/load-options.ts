@@ -69,11 +69,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
         help: "Address of the server, instead of the argument. May be given several times: requests go to all in turn.",
       },
       doctor: { help: "Server to measure: host:port, or http://host:port. It only gets connections." },
-      init: {
-        defaultText:
-          "localhost:8000 for HTTP, localhost:8001 for gRPC, localhost:8500 for tfserving, localhost:8080 for torchserve",
-        help: "Address of the server.",
-      },
+      init: { defaultText: "the usual one of the target, such as localhost:8000", help: "Address of the server." },
     },
   },
   {

@@ -7,7 +7,7 @@ import {
   suggestMetric,
 } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan, Comparison, MetricPlan } from "../../plan/assertions.ts";
-import { percentHint } from "../../plan/nearest-name.ts";
+import { nearHint, percentHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import type { ChangeLimit } from "../../report/compare/limits.ts";
@@ -123,8 +123,6 @@ export function parsePrecision(given: string): number | undefined {
 }
 
 function hintFor(name: string): string {
-  const near = suggestMetric(name);
-  return near === undefined
-    ? "Metrics are p99, mean, throughput, errorRate, timeToFirstToken.p99 and others: rampart help compare-runs."
-    : `Did you mean ${near}?`;
+  const others = "errorRate, timeToFirstToken.p99 and others: rampart help compare-runs.";
+  return nearHint(suggestMetric(name), `Metrics are p99, mean, throughput, ${others}`);
 }

@@ -246,15 +246,16 @@ function outputRules({ outputs: { files } }: Settings): Rule[] {
 function kindRules(settings: Settings): Rule[] {
   const { endpoint, serviceKind } = settings;
   const kind = kindOf(settings);
+  const unfit = `cannot be used with --service-kind ${serviceKind}`;
   const needed = "Add --service-kind openai.";
   return [
-    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint cannot be used with ${kind.server}.`, needed],
+    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint ${unfit}.`, needed],
     ...kind.rules(settings),
     ...OPTIONS.filter(({ isForLibrary }) => isForLibrary === true).map(
       ({ names: [flag], isChanged }): Rule => [
         kind.takesLibrary !== true && isChanged?.(settings) === true,
         flag,
-        `${flag} cannot be used with ${kind.server}.`,
+        `${flag} ${unfit}.`,
         "Add --service-kind triton_c_api.",
       ],
     ),
@@ -262,7 +263,7 @@ function kindRules(settings: Settings): Rule[] {
       ({ names: [flag], isForMessages, isChanged }): Rule => [
         kind.takesMessages !== true && isForMessages === true && isChanged?.(settings) === true,
         flag,
-        `${flag} cannot be used with ${kind.server}.`,
+        `${flag} ${unfit}.`,
         "Add --service-kind dynamic_grpc.",
       ],
     ),
@@ -273,7 +274,7 @@ function kindRules(settings: Settings): Rule[] {
           kind.takesOptions?.includes(flag) !== true &&
           isChanged?.(settings) === true,
         flag,
-        `${flag} cannot be used with --service-kind ${serviceKind}, whose payloads contain everything.`,
+        `${flag} ${unfit}, whose payloads contain everything.`,
         "Leave it out.",
       ],
     ),

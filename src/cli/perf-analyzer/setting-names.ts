@@ -1,4 +1,4 @@
-import type { SettingPath } from "../../plan/messages.ts";
+import { type SettingPath, TARGET_KIND } from "../../plan/messages.ts";
 import { OPTIONS } from "./options/table.ts";
 
 /** Names that no single option has, or that read better as a phrase. */
@@ -11,8 +11,6 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.kind=dynamic-grpc": "--service-kind dynamic_grpc --grpc-method PACKAGE.SERVICE/METHOD",
   "target.kind=openai": "--service-kind openai --async --endpoint v1/chat/completions",
   "target.kind=tfserving": "--service-kind tfserving -i grpc",
-  "target.kind=torchserve": "--service-kind torchserve",
-  "target.kind=triton": "--service-kind triton",
   "target.protocol=grpc": "-i grpc",
   "target.protocol=http": "-i http",
   "target.tls=false": "leave --ssl-grpc-use-ssl out",
@@ -26,5 +24,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
 
 /** Returns the name of the option that sets a setting. Undefined without one. */
 export function inPerfAnalyzer(path: SettingPath): string | undefined {
-  return PHRASES[path] ?? OPTIONS.find(({ setting }) => setting === path)?.names[0];
+  if (path in PHRASES) return PHRASES[path];
+  if (path.startsWith(TARGET_KIND)) return `--service-kind ${path.slice(TARGET_KIND.length)}`;
+  return OPTIONS.find(({ setting }) => setting === path)?.names[0];
 }

@@ -4,7 +4,7 @@ import type { CallModePlan, InputsPlan, Plan } from "../../plan/plan.ts";
 import type { Problem } from "../../plan/problem.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
-import { registerPlan } from "../../registry/service-kinds.ts";
+import { registerPlan, usualUrlOf } from "../../registry/service-kinds.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { type PlanValues, valueAt, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -73,8 +73,8 @@ function tlsOf({ target, sslGrpc, sslHttps }: Settings): TlsPlan {
 }
 
 function urlOf(settings: Settings): string {
-  const { url, protocol } = settings.target;
-  return url ?? kindOf(settings).defaultUrl(protocol);
+  const { url } = settings.target;
+  return url ?? usualUrlOf(kindOf(settings).toTarget(settings, { url: "", tls: tlsOf(settings) }));
 }
 
 function toTelemetry(settings: Settings): TelemetryPlan {

@@ -10,7 +10,9 @@ export function warnTogether(settings: Settings): string[] {
   return [
     ...warnOfThreads(settings),
     ...warnAlone(settings),
-    ...unusedFlags(settings).map((flag) => `rampart: ${flag} has no effect with ${kindOf(settings).server}.`),
+    ...unusedFlags(settings).map(
+      (flag) => `rampart: ${flag} has no effect with --service-kind ${settings.serviceKind}.`,
+    ),
     ...warnOfTls(settings),
     ...warnOfFiles(settings),
   ];

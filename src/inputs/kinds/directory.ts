@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { readDirectory } from "../directory.ts";
 import type { InputKind } from "../input-kind.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** Tensors from a folder with a file for each input. */
 type DirectoryInputsPlan = PlanOf<typeof schema>;

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { readFileLists } from "../file-payloads.ts";
 import type { InputKind } from "../input-kind.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** JSON files in perf_analyzer's format whose entries name a file each, which is the payload of a request. */
 type FileListsInputsPlan = PlanOf<typeof schema>;
@@ -18,7 +17,7 @@ const schema = () =>
     kind: v.literal("file-lists"),
     files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** The key of an entry whose value is the path, relative to the working directory: `{"data": [{KEY: ["cat.jpg"]}]}`. */
-    key: v.pipe(v.string(), v.nonEmpty("must name a key")),
+    key: filledSchema("must name a key"),
     /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
     isInOrder: v.exactOptional(v.boolean()),
   });

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { readFiles } from "../file-payloads.ts";
 import type { InputKind } from "../input-kind.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** Files, each of which is the payload of a request. */
 type FilesInputsPlan = PlanOf<typeof schema>;

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { readJsonFiles } from "../json-file.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** Tensors from perf_analyzer's JSON files. */
 type JsonInputsPlan = PlanOf<typeof schema>;

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { readMessageLists } from "../messages/message-list.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** Messages of calls, from files or written in the plan. */
 type MessagesInputsPlan = PlanOf<typeof schema>;

@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { listPayloadFiles } from "../payload-folder.ts";
 import { readPayloadLists } from "../payload-list.ts";
-import { pathSchema } from "./path-schema.ts";
 
 /** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
 type PayloadsInputsPlan = PlanOf<typeof schema>;

@@ -1,5 +1,5 @@
 import { type Text, word } from "../../plan/messages.ts";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nameHint } from "../../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { parseLossless } from "../../service/lossless-json.ts";
@@ -117,10 +117,9 @@ class MessageList {
     const [key] = keys;
     if (key === undefined || keys.length > 1 || !KEYS.some((one) => one === key)) {
       const unknown = keys.find((one) => !KEYS.some((known) => known === one));
-      const near = unknown === undefined ? undefined : nearestName(unknown, KEYS);
       const message =
         unknown === undefined ? `must have one of ${KEYS.join(", ")}` : `has the unknown field '${unknown}'`;
-      this.report(place, message, near === undefined ? ENTRY_HINT : `Did you mean ${near}?`);
+      this.report(place, message, nameHint(unknown ?? "", KEYS, ENTRY_HINT));
       return;
     }
     const value = fields[key];

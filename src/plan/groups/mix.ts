@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { numberHint } from "../nearest-name.ts";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
-import { atLeast, filledSchema, isWhole, lazySchema, type PlanOf, withHint } from "../schema.ts";
+import { atLeast, filledSchema, isWhole, lazySchema, type PlanOf, protocolSchema, withHint } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";
 import { tagsSchema } from "./tags.ts";
 
@@ -36,7 +36,7 @@ export function mixSchema() {
   return v.object({
     kind: v.literal("mix"),
     /** `grpc` when any member uses it. */
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    protocol: protocolSchema(),
     /** Whether any member streams. */
     isStreaming: v.boolean(),
     /** Throughput counts requests, because the members' items differ. */

@@ -98,7 +98,7 @@ export class Conductor implements LevelHost {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
     // An ended run sends nothing more while it reads counters and waits for responses.
-    void signal.stopped.then(() => this.sender.set({ quota: 0 }));
+    void signal.stopped.then(() => this.sender.change({ quota: 0 }));
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
     try {
@@ -107,11 +107,8 @@ export class Conductor implements LevelHost {
       if (first !== undefined && this.isWhole) void this.sender.prepare(first.load);
       await this.parts.rehearse?.();
       this.startNs = nowNs();
-      this.sender.beginRun({
-        startNs: this.startNs,
-        hasTimeline: hasPhases(load),
-        ...(hasTokens ? { tokens: tokenOptionsOf(plan, observer) } : {}),
-      });
+      const tokens = hasTokens ? tokenOptionsOf(plan, observer) : undefined;
+      this.sender.change({ run: { startNs: this.startNs, hasTimeline: hasPhases(load), tokens } });
       if (plan.behaviour?.skipsRunCounters !== true) before = await session.counters();
       this.watchAssertions();
       await this.runLevels(first);

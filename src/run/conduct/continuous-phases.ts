@@ -115,7 +115,8 @@ export class ContinuousPhases implements LevelSequence {
     const { unit } = phase.load.search;
     observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
     this.begin(upcoming, atNs, isCut && current !== undefined);
-    this.host.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY);
+    const quota = mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY;
+    this.host.sender.change({ next: { quota } });
   }
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */
@@ -123,7 +124,7 @@ export class ContinuousPhases implements LevelSequence {
     const { policy, sender, abort } = this.host;
     const { isWarmup } = step;
     policy.isWarmingUp = isWarmup;
-    sender.set({ isWarmup });
+    sender.change({ isWarmup });
     if (isWarmup) {
       this.level = undefined;
       abort?.pause();

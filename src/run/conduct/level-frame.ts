@@ -56,10 +56,17 @@ export class LevelFrame {
     const { sender, isScheduled, plan, handOver } = this.context;
     // Other ranks may still measure.
     const dueNs = isScheduled && !plan.client.isMpi ? endNs : undefined;
-    const unsent = sender.takeUnsent(dueNs);
+    const state = this.skipDue(dueNs);
     // A phase sends until the next one begins.
-    if (dueNs !== undefined && handOver === undefined) sender.set({ quota: 0 });
-    this.unsent = await unsent;
+    if (dueNs !== undefined && handOver === undefined) sender.change({ quota: 0 });
+    this.unsent = await state;
+  }
+
+  /** Returns what was not sent in time. @param dueNs skips the requests that are due by then and not sent. Undefined: none */
+  private async skipDue(dueNs: number | undefined): Promise<Unsent> {
+    const { sender } = this.context;
+    if (dueNs !== undefined) sender.change({ skipsDueNs: dueNs });
+    return (await sender.until({ kind: "now" })).unsent;
   }
 
   /** Returns the result of a level measured in one window. */
@@ -98,12 +105,11 @@ export class LevelFrame {
 
   /** Ends the only window and changes to the next load at the same moment. */
   async cutAndChange(handOver: HandOver): Promise<LevelResult> {
-    const { sender } = this.context;
     const endNs = this.clock.nowNs();
     const ended = Promise.all([
       // The window ends now; only the server's counters are awaited.
       this.windows.cutLast(endNs),
-      sender.takeUnsent(endNs),
+      this.skipDue(endNs),
     ]);
     ended.catch(() => {});
     this.isHandedOver = true;

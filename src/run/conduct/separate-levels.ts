@@ -67,7 +67,7 @@ export class SeparateLevels implements LevelSequence {
     const { unit } = step.phase.load.search;
     const run = new LevelRun(host.contextOf(step), step.level);
     host.beginSending();
-    sender.set({ isWarmup: false });
+    sender.change({ isWarmup: false });
     if (host.isWhole) {
       // Send nothing before the window begins, and nothing after the last requested request.
       await Promise.race([sender.stop(), signal.stopped]);
@@ -75,13 +75,13 @@ export class SeparateLevels implements LevelSequence {
       host.announce();
       observer.onLevelStart?.(unit, step.level, false);
       await run.begin(ready);
-      await Promise.race([sender.start(step.load, run.minimums ?? host.quota), signal.stopped]);
+      await Promise.race([sender.start(step.load, { quota: run.minimums ?? host.quota }), signal.stopped]);
       const result = await run.measure();
       await host.checkOnce();
       return result;
     }
     // Changing schedules waits for outstanding requests, which may never be answered.
-    await Promise.race([sender.start(step.load, Number.POSITIVE_INFINITY), signal.stopped]);
+    await Promise.race([sender.start(step.load, { quota: Number.POSITIVE_INFINITY }), signal.stopped]);
     host.announce();
     observer.onLevelStart?.(unit, step.level, false);
     await host.checkOnce();
@@ -135,7 +135,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   const isWarmedUp = level.count + level.durationMs > 0;
   if (!isWarmedUp) await run.lead(clock.nowNs());
   policy.isWarmingUp = isWarmedUp;
-  sender.set({ isWarmup: isWarmedUp });
+  sender.change({ isWarmup: isWarmedUp });
   const leading = leadIn(level);
   await level.onStart(isWarmedUp);
   const tally = await leading;
@@ -146,10 +146,10 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   const startNs = clock.nowNs();
   await sender.drain();
   // The measurement must not depend on the length of the warm-up.
-  sender.set({ isWarmup: false, rewinds: isWarmedUp });
+  sender.change({ isWarmup: false, rewinds: isWarmedUp });
   if (isWarmedUp) void level.onStart(false);
   await run.discardAndContinue(startNs);
-  sender.set({ quota: level.quota });
+  sender.change({ quota: level.quota });
   return run.measure();
 }
 
@@ -163,7 +163,7 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
   const before = await sender.until({ kind: "now" });
   const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
-  await Promise.race([sender.start(step, Number.POSITIVE_INFINITY), signal.stopped]);
+  await Promise.race([sender.start(step, { quota: Number.POSITIVE_INFINITY }), signal.stopped]);
   if (durationMs > 0) await sleepUnless(durationMs, signal.stopped, clock);
   const restOf = async (): Promise<number> =>
     count - ((await sender.until({ kind: "now" })).sentCount - before.sentCount);

@@ -30,21 +30,24 @@ export function warmUpStep(step: LoadStep, count: number, durationMs: number): L
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */
 export async function warmUp({ sender, clock, policy, signal, step, count, durationMs }: WarmUp): Promise<WarmUpTally> {
-  sender.set({ isWarmup: true });
+  sender.change({ isWarmup: true });
   policy.isWarmingUp = true;
   const before = await sender.until({ kind: "now" });
-  await Promise.race([sender.start(step, durationMs > 0 ? Number.POSITIVE_INFINITY : count), signal.stopped]);
+  await Promise.race([
+    sender.start(step, { quota: durationMs > 0 ? Number.POSITIVE_INFINITY : count }),
+    signal.stopped,
+  ]);
   if (durationMs > 0) {
     await sleepUnless(durationMs, signal.stopped, clock);
     const { sentCount } = await sender.until({ kind: "now" });
-    sender.set({ quota: Math.max(0, count - (sentCount - before.sentCount)) });
+    sender.change({ quota: Math.max(0, count - (sentCount - before.sentCount)) });
   }
   await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   await Promise.race([sender.stop(), signal.stopped]);
   await sender.drain();
   policy.isWarmingUp = false;
   // The measurement must not depend on the length of the warm-up.
-  sender.set({ isWarmup: false, rewinds: true });
+  sender.change({ isWarmup: false, rewinds: true });
   const { sentCount, failedCount } = await sender.until({ kind: "now" });
   return { sentCount: sentCount - before.sentCount, failedCount: failedCount - before.failedCount };
 }

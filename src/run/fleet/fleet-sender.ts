@@ -9,15 +9,14 @@ import { takeTokensOf } from "../send/local-sender.ts";
 import type {
   ClosedSender,
   Drained,
+  LevelStart,
   LoadChange,
   LoadSender,
   LoadStep,
   Moment,
-  QueryMinimums,
   RunStart,
   SenderState,
   TakenSpan,
-  Unsent,
 } from "../send/messages.ts";
 import {
   joinBegun,
@@ -121,42 +120,40 @@ export class FleetSender implements LoadSender {
     await this.gather(ask);
   }
 
-  beginRun(run: RunStart): void {
-    this.lost.beginRun(run.startNs);
-    const { plan } = this.joined ?? {};
-    const options = run.tokens;
-    if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, run.startNs, options));
-    for (const sender of this.senders) sender.beginRun(run);
-  }
-
   async prepare(...message: Parameters<LoadSender["prepare"]>): Promise<boolean> {
     return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
-  async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
+  async start(step: LoadStep, { quota }: LevelStart): Promise<void> {
     await this.prepare(step, "start");
-    // The schedules of all senders have it in common.
-    const startNs = this.clock.nowNs() + START_AHEAD_NS;
+    const start = this.startTogether(quota, START_AHEAD_NS);
+    return this.all((sender) => sender.start(step, start));
+  }
+
+  /** The schedules of all senders have their start in common. */
+  private startTogether<Q extends LevelStart["quota"]>(quota: Q, aheadNs: number): LevelStart<Q> {
     const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
-    return this.all((sender) => sender.start(step, quota, startNs, firstNumber));
+    return { quota, atNs: this.clock.nowNs() + aheadNs, firstNumber };
   }
 
-  change(quota: number): void {
-    const startNs = this.clock.nowNs() + CHANGE_AHEAD_NS;
-    const firstNumber = this.data.begin(quota);
-    for (const sender of this.senders) sender.change(quota, startNs, firstNumber);
-  }
-
-  set(change: LoadChange): void {
-    const { quota, isWarmup, rewinds, resumesTokens } = change;
+  change(change: LoadChange): void {
+    const { run, next, quota, resumesTokens, rewinds, isWarmup } = change;
+    if (run !== undefined) this.beginRun(run);
+    const start = next && { next: this.startTogether(next.quota, CHANGE_AHEAD_NS) };
     if (quota !== undefined) this.data.add(quota);
+    if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
+    if (rewinds === true) this.data.rewind(this.progress().sentCount);
     if (isWarmup === true) {
       this.lost.beginWindow(undefined);
       this.withTokens((tokens) => tokens.warmUp());
     }
-    if (rewinds === true) this.data.rewind(this.progress().sentCount);
-    if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
-    for (const sender of this.senders) sender.set(change);
+    for (const sender of this.senders) sender.change({ ...change, ...start });
+  }
+
+  private beginRun({ startNs, tokens: options }: RunStart): void {
+    this.lost.beginRun(startNs);
+    const { plan } = this.joined ?? {};
+    if (options !== undefined) this.withTokens((tokens) => plan && tokens.begin(plan, startNs, options));
   }
 
   async stop(): Promise<void> {
@@ -190,16 +187,6 @@ export class FleetSender implements LoadSender {
       this.each((sender) => sender.counts()),
       this.lost.states,
     );
-  }
-
-  async takeUnsent(atNs?: number): Promise<Unsent> {
-    const parts = await this.gather((sender) => sender.takeUnsent(atNs));
-    const delayed = known(parts.map((part) => part.delayed));
-    const longestNs = Math.max(...delayed.map((part) => part.longestNs));
-    return {
-      ...sumsOf(parts, ["count"]),
-      delayed: delayed.length === 0 ? undefined : { ...sumsOf(delayed, ["count"]), longestNs },
-    };
   }
 
   async drain(which?: "all" | "judged"): Promise<Drained> {

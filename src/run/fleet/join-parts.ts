@@ -7,7 +7,7 @@ import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import { type LostShare, REQUEST_COUNTS, type SendingHost, type SessionTally } from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
-import type { SenderState, SenderTotals } from "../send/messages.ts";
+import type { SenderState, SenderTotals, Unsent } from "../send/messages.ts";
 
 /** What several senders report, as that of one. */
 
@@ -36,6 +36,16 @@ export function joinStates(parts: readonly SenderState[]): SenderState {
     ...sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", "quota", ...ends]),
     isSending: parts.some(({ isSending }) => isSending),
     lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+    unsent: joinUnsent(parts.map(({ unsent }) => unsent)),
+  };
+}
+
+function joinUnsent(parts: readonly Unsent[]): Unsent {
+  const delayed = known(parts.map((part) => part.delayed));
+  const longestNs = Math.max(...delayed.map((part) => part.longestNs));
+  return {
+    ...sumsOf(parts, ["count"]),
+    delayed: delayed.length === 0 ? undefined : { ...sumsOf(delayed, ["count"]), longestNs },
   };
 }
 
@@ -55,7 +65,8 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
 /** Returns where a sender stood that is gone: what it had reported as ended was sent. */
 export function stateOfEnded({ completedCount, failedCount, cancelledCount, lastSuccessNs }: SenderState): SenderState {
   const endedCount = completedCount + failedCount + cancelledCount;
-  const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false };
+  const unsent = { count: 0, delayed: undefined };
+  const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false, unsent };
   return { ...nothing, completedCount, failedCount, cancelledCount, lastSuccessNs, sentCount: endedCount, endedCount };
 }
 

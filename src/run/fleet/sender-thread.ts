@@ -71,7 +71,7 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
 }
 
 /** Messages whose moment is part of what is measured. */
-const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "cut", "takeUnsent"];
+const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "cut"];
 
 /** Opens a plan's target in this thread, and sends a share of its load until the conductor ends it. */
 class SenderThread {

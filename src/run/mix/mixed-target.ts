@@ -3,7 +3,7 @@ import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError } from "../../plan/problem.ts";
 import { memberPlansOf, membersOf } from "../../registry/mix.ts";
-import type { ServiceTraits } from "../../service/service.ts";
+import { modelNamed, SEPARATE_REQUESTS, type ServiceTraits } from "../../service/service.ts";
 import type { ResponseNeeds } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
 import {
@@ -140,16 +140,9 @@ function mixSessions(members: readonly MemberSession[], responses: readonly Resp
 function mixServices(members: readonly MemberSession[]): ServiceTraits {
   const services = members.map(({ session }) => session.service);
   return {
-    model: {
-      name: services.map(({ model }) => model.name).join(", "),
-      version: "",
-      maxBatchSize: 0,
-      inputs: [],
-      outputs: [],
-    },
+    model: modelNamed(services.map(({ model }) => model.name).join(", ")),
     wire: services.every(({ wire }) => wire === "http") ? "http" : "grpc",
-    batchSize: 1,
-    isSequence: false,
+    ...SEPARATE_REQUESTS,
     isDecoupled: services.some(({ isDecoupled }) => isDecoupled),
     hasManyResponses: services.some(({ hasManyResponses }) => hasManyResponses === true),
     warnings: [],

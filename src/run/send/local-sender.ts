@@ -32,6 +32,7 @@ import { type BeginChange, LoadStarter } from "./load-starter.ts";
 import type {
   ClosedSender,
   Drained,
+  LevelStart,
   LoadChange,
   LoadSender,
   LoadStep,
@@ -41,7 +42,6 @@ import type {
   SenderState,
   SenderTotals,
   TakenSpan,
-  Unsent,
 } from "./messages.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
@@ -97,8 +97,8 @@ class Ownership {
     return ownDrive(driveOf(this.parts, step), this.whole, this.parts.driver);
   }
 
-  /** Sets the load that runs from now on. @param firstNumber see {@link LoadSender.start} */
-  use(owned: OwnedDrive, firstNumber?: number): void {
+  /** Sets the load that runs from now on. @param firstNumber see {@link LevelStart} */
+  use(owned: OwnedDrive, firstNumber: number | undefined): void {
     this.running = owned;
     const { whole, share } = owned;
     if (this.whole.count === 1) return;
@@ -149,6 +149,8 @@ export class LocalSender implements LoadSender {
   private readonly owned: Ownership;
   /** What is owned of the load that is prepared. */
   private nextOwned: OwnedDrive | undefined;
+  /** Number of requests of the load that runs that were skipped last. */
+  private skippedCount = 0;
 
   constructor(parts: LocalSenderParts) {
     this.parts = parts;
@@ -156,12 +158,6 @@ export class LocalSender implements LoadSender {
     this.driver = parts.driver;
     this.loads = new LoadStarter(parts.driver);
     this.counter = new WindowCounter({ ...parts, sends: parts.driver });
-  }
-
-  beginRun({ startNs, tokens, hasTimeline }: RunStart): void {
-    const { parts } = this;
-    if (tokens !== undefined) parts.tokens?.begin(parts.plan, startNs, tokens);
-    if (hasTimeline) parts.meter.runTimeline = new Timeline(startNs);
   }
 
   async prepare(step: LoadStep, way: "check" | "open" | "start" | "change" = "open"): Promise<boolean> {
@@ -180,9 +176,9 @@ export class LocalSender implements LoadSender {
     return leastInFlightOf(drive) <= driver.maxOutstanding;
   }
 
-  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void> {
+  start(step: LoadStep, { quota, atNs, firstNumber }: LevelStart): Promise<void> {
     const owned = this.owned.of(step);
-    this.owned.use(owned, firstNumber);
+    this.use(owned, firstNumber);
     if (typeof quota !== "number") this.endAtMinimums(quota);
     const most = this.owned.shareOf(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
     return this.loads.start(owned.drive, most, atNs);
@@ -203,24 +199,39 @@ export class LocalSender implements LoadSender {
     };
   }
 
-  change(quota: number, atNs?: number, firstNumber?: number): void {
-    const { next, nextOwned } = this;
-    this.next = undefined;
-    if (nextOwned !== undefined) this.owned.use(nextOwned, firstNumber);
-    this.driver.onAllSent = undefined;
-    next?.(this.owned.shareOf(quota), atNs);
+  private use(owned: OwnedDrive, firstNumber: number | undefined): void {
+    this.skippedCount = 0;
+    this.owned.use(owned, firstNumber);
   }
 
-  set({ quota, isWarmup, rewinds, resumesTokens }: LoadChange): void {
+  change({ run, skipsDueNs, next, quota, resumesTokens, rewinds, isWarmup }: LoadChange): void {
+    const { driver, owned } = this;
     const { canceller, meter, tokens } = this.parts;
-    if (quota !== undefined) this.driver.quota = this.owned.shareOf(quota);
+    if (run !== undefined) this.beginRun(run);
+    if (skipsDueNs !== undefined) this.skippedCount = driver.load.takeUnsent?.(skipsDueNs) ?? 0;
+    if (next !== undefined) this.beginNext(next);
+    if (quota !== undefined) driver.quota = owned.shareOf(quota);
     if (resumesTokens === true) tokens?.resume();
-    if (rewinds === true) this.driver.rewind();
+    if (rewinds === true) driver.rewind();
     if (isWarmup === undefined) return;
     if (canceller !== undefined) canceller.isEnabled = !isWarmup;
     if (!isWarmup) return;
     meter.pause();
     tokens?.warmUp();
+  }
+
+  private beginRun({ startNs, tokens, hasTimeline }: RunStart): void {
+    const { parts } = this;
+    if (tokens !== undefined) parts.tokens?.begin(parts.plan, startNs, tokens);
+    if (hasTimeline) parts.meter.runTimeline = new Timeline(startNs);
+  }
+
+  private beginNext({ quota, atNs, firstNumber }: LevelStart<number>): void {
+    const { next, nextOwned } = this;
+    this.next = undefined;
+    if (nextOwned !== undefined) this.use(nextOwned, firstNumber);
+    this.driver.onAllSent = undefined;
+    next?.(this.owned.shareOf(quota), atNs);
   }
 
   stop(): Promise<void> {
@@ -285,10 +296,11 @@ export class LocalSender implements LoadSender {
   }
 
   progress(): SenderState {
-    const { sentCount, endedCount, outstanding, activeLanes, quota, isSending, ended } = this.driver;
+    const { sentCount, endedCount, outstanding, activeLanes, quota, isSending, ended, delayedByLimit } = this.driver;
     const { completedCount, failedCount, cancelledCount, lastSuccessNs } = ended;
     const counts = { sentCount, endedCount, completedCount, failedCount, cancelledCount };
-    return { ...counts, outstanding, activeLanes, quota, isSending, lastSuccessNs };
+    const unsent = { count: this.skippedCount, delayed: delayedByLimit };
+    return { ...counts, outstanding, activeLanes, quota, isSending, lastSuccessNs, unsent };
   }
 
   counts(): ProgressCounts {
@@ -297,11 +309,6 @@ export class LocalSender implements LoadSender {
     let openResponses = 0;
     for (const { isActive, messageCount } of client.calls) if (isActive) openResponses += messageCount;
     return { sentCount, completedCount, failedCount, cancelledCount, outstanding, openResponses };
-  }
-
-  async takeUnsent(atNs?: number): Promise<Unsent> {
-    const { load, delayedByLimit } = this.driver;
-    return { count: (atNs !== undefined && load.takeUnsent?.(atNs)) || 0, delayed: delayedByLimit };
   }
 
   async drain(which: "all" | "judged" = "all"): Promise<Drained> {

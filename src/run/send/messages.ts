@@ -47,6 +47,8 @@ export interface SenderState extends RequestCounts {
   readonly isSending: boolean;
   /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
+  /** What the load that runs did not send in time. */
+  readonly unsent: Unsent;
 }
 
 /** What may be awaited of a load. A new wait for a number or a state of requests resolves the previous one. */
@@ -64,16 +66,32 @@ export type Moment =
   /** The end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
   | { readonly kind: "round-ends" };
 
-/** What changes in how the load that runs is sent and counted. Absent: it stays. */
+/** What changes in how requests are sent and counted, in this order. Absent: it stays. */
 export interface LoadChange {
+  /** A run begins. */
+  readonly run?: RunStart;
+  /** Requests that are due by then and not sent are skipped. */
+  readonly skipsDueNs?: number;
+  /** The level that was prepared begins, at once: requests in flight end under it. */
+  readonly next?: LevelStart<number>;
   /** Number of requests to send from now on; 0: none but the ends of open sequences. */
   readonly quota?: number;
-  /** Whether requests belong to a warm-up: none of them is cancelled on purpose. Nothing is counted from its beginning until the next window. */
-  readonly isWarmup?: boolean;
-  /** The data restarts at its first step. */
-  readonly rewinds?: boolean;
   /** Another window of tokens follows the last cut. Whether one does is decided after it. */
   readonly resumesTokens?: true;
+  /** The data restarts at its first step. */
+  readonly rewinds?: boolean;
+  /** Whether requests belong to a warm-up: none of them is cancelled on purpose. Nothing is counted from its beginning until the next window. */
+  readonly isWarmup?: boolean;
+}
+
+/** How a level starts. */
+export interface LevelStart<Quota = number | QueryMinimums> {
+  /** Maximum number of requests, or what ends the load otherwise. */
+  readonly quota: Quota;
+  /** Start of a schedule, which several senders have in common. Absent: now. */
+  readonly atNs?: number;
+  /** Number of requests that all senders have sent of the data. Absent: unknown; each continues with its part of the data. */
+  readonly firstNumber?: number | undefined;
 }
 
 /** What a run measures beside its windows. */
@@ -88,7 +106,7 @@ export interface RunStart {
 
 /** What a load did not send in time. */
 export interface Unsent {
-  /** Requests that were due and not sent, and are skipped. */
+  /** Requests that were due and not sent, and were skipped last. */
   readonly count: number;
   /** Requests delayed by the load's limit of outstanding requests; undefined without a limit. */
   readonly delayed: DelayedRequests | undefined;
@@ -126,23 +144,16 @@ export type TakenSpan =
  * them, see {@link Share}.
  */
 export interface LoadSender {
-  beginRun(run: RunStart): void;
   /**
    * Opens the connections of a level, so that its first requests do not wait for them.
    * @param way "check": opens nothing, and reports a level above the limit of outstanding requests; then sends nothing more. "start": a level can
-   * then start at once; a schedule waits for the requests before it. "change": the current level continues until `change`
+   * then start at once; a schedule waits for the requests before it. "change": the current level continues until a change to this one
    * @returns whether the limit allows the level from its start. Only the host that sends knows its limits
    */
   prepare(step: LoadStep, way?: "check" | "open" | "start" | "change"): Promise<boolean>;
-  /**
-   * Starts a level, or changes to another one without a pause.
-   * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule, which several senders have in common. Default: now
-   * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
-   */
-  start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
-  /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
-  change(quota: number, atNs?: number, firstNumber?: number): void;
-  set(change: LoadChange): void;
+  /** Starts a level, or changes to another one without a pause. */
+  start(step: LoadStep, start: LevelStart): Promise<void>;
+  change(change: LoadChange): void;
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void>;
   /** Cancels requests in flight. @param which "unsent": those that wait for a connection. Default: all */
@@ -156,8 +167,6 @@ export interface LoadSender {
   progress(): SenderState;
   /** Like `progress`, for a display: it looks at every lane. */
   counts(): ProgressCounts;
-  /** Returns what was not sent in time. @param atNs skips the requests that are due by then and not sent. Default: none */
-  takeUnsent(atNs?: number): Promise<Unsent>;
 
   /** Judges and counts what has ended. @param which "judged": only passes the records of what was judged already. Default: all */
   drain(which?: "all" | "judged"): Promise<Drained>;

@@ -1,7 +1,7 @@
 import { keysWith } from "../../measure/metrics/catalogue.ts";
 import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { defined } from "../../plan/defined.ts";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import type { AssertedMetric, GoodputLimits } from "../assertion.ts";
 import { limitsOf } from "../assertions.ts";
@@ -86,7 +86,7 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
   if (statistic === undefined) {
     const names = ["p50", "p90", "p95", "p99", "p99.9", ...METRIC_WORDS];
     const near = suggestMetric(word) ?? nearestName(word, names);
-    const hint = near === undefined ? `The metrics are ${names.join(", ")}.` : `Did you mean ${near}?`;
+    const hint = nearHint(near, `The metrics are ${names.join(", ")}.`);
     problems.push(problem("unknown-name", path, `there is no metric ${word}`, hint));
     return undefined;
   }

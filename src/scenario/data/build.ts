@@ -1,4 +1,4 @@
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nameHint, nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { IN_BRACKETS } from "../../plan/schema.ts";
 import { registerUrl } from "../../plan/secrets.ts";
@@ -148,9 +148,7 @@ function hintOfName(name: string, names: readonly string[], { codeOnly }: Family
   if (codeOnly.includes(name)) return WRITE_CODE;
   const renamed = renamedInData(name);
   if (renamed !== undefined) return renamed;
-  const near = nearestName(name, names);
-  if (near !== undefined) return `Did you mean ${near}?`;
-  return guessedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`;
+  return nameHint(name, names, guessedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`);
 }
 
 /** Returns the name and the body of a call; an empty list when the value is not a call. */
@@ -206,7 +204,7 @@ function findMissing(missing: readonly string[], all: Data, known: readonly stri
       if (near !== undefined) meant.set(near, key);
       const list = `Remove it or correct its name. The options are ${known.join(", ")}.`;
       const guessed = near === undefined ? guessedOption(keys, "data") : renamedOption(keys, "data", known);
-      const hint = guessed ?? (near === undefined ? list : `Did you mean ${near}?`);
+      const hint = guessed ?? nearHint(near, list);
       return problem("unknown-name", keys.join("."), "is not an option here", hint);
     });
   const absent = missing

@@ -1,9 +1,8 @@
-import { nearestName } from "../../plan/nearest-name.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { type Scenario, type ScenarioDefinition, type ScenarioExtras, scenarioOf } from "../define.ts";
 import type { PartKind } from "../form.ts";
-import type { ParameterTable, ParameterValue } from "../params/parameter.ts";
+import { type ParameterTable, type ParameterValue, parameterHint } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
 import { createReaders, isData, WRITE_CODE } from "./build.ts";
 import { type DataDocument, parseData } from "./document.ts";
@@ -151,9 +150,7 @@ function checkReferences(value: unknown, path: string, names: readonly string[])
   return textsOf(value, [path]).flatMap(([keys, text]) =>
     marksOf(text).flatMap((name) => {
       if (names.includes(name)) return [];
-      const near = nearestName(name, names);
-      const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;
-      const hint = near === undefined ? known : `Did you mean \${${near}}?`;
+      const hint = parameterHint(name, names, (near) => `\${${near}}`);
       return [
         problem("invalid-value", keys.join("."), `there is no parameter ${name || "without a name"}`, hint, text),
       ];

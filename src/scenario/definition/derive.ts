@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { NamedKey, StatisticOf } from "../../measure/metrics/catalogue.ts";
 import { customFactsEntries, type DerivedPlan } from "../../plan/assertions.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
-import { type OutputOf, recordSchema } from "../../plan/schema.ts";
+import { filledSchema, type OutputOf, recordSchema } from "../../plan/schema.ts";
 import type { MetricName } from "../assertion.ts";
 import { strictOptions } from "../fields.ts";
 
@@ -50,7 +50,7 @@ const NAME = /^[A-Za-z]\w*$/;
 
 /** Returns the schema of derived metrics by name. */
 export function deriveSchema() {
-  const expression = v.pipe(v.string(), v.nonEmpty("must be a JMESPath expression, or a function"));
+  const expression = filledSchema("must be a JMESPath expression, or a function");
   const fn = v.custom<PlannedFunction>((input) => typeof input === "function");
   const value = v.union([expression, fn], "must be a JMESPath expression, or a function of the metrics of a level");
   const name = v.pipe(v.string(), v.regex(NAME, "must be a name of letters, digits and underscores"));

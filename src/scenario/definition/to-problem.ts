@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { hintOf } from "../../plan/schema.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
@@ -76,8 +76,8 @@ function unknownOption(issue: v.BaseIssue<unknown>, keys: readonly string[], pat
   const renamed = renamedOption(keys, "code", names);
   const near = nearestName(keys.at(-1) ?? "", names);
   const known = names.length === 0 ? "" : ` The options are ${names.join(", ")}.`;
-  const otherwise = (): string => guessedOption(keys) ?? `Remove it or correct its name.${known}`;
-  const hint = renamed ?? (near === undefined ? otherwise() : `Did you mean ${near}?`);
+  const otherwise = guessedOption(keys) ?? `Remove it or correct its name.${known}`;
+  const hint = renamed ?? nearHint(near, otherwise);
   return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) ?? near };
 }
 

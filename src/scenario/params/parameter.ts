@@ -1,3 +1,4 @@
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseMore } from "../arguments.ts";
 
@@ -143,4 +144,11 @@ function create<T extends ParameterValue>(
   const isOptions = first === undefined || (typeof first === "object" && first !== null);
   if (first !== undefined && isOptions && options !== undefined) refuseMore(`param.${kind}(options)`, [first, options]);
   return isOptions ? { kind, options: first ?? {} } : { kind, initial: first as T, options: options ?? {} };
+}
+
+/** Returns the hint on a mistyped name of a parameter. @param write writes a parameter as it is used. Default: its name */
+export function parameterHint(name: string, names: readonly string[], write = (near: string) => near): string {
+  const near = nearestName(name, names);
+  const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;
+  return nearHint(near && write(near), known);
 }

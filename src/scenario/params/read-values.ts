@@ -1,11 +1,11 @@
 import type { Text } from "../../plan/messages.ts";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nearHint } from "../../plan/nearest-name.ts";
 import type { ParameterSource, ParametersPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { PARAMETER_KINDS } from "./kinds.ts";
-import type { ParameterValue } from "./parameter.ts";
+import { type ParameterValue, parameterHint } from "./parameter.ts";
 import { checkTable, type NamedParameter } from "./table.ts";
 
 /** Values that a user gives to parameters. */
@@ -77,11 +77,10 @@ function readAssignments(
 }
 
 function unknownName(name: string, parameters: readonly NamedParameter[]): Problem {
-  const names = parameters.map((parameter) => parameter.name);
-  const near = nearestName(name, names);
-  const known =
-    names.length === 0 ? "The scenario has no parameters (params)." : `The parameters are ${names.join(", ")}.`;
-  const hint = near === undefined ? known : `Did you mean ${near}?`;
+  const hint = parameterHint(
+    name,
+    parameters.map((parameter) => parameter.name),
+  );
   return problem("unknown-name", [SET, ` ${name}`], "is not a parameter of the scenario", hint);
 }
 
@@ -95,8 +94,7 @@ function readDefault({ name, variable, kind, initial }: NamedParameter, problems
 function readText({ kind, options }: NamedParameter, { path, text }: GivenText, problems: Problem[]) {
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
-  const near = PARAMETER_KINDS[kind].nearest?.(text, options);
-  const hint = near === undefined ? "" : `Did you mean ${near}?`;
+  const hint = nearHint(PARAMETER_KINDS[kind].nearest?.(text, options), "");
   const message = `must be ${PARAMETER_KINDS[kind].describe(options)}`;
   problems.push(problem("invalid-value", path, message, hint, maskSecrets(showValue(text))));
   return undefined;

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nameHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { listCalls } from "../form.ts";
@@ -84,8 +84,7 @@ function toProblem(path: string, issue: v.BaseIssue<unknown>, names: readonly st
   if (issue.type !== "strict_object" || issue.expected !== "never")
     return problem("invalid-value", [path, ...keys].join("."), issue.message, NO_HINT, showValue(issue.input));
   const known = ["description", ...names].filter((name) => name !== "values");
-  const near = nearestName(keys.at(-1) ?? "", known);
-  const hint = near === undefined ? `The options are ${known.join(", ")}.` : `Did you mean ${near}?`;
+  const hint = nameHint(keys.at(-1) ?? "", known, `The options are ${known.join(", ")}.`);
   return problem("unknown-name", [path, ...keys].join("."), "is not an option here", hint);
 }
 

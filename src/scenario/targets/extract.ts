@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { customFactsEntries } from "../../plan/assertions.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
-import { lazySchema, recordSchema } from "../../plan/schema.ts";
+import { filledSchema, lazySchema, recordSchema } from "../../plan/schema.ts";
 import type { ExtractPlan } from "../../service/response-reader.ts";
 import type { ScenarioResponse } from "../../service/scenario-response.ts";
 import { expressionSchema, strictOptions } from "../fields.ts";
@@ -59,7 +59,7 @@ function extractFieldOf<F>(explain: (input: unknown) => string | undefined) {
   const described = strictOptions({ value, ...customFactsEntries() });
   const isDescribed = (input: unknown): boolean => typeof input === "object" && input !== null;
   const one = lazySchema<F | ExtractedValue<F>>((input) => (isDescribed(input) ? described : value));
-  const names = v.pipe(v.string(), v.nonEmpty("must have a name"));
+  const names = filledSchema("must have a name");
   return landing(v.optional(recordSchema(names, one, "must be values by name")), "extract", toExtractPlan<F>);
 }
 

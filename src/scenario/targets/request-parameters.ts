@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { recordSchema } from "../../plan/schema.ts";
+import { filledSchema, recordSchema } from "../../plan/schema.ts";
 import { isParameterValue, type RequestParameterPlan } from "../../service/triton/parameters.ts";
 
 /**
@@ -14,11 +14,7 @@ export function parametersSchema() {
     (input) => isParameter(input) && isParameterValue(toParameterPlan(input)),
     "must be true, false, text, a number, a bigint of 64 bits or { double: … }",
   );
-  return recordSchema(
-    v.pipe(v.string(), v.nonEmpty("must have a name")),
-    parameter,
-    "must be values by the parameter's name",
-  );
+  return recordSchema(filledSchema("must have a name"), parameter, "must be values by the parameter's name");
 }
 
 /** Converts a parameter to that of a plan. */

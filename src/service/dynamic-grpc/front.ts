@@ -1,9 +1,18 @@
 import type protobuf from "protobufjs";
-import { nearestName } from "../../plan/nearest-name.ts";
+import { nameHint } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { createResponseReader } from "../response-reader.ts";
-import type { Ask, ListedModel, MessageForm, ModelInfo, Service, ServiceFront } from "../service.ts";
+import {
+  type Ask,
+  type ListedModel,
+  type MessageForm,
+  type ModelInfo,
+  modelNamed,
+  SEPARATE_REQUESTS,
+  type Service,
+  type ServiceFront,
+} from "../service.ts";
 import { createGrpcCallCodec } from "./codec.ts";
 import { encodeMessageJson } from "./json-to-message.ts";
 import { decodeToJson } from "./message-to-json.ts";
@@ -43,9 +52,7 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
     model: toModel(target.model, toForm(hasStream, requestType)),
     codec: createGrpcCallCodec({ method: name, callType, pacing, responseType }),
     wire: "grpc-call",
-    batchSize: 1,
-    isSequence: false,
-    isDecoupled: false,
+    ...SEPARATE_REQUESTS,
     hasManyResponses,
     ...(responseReader === undefined ? {} : { responseReader }),
     warnings,
@@ -70,14 +77,7 @@ function toForm(isStream: boolean, type: protobuf.Type | undefined): MessageForm
 }
 
 function toModel(name: string, messages?: MessageForm): ModelInfo {
-  return {
-    name,
-    version: "",
-    maxBatchSize: 0,
-    inputs: [],
-    outputs: [],
-    ...(messages === undefined ? {} : { messages }),
-  };
+  return { ...modelNamed(name), ...(messages === undefined ? {} : { messages }) };
 }
 
 /** @throws UserError when the files do not have the method */
@@ -118,9 +118,8 @@ function namesOf({ services, describe }: Reflection): Promise<readonly string[]>
 
 /** @throws UserError with the names that exist */
 function refuseMethod(name: string, names: readonly string[], whoHas: string): never {
-  const near = nearestName(name, names);
   const known = names.length === 0 ? `${whoHas} no methods` : `${whoHas} ${listNames(names)}`;
-  const hint = near === undefined ? "Give one of them." : `Did you mean ${near}?`;
+  const hint = nameHint(name, names, "Give one of them.");
   throw new UserError([
     problem("unknown-name", { setting: "target.method" }, `there is no such method: ${known}`, hint, name),
   ]);

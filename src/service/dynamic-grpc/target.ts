@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { responseRulesEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -15,7 +15,7 @@ declare module "../../plan/plan.ts" {
 
 /** Returns the schema of a target whose requests are calls of a gRPC method. */
 export function grpcTargetSchema() {
-  const path = v.pipe(v.string(), v.nonEmpty("must name a file or a folder"));
+  const path = filledSchema("must name a file or a folder");
   return v.object({
     kind: v.literal("dynamic-grpc"),
     /** `model` is the name in reports: the method, unless the user gives another one. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { mockSchema } from "../../plan/mock.ts";
 import { problem } from "../../plan/problem.ts";
-import { atLeast, isWhole, type PlanOf } from "../../plan/schema.ts";
+import { atLeast, filledSchema, isWhole, type PlanOf, protocolSchema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import type { OpenAiTargetPlan } from "../openai/target.ts";
 import { checkResponseRules, extractEntries } from "../response-reader.ts";
@@ -23,12 +23,12 @@ declare module "../../plan/plan.ts" {
 export function embeddedTargetSchema() {
   const target = v.object({
     kind: v.literal("embedded"),
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    protocol: protocolSchema(),
     isStreaming: v.boolean(),
     batchSize: v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(8, "must be 8 at most")),
     mock: mockSchema(),
     /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
-    llmPath: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must be a path"))),
+    llmPath: v.exactOptional(filledSchema("must be a path")),
     ...extractEntries(),
   });
   return v.pipe(

@@ -5,7 +5,7 @@ import type { PayloadRequest } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { EMPTY_RESPONSE, NOT_JSON } from "../response-faults.ts";
 import { createResponseReader } from "../response-reader.ts";
-import type { PayloadCodec, Service, ServiceFront } from "../service.ts";
+import { modelNamed, type PayloadCodec, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
 import { createChains } from "./chain.ts";
 import { cookieServerOf } from "./cookie-jar.ts";
 import type { HttpTargetPlan } from "./target.ts";
@@ -18,12 +18,10 @@ export function createHttpFront(target: HttpTargetPlan): ServiceFront {
 function describeService(target: HttpTargetPlan): Service {
   const responseReader = createResponseReader(target, readJson);
   return {
-    model: { name: target.path, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
+    model: modelNamed(target.path),
     codec: createHttpCodec(target),
     wire: "http",
-    batchSize: 1,
-    isSequence: false,
-    isDecoupled: false,
+    ...SEPARATE_REQUESTS,
     warnings: [],
     conversations: async () =>
       createChains({

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import { type PlanOf, wholeSchema } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf, pathSchema, wholeSchema } from "../../plan/schema.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 
 /** HTTP requests in a plan. */
@@ -24,12 +24,12 @@ const wholeForms = () =>
     v.object({ form: v.literal("text"), text: v.string(), ...typeEntry() }),
     v.object({ form: v.literal("json"), text: v.string(), ...typeEntry() }),
     v.object({ form: v.literal("bytes"), base64: v.string(), ...typeEntry() }),
-    v.object({ form: v.literal("file"), file: v.pipe(v.string(), v.nonEmpty("must name a file")), ...typeEntry() }),
+    v.object({ form: v.literal("file"), file: pathSchema(), ...typeEntry() }),
   ] as const;
 
 const partSchema = () =>
   v.object({
-    name: v.pipe(v.string(), v.nonEmpty("must have a name")),
+    name: filledSchema("must have a name"),
     /** Absent: that of the file; none for other forms. */
     fileName: v.exactOptional(v.string()),
     value: v.variant("form", [...wholeForms()]),

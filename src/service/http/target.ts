@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { atLeast, isWhole, type PlanOf } from "../../plan/schema.ts";
+import { atLeast, filledSchema, isWhole, type PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { responseRulesEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -32,7 +32,7 @@ export function httpTargetSchema() {
     /** Statuses of successful responses. Absent: 200 to 299. */
     successStatuses: v.exactOptional(v.pipe(v.array(status), v.minLength(1, "must have a status"))),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
-    apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
+    apiKeyEnv: v.exactOptional(filledSchema("must name a variable")),
     ...responseRulesEntries(),
   });
 }

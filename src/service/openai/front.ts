@@ -1,6 +1,14 @@
 import { ProtocolError } from "../../transport/failure.ts";
 import { createResponseReader } from "../response-reader.ts";
-import type { Ask, ListedModel, Query, Service, ServiceFront } from "../service.ts";
+import {
+  type Ask,
+  type ListedModel,
+  modelNamed,
+  type Query,
+  SEPARATE_REQUESTS,
+  type Service,
+  type ServiceFront,
+} from "../service.ts";
 import { createPayloadCodec } from "./codec.ts";
 import { PayloadConversation } from "./conversation.ts";
 import { splitEvents } from "./events.ts";
@@ -20,12 +28,10 @@ export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
 function describeService(target: OpenAiTargetPlan): Service {
   const { model, endpoint, isStreaming } = target;
   return {
-    model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
+    model: modelNamed(model),
     codec: createPayloadCodec(withoutLeadingSlashes(endpoint), isStreaming),
     wire: "http",
-    batchSize: 1,
-    isSequence: false,
-    isDecoupled: false,
+    ...SEPARATE_REQUESTS,
     readsFirst: isStreaming,
     conversations: async () => {
       const endMarks = { isSeen: false };
@@ -58,7 +64,7 @@ async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
   const models = (await ask(MODELS, "the list of models")) as NamedModel[];
   return models
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map((named) => ({ ...named, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+    .map((named) => ({ ...modelNamed(named.name), ...named, refusal: "" }));
 }
 
 /** A model of the list. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { extractEntries } from "../response-reader.ts";
 import { serverEntries } from "../target-schemas.ts";
 
@@ -32,7 +32,7 @@ export function openAiTargetSchema() {
     /** Whether payloads request a stream of events. */
     isStreaming: v.boolean(),
     /** Environment variable with an API key, sent as `Authorization: Bearer …` and never stored. */
-    apiKeyEnv: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a variable"))),
+    apiKeyEnv: v.exactOptional(filledSchema("must name a variable")),
     ...extractEntries(),
   });
 }

@@ -1,7 +1,7 @@
 import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
 import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
-import type { Ask, Query, Service, ServiceFront } from "../service.ts";
+import { type Ask, type Query, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
 import { createPredictCodec, predictionPath, toModelSpec } from "./codec.ts";
 import * as messages from "./messages.ts";
 import { readModel } from "./model.ts";
@@ -29,9 +29,8 @@ async function setUp(target: TfServingTargetPlan, ask: Ask): Promise<Service> {
     model,
     codec: createPredictCodec(target, model),
     wire: "grpc",
+    ...SEPARATE_REQUESTS,
     batchSize: target.batchSize,
-    isSequence: false,
-    isDecoupled: false,
     shapes: target.shapes,
     warnings: [],
   };

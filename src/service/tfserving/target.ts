@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { serverEntries, tensorEntries } from "../target-schemas.ts";
 
@@ -40,13 +40,13 @@ export function tfServingTargetSchema() {
     /** A number is a version, any other text is a version label. Empty: the server chooses. */
     modelVersion: v.string(),
     /** Signature of the model. */
-    signatureName: v.pipe(v.string(), v.nonEmpty("must name a signature")),
+    signatureName: filledSchema("must name a signature"),
     /**
      * With a `batchSize` of 2 or more the first dimension of every tensor is the batch. A shape is the whole one, or that of one item with such
      * a `batchSize`.
      */
     ...tensorEntries(),
     /** Names of the outputs to ask for. Empty: all of the signature. */
-    outputNames: v.array(v.pipe(v.string(), v.nonEmpty("must name an output"))),
+    outputNames: v.array(filledSchema("must name an output")),
   });
 }

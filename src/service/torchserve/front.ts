@@ -1,6 +1,6 @@
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
-import type { Ask, Query, Service, ServiceFront } from "../service.ts";
+import { type Ask, modelNamed, type Query, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
 import { createTorchServeCodec, predictionPath } from "./codec.ts";
 import { listTorchServeModels, managementUrlsOf } from "./list-models.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
@@ -94,12 +94,10 @@ function readStatus(body: Uint8Array): string {
 function describeService(target: TorchServeTargetPlan, warnings: readonly string[]): Service {
   const { model, modelVersion } = target;
   return {
-    model: { name: model, version: modelVersion, maxBatchSize: 0, inputs: [], outputs: [] },
+    model: modelNamed(model, modelVersion),
     codec: createTorchServeCodec(target),
     wire: "http",
-    batchSize: 1,
-    isSequence: false,
-    isDecoupled: false,
+    ...SEPARATE_REQUESTS,
     warnings,
   };
 }

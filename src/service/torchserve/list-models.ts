@@ -1,5 +1,5 @@
 import { ProtocolError } from "../../transport/failure.ts";
-import type { Ask, ListedModel, Query } from "../service.ts";
+import { type Ask, type ListedModel, modelNamed, type Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 /** The management API lists this many models at most in one response. */
@@ -38,7 +38,7 @@ async function listAt(ask: Ask, url: string | undefined): Promise<ListedModel[]>
     names.push(...response.names);
     next = response.next;
   }
-  return names.toSorted().map((name) => ({ name, version: "", maxBatchSize: 0, inputs: [], outputs: [], refusal: "" }));
+  return names.toSorted().map((name) => ({ ...modelNamed(name), refusal: "" }));
 }
 
 /** @param url undefined: the server's own address @param next where the page begins; empty: the first one */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { serverEntries } from "../target-schemas.ts";
 
 /** A TorchServe server. */
@@ -36,6 +36,6 @@ export function torchServeTargetSchema() {
       v.check((isStreaming) => !isStreaming, "must be false"),
     ),
     /** Address of the management API, which lists models. Default: the next port of the server. */
-    managementUrl: v.exactOptional(v.pipe(v.string(), v.nonEmpty("must name a server"))),
+    managementUrl: v.exactOptional(filledSchema("must name a server")),
   });
 }

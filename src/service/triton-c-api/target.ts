@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { PlanOf } from "../../plan/schema.ts";
+import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan, tritonModelEntries } from "../triton/target.ts";
 
 /** Triton in a separate process, through its C API. */
@@ -19,10 +19,10 @@ export function tritonInProcessSchema() {
   return v.object({
     kind: v.literal("triton-c-api"),
     /** Triton's installation: the folder with `lib/libtritonserver.so` and `backends`. */
-    directory: v.pipe(v.string(), v.nonEmpty("must name a folder")),
+    directory: filledSchema("must name a folder"),
     /** A folder, or another address that Triton's library supports, such as `s3://…`. */
-    modelRepository: v.pipe(v.string(), v.nonEmpty("must name a folder")),
-    model: v.pipe(v.string(), v.nonEmpty("must name a model")),
+    modelRepository: filledSchema("must name a folder"),
+    model: filledSchema("must name a model"),
     /** The form of requests; there is no network. */
     protocol: v.literal("grpc"),
     ...tritonModelEntries(),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { flagSchema, type PlanOf, wholeSchema } from "../../plan/schema.ts";
+import { filledSchema, flagSchema, type PlanOf, protocolSchema, wholeSchema } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
 import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
@@ -41,7 +41,7 @@ export function tritonTargetSchema() {
   const target = v.object({
     kind: v.literal("triton"),
     ...serverEntries(),
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    protocol: protocolSchema(),
     ...tritonModelEntries(),
     ...tritonServerEntries(),
     /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
@@ -101,7 +101,7 @@ export function tritonModelEntries() {
     /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
     composingModels: v.array(
       v.object({
-        name: v.pipe(v.string(), v.nonEmpty("must name a model")),
+        name: filledSchema("must name a model"),
         /** Empty: the running version. */
         version: v.string(),
       }),

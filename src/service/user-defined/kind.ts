@@ -5,7 +5,7 @@ import type { ResponseReader } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { listExtracted, namesOf } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import type { PayloadCodec, Service, ServiceKind } from "../service.ts";
+import { modelNamed, type PayloadCodec, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
 import { joinBytes } from "../tensor.ts";
 import type { CustomOrigin } from "./encode.ts";
 import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";
@@ -42,12 +42,10 @@ function describeService(target: CustomTargetPlan): Service {
   const { model } = target;
   const responseReader = createCustomReader(target);
   return {
-    model: { name: model, version: "", maxBatchSize: 0, inputs: [], outputs: [] },
+    model: modelNamed(model),
     codec,
     wire: wireOf(target),
-    batchSize: 1,
-    isSequence: false,
-    isDecoupled: false,
+    ...SEPARATE_REQUESTS,
     warnings: responseReader === undefined ? [] : [describeUserCode(target)],
     responseReader,
   };

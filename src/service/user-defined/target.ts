@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { functionSchema } from "../../plan/functions.ts";
-import type { PlanOf } from "../../plan/schema.ts";
+import { type PlanOf, protocolSchema } from "../../plan/schema.ts";
 import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
@@ -24,7 +24,7 @@ export function customTargetSchema() {
   return v.object({
     kind: v.literal("user-defined"),
     ...serverEntries(),
-    protocol: v.picklist(["http", "grpc"], "must be http or grpc"),
+    protocol: protocolSchema(),
     batchSize: v.literal(1, "must be 1: the scenario's functions set the number of items"),
     /** gRPC only: whether calls may have several messages each way. */
     isStreaming: v.boolean(),

@@ -97,7 +97,7 @@ const AGAINST: Asked = {
     const target = wizardTargetOf(answers);
     const ways = waysFor(target);
     const hasNoOther =
-      around.models.length === 1 && target?.listsAll !== false && otherModels(answers, around).length === 0;
+      around.models.length === 1 && target?.lists !== "named" && otherModels(answers, around).length === 0;
     return hasNoOther ? (ways.find((way) => way !== "model") ?? ways[0]) : ways[0];
   },
   check: (answer, answers, around) => {
@@ -112,7 +112,7 @@ const AGAINST: Asked = {
 /** Says that there is no other model, before the user looks for one. */
 function findModelProblem(answers: Answers, around: Surroundings): string | undefined {
   const { models, isOffline, given } = around;
-  const isKnown = !isOffline && models.length > 0 && wizardTargetOf(answers)?.listsAll !== false;
+  const isKnown = !isOffline && models.length > 0 && wizardTargetOf(answers)?.lists !== "named";
   if (!isKnown || given["other-model"] !== undefined || otherModels(answers, around).length > 0) return undefined;
   return `is not possible: there is no other model than ${answers.model} that can be measured`;
 }
@@ -128,7 +128,7 @@ const OTHER_MODEL: Asked = {
   check: (answer, answers, { models, isOffline }) => {
     if (answer.trim() === "") return "must be a model's name";
     if (answer === answers.model) return "is the model itself";
-    if (isOffline || wizardTargetOf(answers)?.listsAll === false) return undefined;
+    if (isOffline || wizardTargetOf(answers)?.lists === "named") return undefined;
     const other = models.find(({ name }) => name === answer);
     if (other === undefined)
       return `is not ready on the server, which has ${models.map(({ name }) => name).join(", ")}`;

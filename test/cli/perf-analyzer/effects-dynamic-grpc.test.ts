@@ -241,7 +241,7 @@ describe("wrong use is refused before the first request", () => {
     [
       "--grpc-method with another kind",
       () => ["-m", "m", "--grpc-method", "a.B/C", "--proto", "x"],
-      [/--grpc-method cannot be used with a Triton server/, /--proto cannot be used/],
+      [/--grpc-method cannot be used/, /--proto cannot be used/],
     ],
   ];
   for (const [name, args, expected] of cases)

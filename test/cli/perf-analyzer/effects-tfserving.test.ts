@@ -167,7 +167,8 @@ describe("flags", () => {
 
   test("that perf_analyzer takes and does nothing with have no effect, which a warning says", () => {
     const { warnings } = planOf([...GRPC, "--request-parameter", "a:1:int"]);
-    assert.deepEqual(warnings, ["rampart: --request-parameter has no effect with a TensorFlow Serving server."]);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? "", /--request-parameter has no effect/);
   });
 
   for (const [args, ...reasons] of [
@@ -185,7 +186,7 @@ describe("flags", () => {
       "--bls-composing-models is of the KServe protocol, which a TensorFlow Serving server does not speak.",
       "--input-tensor-format is of the KServe protocol, which a TensorFlow Serving server does not speak.",
     ],
-    [[...GRPC, "--endpoint", "x"], " a TensorFlow Serving server."],
+    [[...GRPC, "--endpoint", "x"], "--endpoint cannot be used"],
   ] as const)
     test(`refuses ${args.slice(2).join(" ")}`, async () => {
       const { code, err } = await runCommand([...args]);

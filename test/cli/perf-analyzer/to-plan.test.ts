@@ -61,13 +61,13 @@ test("--ssl-grpc-use-ssl takes the bool that perf_analyzer's help names", () => 
 
 test("--model-signature-name is ignored with a note where a model has no signatures", () => {
   const file = fileURLToPath(import.meta.url);
-  const note = (kind: string): string => `rampart: --model-signature-name has no effect with ${kind}.`;
+  const note = (kind: string): string => `rampart: --model-signature-name has no effect with --service-kind ${kind}.`;
   for (const [flags, kind] of [
-    ["", "a Triton server"],
-    ["--model-signature-name serving_default -i grpc", "a Triton server"],
-    [`--service-kind openai --endpoint v1/x --async --input-data ${file}`, "an OpenAI server"],
-    [`--service-kind torchserve --input-data ${file}`, "a TorchServe server"],
-    ["--service-kind triton_c_api --model-repository /m", "Triton in process"],
+    ["", "triton"],
+    ["--model-signature-name serving_default -i grpc", "triton"],
+    [`--service-kind openai --endpoint v1/x --async --input-data ${file}`, "openai"],
+    [`--service-kind torchserve --input-data ${file}`, "torchserve"],
+    ["--service-kind triton_c_api --model-repository /m", "triton_c_api"],
   ] as const)
     assert.deepEqual(read(`--model-signature-name s ${flags}`).built.warnings, [note(kind)]);
   assert.deepEqual(read("--model-signature-name s --service-kind tfserving -i grpc").built.warnings, []);

@@ -2,14 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startMock } from "../../../src/mock/server.ts";
-import { grpcProtoService } from "../../../src/mock/services/grpc-proto.ts";
 import type { MockHandlers } from "../../../src/mock/services/service.ts";
-import { tfServingService } from "../../../src/mock/services/tfserving.ts";
-import { torchServeMock } from "../../../src/mock/services/torchserve.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, KserveServer } from "../../run/kserve-server.ts";
 import { startMetricsStub } from "../../servers/metrics-stub.ts";
+import { createMockServices } from "../../servers/mock-services.ts";
 import { findDeadPort } from "../dead-port.ts";
 import { INPUT_FILES } from "./input-files.ts";
 
@@ -63,12 +61,8 @@ export async function openPlaces(folder: string): Promise<Places> {
       return false;
     },
   };
-  const services = [
-    await tfServingService.create(PLAN, ""),
-    await torchServeMock.create(PLAN, ""),
-    await grpcProtoService.create(PLAN, proto),
-  ];
-  const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, [recorder, ...services]);
+  const services = [recorder, ...(await createMockServices(PLAN, proto))];
+  const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
   for (const [name, text] of Object.entries(INPUT_FILES)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(

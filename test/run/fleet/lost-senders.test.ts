@@ -36,6 +36,7 @@ test("the window that has begun lacks all that ended in it", () => {
         quota: 0,
         isSending: false,
         lastSuccessNs: 5e9,
+        unsent: { count: 0, delayed: undefined },
       },
     },
   ]);

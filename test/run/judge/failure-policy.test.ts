@@ -20,6 +20,7 @@ const progressOf = (counts: Partial<SenderState>): SenderState => ({
     outstanding: 0,
     quota: Number.POSITIVE_INFINITY,
     isSending: true,
+    unsent: { count: 0, delayed: undefined },
   },
   ...{ completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts },
 });

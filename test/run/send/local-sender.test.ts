@@ -26,13 +26,13 @@ const step = (level: number) => ({ phaseIndex: 0, level, draw: 0 });
 
 test("a sender takes its share of the concurrency and of the requests", async () => {
   const { sender, client } = makeSender({ index: 1, count: 3 });
-  await sender.start(step(8), 20);
+  await sender.start(step(8), { quota: 20 });
   // 1, 4 and 7 of the lanes, and 7 of the requests: 1, 4, … 19.
   assert.equal(client.maxActive, 3);
   for (let ended = 0; ended < 7; ended++) client.answer(client.active[0] as number);
   assert.deepEqual([client.sent.length, sender.progress().quota], [7, 0]);
   await sender.until({ kind: "finished" });
-  sender.set({ quota: 4 });
+  sender.change({ quota: 4 });
   assert.equal(sender.progress().quota, 1);
   sender.close();
 });
@@ -40,7 +40,7 @@ test("a sender takes its share of the concurrency and of the requests", async ()
 test("a sender that owns nothing of a level sends nothing, waits for nothing, and finds no gap", async () => {
   const { sender, client } = makeSender({ index: 2, count: 3 });
   await sender.prepare(step(2));
-  await sender.start(step(2), Number.POSITIVE_INFINITY);
+  await sender.start(step(2), { quota: Number.POSITIVE_INFINITY });
   assert.equal(client.sent.length, 0);
   await sender.until({ kind: "steady", limitNs: Number.POSITIVE_INFINITY });
   await sender.until({ kind: "more-ended", count: 9 });
@@ -49,7 +49,7 @@ test("a sender that owns nothing of a level sends nothing, waits for nothing, an
   await sender.beginWindow(0, { isScheduled: false, canLanesWait: false });
   assert.equal((await sender.cut(1e9)).idle, undefined);
   // The next level has a share for it.
-  await sender.start(step(6), Number.POSITIVE_INFINITY);
+  await sender.start(step(6), { quota: Number.POSITIVE_INFINITY });
   assert.equal(client.active.length, 2);
   sender.close();
 });
@@ -63,7 +63,7 @@ test("a level settles once its connections are open", async () => {
 
 test("a sender's share of the lowest number of queries is that of the load that starts", async () => {
   const { sender, client } = makeSender({ index: 1, count: 3 });
-  await sender.start(step(3), { startNs: 0, minDurationNs: 0, leastCount: 20, samplesPerQuery: 1 });
+  await sender.start(step(3), { quota: { startNs: 0, minDurationNs: 0, leastCount: 20, samplesPerQuery: 1 } });
   while (client.active.length > 0) client.answer(client.active[0] as number);
   assert.equal(client.sent.length, 7);
   sender.close();
@@ -71,7 +71,7 @@ test("a sender's share of the lowest number of queries is that of the load that 
 
 test("windows of one of several senders meet at its last end, when the message to cut comes late", async () => {
   const { sender, client } = makeSender({ index: 0, count: 2 });
-  await sender.start(step(2), Number.POSITIVE_INFINITY);
+  await sender.start(step(2), { quota: Number.POSITIVE_INFINITY });
   const answer = (): void => client.answer(client.active[0] as number);
   answer();
   const beginNs = nowNs();

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { readYaml } from "../../../plan/document/read-yaml.ts";
-import { nearestName } from "../../../plan/nearest-name.ts";
+import { nameHint } from "../../../plan/nearest-name.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registerArguments } from "../../../plan/secrets.ts";
 import { showValue } from "../../../plan/show-value.ts";
@@ -90,11 +90,8 @@ function readEntries(builder: ValuesBuilder, map: YAMLMap, entries: Entries, lab
 }
 
 function describeUnknownKey(builder: ValuesBuilder, key: string, place: string, entries: Entries, label: string): void {
-  const near = nearestName(
-    key,
-    entries.map((entry) => entry.key),
-  );
-  const hint = near === undefined ? `The keys are ${namesOf(entries)}.` : `Did you mean ${near}?`;
+  const keys = entries.map((entry) => entry.key);
+  const hint = nameHint(key, keys, `The keys are ${namesOf(entries)}.`);
   builder.fail(place, `User Config: ${key} is not a valid ${label} parameter`, undefined, hint);
 }
 

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../plan/nearest-name.ts";
+import { nameHint } from "../../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../../plan/problem.ts";
 import { checkGiven, type GivenOption, parseArgparse } from "../../options/argparse.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
@@ -129,9 +129,7 @@ function missingSubcommand(): Problem {
 }
 
 function unknownSubcommand(name: string): Problem {
-  const near = nearestName(name, SUBCOMMANDS);
   const choices = SUBCOMMANDS.map((choice) => `'${choice}'`).join(", ");
   const message = `argument subcommand: invalid choice: '${name}' (choose from ${choices})`;
-  const hint = near === undefined ? "See genai-perf --help." : `Did you mean ${near}?`;
-  return problem("unknown-name", "subcommand", message, hint);
+  return problem("unknown-name", "subcommand", message, nameHint(name, SUBCOMMANDS, "See genai-perf --help."));
 }

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../plan/nearest-name.ts";
+import { nameHint } from "../../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../../plan/problem.ts";
 import type { PassedFlags } from "./passed-flags.ts";
 
@@ -75,9 +75,8 @@ function checkValue(limits: ValueLimits, value: unknown, path: string): Problem 
       return problem("invalid-value", path, message, hint, String(item));
     }
     if (all === undefined || typeof item === "object" || all.includes(item)) continue;
-    const near = nearestName(String(item), all.map(String));
     const message = `User Config: ${item} not in list of choices: [${listChoices(all)}]`;
-    const hint = near === undefined ? `Give one of ${all.join(", ")}.` : `Did you mean ${near}?`;
+    const hint = nameHint(String(item), all.map(String), `Give one of ${all.join(", ")}.`);
     return problem("invalid-value", path, message, hint, String(item));
   }
   return undefined;

@@ -2,6 +2,7 @@ import type { TargetPlan } from "../../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
 import { readApiKey, registerHeaders } from "../../../plan/secrets.ts";
 import { DEFAULT_TLS } from "../../../plan/tls.ts";
+import { usualUrlOf } from "../../../registry/service-kinds.ts";
 import { kindOf } from "../../perf-analyzer/kinds/kinds.ts";
 import { Settings } from "../../perf-analyzer/settings.ts";
 import { endpointPath } from "../endpoints.ts";
@@ -64,5 +65,6 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
     isStreaming: takesPayloads ? asked.get("endpoint.streaming") : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
-  return kind.toTarget(own, { url: kind.defaultUrl(takesPayloads ? "http" : "grpc"), tls: DEFAULT_TLS });
+  const targetAt = (url: string) => kind.toTarget(own, { url, tls: DEFAULT_TLS });
+  return targetAt(usualUrlOf(targetAt("")));
 }

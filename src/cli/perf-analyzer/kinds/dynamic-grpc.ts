@@ -8,7 +8,6 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 /** Methods of any gRPC service. */
 export const dynamicGrpcKind: PerfAnalyzerKind = {
   help: "dynamic_grpc, a gRPC service of any kind, whose --grpc-method gets the messages of --input-data",
-  server: "a gRPC service",
   takesPayloads: true,
   takesMessages: true,
   prepare: (settings) => {
@@ -19,7 +18,6 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
       model: settings.target.model === "" ? settings.grpcMethod || "dynamic_grpc" : settings.target.model,
     };
   },
-  defaultUrl: () => "localhost:8001",
   rules: dynamicGrpcRules,
   toTarget: ({ grpcMethod, protoFiles, importPaths, target: { model, headers, compression } }, { url, tls }) => ({
     kind: "dynamic-grpc",

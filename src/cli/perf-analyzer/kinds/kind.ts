@@ -1,5 +1,6 @@
 import type { InputsPlan, TargetPlan } from "../../../plan/plan.ts";
 import type { TlsPlan } from "../../../plan/tls.ts";
+import type { ServerTargetPlan } from "../../../registry/service-kinds.ts";
 import type { LaneError } from "../../../result/run-result.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -8,8 +9,6 @@ import type { Settings } from "../settings.ts";
 export interface PerfAnalyzerKind {
   /** Its name and what it is, for the help of `--service-kind`: `openai, which …`. */
   readonly help: string;
-  /** What messages call such a server: `a Triton server`. */
-  readonly server: string;
   /** Whether requests consist of payloads. Options that describe tensors are then refused. */
   readonly takesPayloads: boolean;
   /** Options for tensors that also apply to it, or that its own rules refuse. Absent: none. */
@@ -26,11 +25,9 @@ export interface PerfAnalyzerKind {
   unused?(settings: Settings): readonly string[];
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */
   prepare?(settings: Settings): void;
-  /** Returns the address when none is given: `host:port`. */
-  defaultUrl(protocol: "http" | "grpc"): string;
   /** Returns perf_analyzer's rules for this kind, in its words where it has them. */
   rules(settings: Settings): readonly Rule[];
-  toTarget(settings: Settings, server: ServerPlace): TargetPlan;
+  toTarget(settings: Settings, server: ServerPlace): ServerTargetPlan;
   /** Converts `--input-data`. Absent: random data, zeros, JSON files or a directory of tensors. */
   toInputs?(settings: Settings, paths: readonly string[]): InputsPlan;
   /** Returns a sentence for each part of its target that no flag expresses. Absent: none. */

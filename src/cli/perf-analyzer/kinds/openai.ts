@@ -8,10 +8,8 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 /** Servers of generative models with JSON payloads over HTTP. */
 export const openAiKind: PerfAnalyzerKind = {
   help: "openai, which gets the payloads of --input-data at --endpoint and streams where a payload asks for it",
-  server: "an OpenAI server",
   takesPayloads: true,
   hasSessions: true,
-  defaultUrl: () => "localhost:8000",
   rules: openAiRules,
   toTarget: ({ endpoint, target: { model, isStreaming, headers } }, { url, tls }) => ({
     kind: "openai",

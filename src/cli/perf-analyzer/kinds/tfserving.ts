@@ -6,11 +6,9 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 /** TensorFlow Serving over gRPC. */
 export const tfServingKind: PerfAnalyzerKind = {
   help: "tfserving, TensorFlow Serving over gRPC (needs -i grpc)",
-  server: "a TensorFlow Serving server",
   takesPayloads: false,
   hasSignatures: true,
   unused: ({ given }) => (given.has(UNUSED_FLAG) ? [UNUSED_FLAG] : []),
-  defaultUrl: () => "localhost:8500",
   rules: tfServingRules,
   toTarget: ({ target, signatureName }, { url, tls }) => ({
     ...DEFAULT_TF_SERVING_TARGET,

@@ -12,10 +12,8 @@ const LEAVE_OUT = "Leave it out.";
 /** TorchServe. */
 export const torchServeKind: PerfAnalyzerKind = {
   help: `torchserve, which gets the files that a JSON file of --input-data names: {"data": [{"${INPUT_KEY}": ["cat.jpg"]}]}`,
-  server: "a TorchServe server",
   takesPayloads: true,
   takesOptions: ["-x", "--shared-memory"],
-  defaultUrl: () => "localhost:8080",
   rules: torchServeRules,
   toTarget: ({ target: { model, modelVersion, headers } }, { url, tls }) => ({
     kind: "torchserve",

@@ -10,14 +10,12 @@ const isOfConnection = (flag: string): boolean =>
 /** Triton's library in a separate process. */
 export const tritonInProcessKind: PerfAnalyzerKind = {
   help: "triton_c_api, which is Triton's library of --triton-server-directory without a network",
-  server: "Triton in process",
   takesPayloads: false,
   takesLibrary: true,
   prepare: (settings: Settings) => {
     // There is no protocol; requests have the form of gRPC's, and the rules for it apply.
     settings.target = { ...settings.target, protocol: "grpc" };
   },
-  defaultUrl: () => "",
   rules: ({ given, target, isAsync, isCollectingMetrics }) => [
     [
       target.directory === "",

@@ -5,9 +5,7 @@ import type { PerfAnalyzerKind } from "./kind.ts";
 /** Triton, and other servers with the KServe v2 protocol. */
 export const tritonKind: PerfAnalyzerKind = {
   help: "triton, or another server with the KServe v2 protocol",
-  server: "a Triton server",
   takesPayloads: false,
-  defaultUrl: (protocol) => (protocol === "grpc" ? "localhost:8001" : "localhost:8000"),
   rules: ({ target: { isStreaming, protocol } }) => [
     [isStreaming && protocol !== "grpc", "--streaming", NO_STREAMS, "Add -i grpc."],
   ],

@@ -1,11 +1,10 @@
 import { fieldOf } from "../../../plan/defined.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import { targetKindOf } from "../../../registry/service-kinds.ts";
+import { type ServerTargetPlan, targetKindOf, usualUrlOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
-import type { ComposingModelPlan } from "../../../service/triton/target.ts";
+import { type ComposingModelPlan, DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
 import { HEADER_NAME } from "../../../transport/request.ts";
-import { KINDS, kindNameOf } from "../kinds/kinds.ts";
-import { tritonKind } from "../kinds/triton.ts";
+import { kindNameOf } from "../kinds/kinds.ts";
 import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, filled, on, text } from "./readers.ts";
 
@@ -14,7 +13,7 @@ export const SERVER: readonly UngroupedOption[] = [
   option("target.url", {
     names: ["-u"],
     value: "URL",
-    defaultText: `${tritonKind.defaultUrl("http")}, or ${tritonKind.defaultUrl("grpc")} with gRPC`,
+    defaultText: `${usualTritonUrl("http")}, or ${usualTritonUrl("grpc")} with gRPC`,
     help: "Server: host:port, http://host:port or https://host:port.",
     parse: filled("Give the server's address, or leave -u out."),
     of: urlOf,
@@ -95,7 +94,11 @@ function urlOf(plan: Plan): string | undefined {
   const url = fieldOf(target, "url");
   if (url === undefined) return undefined;
   if (protocol === "http" && fieldOf(target, "tls")?.isEnabled && !url.includes("://")) return `https://${url}`;
-  return url === KINDS[kindNameOf(plan) ?? ""]?.defaultUrl(protocol) ? undefined : url;
+  return kindNameOf(plan) !== undefined && url === usualUrlOf(target as ServerTargetPlan) ? undefined : url;
+}
+
+function usualTritonUrl(protocol: "http" | "grpc"): string {
+  return usualUrlOf({ ...DEFAULT_TRITON_TARGET, url: "", model: "", protocol });
 }
 
 const LINE_BREAK = /[\r\n\0]/;

@@ -14,7 +14,7 @@ export async function measureUntilResolved(
   const { plan, signal, sender, hasTokens, observer } = frame.context;
   const windows: Measurement[] = [];
   const nextWindow = async (trial: number): Promise<Measurement | undefined> => {
-    sender.set({ resumesTokens: true });
+    sender.change({ resumesTokens: true });
     await sleepUnless(windowMs, signal.stopped, frame.clock);
     if (signal.isStopped) return undefined;
     const window = await frame.windows.cut(frame.clock.nowNs());

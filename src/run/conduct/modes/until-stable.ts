@@ -24,7 +24,7 @@ export async function measureUntilStable(frame: LevelFrame, mode: WindowsMode): 
   const recent: Measurement[] = [];
   let trials = 0;
   while (trials < mode.maxTrials) {
-    frame.context.sender.set({ resumesTokens: true });
+    frame.context.sender.change({ resumesTokens: true });
     await waitForWindow(frame, mode);
     if (signal.isStopped) break;
     const window = await frame.windows.cut(frame.clock.nowNs());

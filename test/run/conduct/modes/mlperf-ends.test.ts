@@ -114,7 +114,7 @@ async function simulate({ load, minDurationMs, queries }: Case, times: Times, co
   await run.begin(undefined);
   const startMs = clock.nowMs;
   level.load.drive = () => drives[load.kind] as Drive;
-  const starting = context.sender.start(STEP, run.minimums as QueryMinimums);
+  const starting = context.sender.start(STEP, { quota: run.minimums as QueryMinimums });
   if (count !== undefined) driver.quota = count * samplesPerQuery;
   await starting;
   const { mlperf } = await settleWithin(clock, 5000, run.measure()).finally(() => driver.close());
