@@ -17,6 +17,9 @@ export interface ReadEstimate extends Interval {
   readonly isReliable?: boolean;
 }
 
+/** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
+export type ReadMetric = (key: string, statistic?: StatisticName) => ReadEstimate | undefined;
+
 /** Returns what converts values of a metric in JSON to its base unit. */
 export function scaleOf(key: string): (value: number) => number {
   return findEntry(key)?.quantity === "time" ? usToNs : (value) => value;
