@@ -1,8 +1,6 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import type { MeasuredJson } from "../schema/level.ts";
-import type { MetricsJson, OverMetricsJson } from "../schema/metrics.ts";
-import { type ReadMetric, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
+import { type ReadMetric, readerOf, readerOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
 import type { Cell, CellQuantity, Column } from "./report-model.ts";
@@ -110,22 +108,6 @@ function metricColumn(
     dropOrder,
     metric: [key, statistic],
   };
-}
-
-/** Returns what reads the metrics of a level, or of some of its requests, but for those that tables and charts leave out. */
-export function readerOf(metrics: MetricsJson): ReadMetric {
-  return withoutCut((key, statistic) => readMetric(metrics, key, statistic));
-}
-
-/** The same of several runs together. */
-export function readerOver(metrics: OverMetricsJson): ReadMetric {
-  return withoutCut((key, statistic) => readOver(metrics, key, statistic));
-}
-
-/** Leaves out a metric where it shows how responses were cut, not how fast tokens were made. */
-function withoutCut(read: ReadMetric): ReadMetric {
-  const isCut = (): boolean => (read("bunchedRatio", "average")?.value ?? 0) >= BUNCHED_RATIO;
-  return (key, statistic) => (key === "interTokenLatency" && isCut() ? undefined : read(key, statistic));
 }
 
 /** Returns the columns as they are shown, each with its entry. */

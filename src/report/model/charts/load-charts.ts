@@ -12,10 +12,9 @@ import {
   type XyPlot,
   type XySeries,
 } from "../../plot.ts";
-import type { ReadEstimate, ReadMetric } from "../../schema/read-metrics.ts";
+import { type ReadEstimate, type ReadMetric, readerOf, readerOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
-import { readerOf, readerOver } from "../level-columns.ts";
 import type { ReportView } from "../report-view.ts";
 import { estimateCell } from "../tables.ts";
 import { type TimeUnit, timeUnitOf } from "../values.ts";

@@ -3,8 +3,7 @@ import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-inte
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { type Plot, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
-import { findSpread } from "../../schema/read-metrics.ts";
-import { readerOf } from "../level-columns.ts";
+import { findSpread, readerOf } from "../../schema/read-metrics.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
 import { spreadCell } from "../tables.ts";
 import { timeUnitFor } from "../values.ts";
