@@ -100,7 +100,7 @@ export interface XySeries {
   readonly meaning?: Meaning | undefined;
   /** Gives it a color between the first and the last of an ordered series, such as the levels of a run: 0 to 1. */
   readonly shade?: number | undefined;
-  /** Whether a short line shows its points. Default: true. */
+  /** Whether a short line shows its points. Uncertain ones are shown in any case. Default: true. */
   readonly hasMarkers?: boolean | undefined;
   /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */
   readonly intervals?: readonly (Interval | undefined)[] | undefined;

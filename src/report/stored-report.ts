@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { functionsOf, withCalls } from "../plan/functions.ts";
 import type { Plan } from "../plan/plan.ts";
-import { type UserError, unreadable, userError } from "../plan/problem.ts";
+import { unreadable, userError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { readFileText } from "../runtime/files.ts";
 import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { OLD_VERSIONS } from "./read/runs/upgrade-json.ts";
+import { otherVersion } from "./read/runs/measured-run.ts";
 import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
 import {
@@ -37,7 +37,7 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
     ...{ version: REPORT_VERSION, schema: createReportSchema },
   };
   const version = fields.get("version");
-  if (typeof version === "number" && version !== own) throw refuseVersion(path, version, document as object);
+  if (typeof version === "number" && version !== own) throw otherVersion(path, version, own);
   const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
@@ -90,21 +90,6 @@ function toAlternation({ alternation, comparisons: [first] }: ComparisonJson): A
     ...{ names: [first.base.name, first.new.name], precision, isStrict },
     blocks: blocks.map(({ target, report }) => ({ target, plan: planOf(report), json: report })),
   };
-}
-
-/** What every report is made from, and older versions do not have. */
-const NEEDED = ["verdict", "notes", "overTime"] as const;
-
-function refuseVersion(path: string, version: number, document: object): UserError {
-  const missing = NEEDED.filter((key) => !(key in document));
-  const isOld = "plan" in document && OLD_VERSIONS.includes(version);
-  const lacks = isOld
-    ? `, which lacks what reports are made from: ${[...missing, "metrics of levels"].join(", ")}`
-    : "";
-  const hint = isOld
-    ? "Use the Rampart that wrote it, or rampart compare, which reads it."
-    : "Use the Rampart that wrote it.";
-  return userError("mismatch", path, `is a report of version ${version}${lacks}`, hint);
 }
 
 function parse(path: string): unknown {

@@ -1,12 +1,4 @@
-import { nsToUs } from "../../plan/units.ts";
-import {
-  effectiveCountAt,
-  percentileOfSketch,
-  percentileUs,
-  roundingRatio,
-  type Sketch,
-  valueAtRank,
-} from "../sketch.ts";
+import { effectiveCountAt, percentileOfSketch, roundingRatio, type Sketch, valueAtRank } from "../sketch.ts";
 import { certaintyOf, isInformative } from "./certainty.ts";
 import { binomialAtMost } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
@@ -88,38 +80,16 @@ export interface PercentileEstimate extends MeanEstimate {
 }
 
 /**
- * Estimates a percentile of durations in nanoseconds, in microseconds. The sketch's resolution of 1 us is part of the interval.
- * @param percentile above 0 and below 100
+ * Estimates a percentile of a sample, in its unit. The sketch's resolution is part of the interval: it rounds down to its step, and to the nearest
+ * number of its digits. @param percentile above 0 and below 100
  */
 export function estimatePercentile(
   sketch: Sketch,
   percentile: number,
   { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
 ): PercentileEstimate {
-  const us = percentileUs(sketch, percentile);
-  const effective = effectiveCountAt(sketch, percentile, confidence);
-  const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
-  const atRankUs = (rank: number): number => nsToUs(valueAtRank(sketch, rank));
-  const rounding = roundingRatio(sketch);
-  // A sketch rounds down to its step, and to the nearest number of its digits.
-  const above = (rank: number): number =>
-    Math.min(atRankUs(rank) * (1 + rounding) + 1, Math.max(us, nsToUs(sketch.max)));
-  const estimate = withFloor(sketch.count, percentile, effective, {
-    value: us,
-    low: low === undefined ? null : Math.min(us, atRankUs(low) * (1 - rounding)),
-    high: high === undefined ? null : Math.max(us, above(high)),
-  });
-  return fromLeast(withParts(sketch, percentile, confidence, estimate), nsToUs(leastOf(sketch, effective, percentile)));
-}
-
-/** Estimates a percentile of numbers, in their unit. That they are rounded is part of the interval. @param percentile above 0 and below 100 */
-export function estimateNumber(
-  sketch: Sketch,
-  percentile: number,
-  { confidence = INTERVAL_CONFIDENCE }: IntervalOptions = {},
-): PercentileEstimate {
-  const effective = effectiveCountAt(sketch, percentile, confidence);
   const value = percentileOfSketch(sketch, percentile);
+  const effective = effectiveCountAt(sketch, percentile, confidence);
   const { low, high } = percentileRanks(sketch.count, percentile, effective, confidence);
   const end = (rank: number, sign: -1 | 1): number => {
     const number = valueAtRank(sketch, rank);
@@ -128,7 +98,7 @@ export function estimateNumber(
   const estimate = withFloor(sketch.count, percentile, effective, {
     value,
     low: low === undefined ? null : Math.min(value, end(low, -1)),
-    high: high === undefined ? null : Math.max(value, end(high, 1)),
+    high: high === undefined ? null : Math.max(value, Math.min(end(high, 1) + sketch.step, sketch.max)),
   });
   return fromLeast(withParts(sketch, percentile, confidence, estimate), leastOf(sketch, effective, percentile));
 }

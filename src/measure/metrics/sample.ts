@@ -1,9 +1,8 @@
-import { usToNs } from "../../plan/units.ts";
 import { type Extracted, estimateExtractedMean } from "../extracted-tally.ts";
-import { scaleInterval, type Uncertain } from "../intervals/certainty.ts";
+import type { Uncertain } from "../intervals/certainty.ts";
 import type { IntervalOptions } from "../intervals/effective-count.ts";
 import { estimateMeanNs, type MeanEstimate, type MeanOptions } from "../intervals/mean-interval.ts";
-import { estimateNumber, estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
+import { estimatePercentile, type PercentileEstimate } from "../intervals/percentile-interval.ts";
 import { countAbove, lowestMeanOf, percentileOfSketch, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
@@ -51,11 +50,7 @@ export function sampleOfSketch(sketch: Sketch): Sample {
     },
     percentile: (percentile) => percentileOfSketch(sketch, percentile),
     estimateMean: (options) => estimateMeanNs(sketch, options),
-    estimatePercentile: (percentile, confidence) => {
-      if (sketch.step === 0) return estimateNumber(sketch, percentile, optionsOf(confidence));
-      const found = estimatePercentile(sketch, percentile, optionsOf(confidence));
-      return { ...found, value: usToNs(found.value), ...scaleInterval(found, usToNs) };
-    },
+    estimatePercentile: (percentile, confidence) => estimatePercentile(sketch, percentile, optionsOf(confidence)),
     sketch,
     hasHistogram: true,
     above: (limit, isAtLeast, confidence) => countAbove(sketch, limit, isAtLeast, confidence),
@@ -73,7 +68,7 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
     percentile: (percentile) => percentileOfSketch(extracted.numbers, percentile),
     estimateMean: ({ confidence }) => estimateExtractedMean(extracted, optionsOf(confidence)),
     estimatePercentile: (percentile, confidence) =>
-      estimateNumber(extracted.numbers, percentile, optionsOf(confidence)),
+      estimatePercentile(extracted.numbers, percentile, optionsOf(confidence)),
     sketch: extracted.numbers,
   };
 }

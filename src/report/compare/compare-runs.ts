@@ -186,7 +186,7 @@ function describeNotes(sides: readonly RunSet[]): string[] {
 function describeLevelNotes({ name, runs }: RunSet): string[] {
   const counts = new Map<string, number>();
   for (const { levels } of runs)
-    for (const { label, name = label, notes } of levels)
+    for (const { label, name = label, notes = [] } of levels)
       for (const note of notes) counts.set(`${name}: ${note}`, (counts.get(`${name}: ${note}`) ?? 0) + 1);
   return [...counts].map(([note, count]) => {
     const of = runs.length === 1 ? "" : `, in ${count} of ${runs.length} runs`;

@@ -175,14 +175,14 @@ function chooseMetrics(
  */
 const COLUMNS: readonly Column[] = (
   [
-    ["metric", "text", 0],
-    ["verdict", "text", 0],
-    ["change", "mixed", 0],
-    ["95 % interval", "mixed", 1],
-    ["base", "mixed", 0],
-    ["new", "mixed", 0],
+    { key: "metric", quantity: "text", dropOrder: 0 },
+    { key: "verdict", quantity: "text", dropOrder: 0 },
+    { key: "change", quantity: "mixed", dropOrder: 0 },
+    { key: "95 % interval", quantity: "mixed", dropOrder: 1, below: "change" },
+    { key: "base", quantity: "mixed", dropOrder: 0 },
+    { key: "new", quantity: "mixed", dropOrder: 0 },
   ] as const
-).map(([key, quantity, dropOrder]) => ({ key, title: key, quantity, dropOrder }));
+).map((column) => ({ ...column, title: column.key }));
 
 /** Without verdicts there is no interval either. */
 const JUDGED_KEYS: ReadonlySet<string> = new Set(["verdict", "95 % interval"]);

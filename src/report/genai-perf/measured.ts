@@ -16,7 +16,7 @@ import { type MergedLoad, toMergedRun, toReportedRun } from "./reported-run.ts";
 import { type GenAiPerfResult, type TelemetryStatistics, toGenAiPerfResult } from "./result.ts";
 import { reliabilityWarnings } from "./run-notes.ts";
 import { type RunSummary, summarizeRun } from "./run-summary.ts";
-import { toGpuSamples, toTelemetryStatistics } from "./telemetry/telemetry.ts";
+import { readGpus, toTelemetryStatistics } from "./telemetry/telemetry.ts";
 
 /** The measured requests of a run or of merged exports, for all of its reports. */
 export interface Measured {
@@ -89,7 +89,7 @@ export function measuredOf(run: RunResult): Measured | undefined {
   if (plan.outputs.genaiPerf === undefined || columns === undefined) return undefined;
   let measured = computed.get(run);
   if (measured === undefined) {
-    const telemetry = run.scrape && toTelemetryStatistics(toGpuSamples(run.scrape));
+    const telemetry = run.scrape && toTelemetryStatistics(readGpus(run.scrape));
     measured = toMeasured(plan, columns, columns.responseKind ?? "custom", { run, telemetry });
     computed.set(run, measured);
   }

@@ -95,3 +95,69 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
   td.long, th.long { min-width: 0; }
 }
 `;
+
+/** Draws the plots of a page, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
+export const PAGE_SCRIPT = `
+"use strict";
+(() => {
+  const { themes, options } = JSON.parse(document.getElementById("data").textContent);
+  for (const [name, theme] of Object.entries(themes)) echarts.registerTheme(name, theme);
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let theme = system.matches ? "dark" : "light";
+  // Functions cannot be in JSON, so options have their names.
+  const formats = {
+    percentile: (nines) => {
+      const value = typeof nines === "object" ? Number(nines.value) : nines;
+      return Number((100 * (1 - 10 ** -value)).toFixed(Math.max(1, Math.ceil(value) - 1))) + " %";
+    },
+  };
+  for (const { xAxis } of options)
+    for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
+      if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
+  const power = (value) => String(Number((10 ** value).toPrecision(3)));
+  for (const { yAxis } of options)
+    for (const axis of [yAxis ?? []].flat())
+      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
+  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
+    // Sharp on paper, and drawn at once.
+    const chart = echarts.init(place, theme, { renderer: "svg" });
+    chart.setOption(options[Number(place.dataset.plot)]);
+    return chart;
+  });
+  const show = (name) => {
+    theme = name;
+    document.documentElement.dataset.theme = name;
+    for (const chart of charts) chart.setTheme(name);
+  };
+  document.documentElement.dataset.theme = theme;
+  system.addEventListener("change", ({ matches }) => show(matches ? "dark" : "light"));
+  document.getElementById("theme").addEventListener("click", () => show(theme === "dark" ? "light" : "dark"));
+  const sizes = new ResizeObserver(() => { for (const chart of charts) chart.resize(); });
+  for (const chart of charts) sizes.observe(chart.getDom());
+  for (const button of document.querySelectorAll("[data-series]"))
+    button.addEventListener("click", () => {
+      const chart = echarts.getInstanceByDom(button.closest("figure").querySelector("[data-plot]"));
+      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      chart.dispatchAction({ type: "legendToggleSelect", name: button.dataset.series });
+    });
+  // Paper is white, has its own width, and nothing on it opens.
+  let before;
+  addEventListener("beforeprint", () => {
+    before = { theme, folds: [...document.querySelectorAll("details:not(.plan):not([open])")] };
+    for (const fold of before.folds) fold.open = true;
+    document.documentElement.dataset.print = "";
+    show("light");
+    for (const chart of charts) {
+      chart.setOption({ toolbox: { show: false } });
+      chart.resize();
+      chart.getZr().flush();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of before.folds) fold.open = false;
+    delete document.documentElement.dataset.print;
+    show(before.theme);
+    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
+  });
+})();
+`;

@@ -1,3 +1,4 @@
+import { maskSecrets } from "../../plan/secrets.ts";
 import { countOf, plural } from "../../plan/units.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
@@ -9,8 +10,9 @@ import type { Plot } from "../plot.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { hasHollow, legendOf } from "../plots/series-look.ts";
+import { THEMES } from "../plots/themes.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
-import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts } from "./page-frame.ts";
+import { PAGE_SCRIPT, PAGE_STYLE } from "./page-style.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
@@ -211,4 +213,61 @@ function formatValue(cell: Cell, { quantity }: Column, unit: TimeUnit | undefine
   return at === 0
     ? `<th scope="row"${look}>${escapeHtml(text)}${small}</th>`
     : `<td${look}>${escapeHtml(text)}${small}</td>`;
+}
+
+/** Also prevents the page from loading anything if a text of the run injects an address. */
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+
+/** Formats the scripts that draw the plots of a page. @param library ECharts' code */
+function formatScripts(options: readonly object[], library: string): string {
+  // Only data is masked: a secret may be a word of the scripts.
+  const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
+  return `<script type="application/json" id="data">${escapeJson(data)}</script>
+<script>${library.replaceAll("</script", "<\\/script")}</script>
+<script>${PAGE_SCRIPT}</script>`;
+}
+
+/** Formats an HTML file, without secrets. @param scripts from {@link formatScripts} */
+function formatDocument(title: string, body: string, scripts: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<title>${maskSecrets(escapeHtml(title))}</title>
+<style>${PAGE_STYLE}</style>
+</head>
+<body>
+${maskSecrets(body)}
+${scripts}
+</body>
+</html>
+`;
+}
+
+/** Formats the head of a page. */
+function formatHeader(title: string, subtitle: string): string {
+  return `<header>
+<div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(subtitle)}</p></div>
+<button id="theme" type="button" aria-label="Light or dark">◐</button>
+</header>`;
+}
+
+/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page */
+function formatPlace({ title }: Plot, index: number, heightPx: number | undefined): string {
+  const style = heightPx === undefined ? "" : ` style="height:${heightPx}px"`;
+  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+}
+
+/** Formats a chart with its title and notes. @param place where it is drawn */
+function formatFigure({ title, notes, isWide }: Plot, place: string, legend = ""): string {
+  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
+  const wide = isWide === true ? ' class="wide"' : "";
+  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${legend}${place}${text}</figure>`;
+}
+
+/** Escapes JSON so that it cannot end its script element. */
+function escapeJson(json: string): string {
+  return json.replaceAll("<", "\\u003c");
 }

@@ -1,11 +1,9 @@
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import type { MeasuredJson } from "../schema/level.ts";
-import type { MetricsJson, OverMetricsJson } from "../schema/metrics.ts";
-import { type ReadEstimate, readMetric, readOver, type StatisticName } from "../schema/read-metrics.ts";
+import { type ReadMetric, readerOf, readerOver, type StatisticName } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
-import type { Cell, CellQuantity } from "./report-model.ts";
+import type { Cell, CellQuantity, Column } from "./report-model.ts";
 import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
 
 /**
@@ -27,7 +25,7 @@ export const DETAIL_DROP_ORDER = 20;
 /** Columns of files and pages only from here on. */
 export const FILE_DROP_ORDER = 40;
 
-interface LevelColumn {
+type LevelColumn = {
   readonly key: string;
   readonly title: string | ((words: LevelWords) => string);
   readonly quantity: CellQuantity;
@@ -35,10 +33,11 @@ interface LevelColumn {
   readonly dropOrder: number | readonly [plain: number, withTokens: number];
   /** Instead, where nothing completed for a time. Default: no difference */
   readonly gapDropOrder?: number;
-  readonly cell: (json: Measured) => Cell | undefined;
-  /** The value over several runs, in its base unit. Absent: runs together do not have it. */
-  readonly over?: (json: OverRunsJson) => ReadEstimate | undefined;
-}
+} & (
+  | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
+  /** What is no metric of the catalogue. Runs together do not have it. */
+  | { readonly metric?: undefined; readonly cell: (json: Measured) => Cell }
+);
 
 /** Texts that depend on what is measured. */
 export interface LevelWords {
@@ -101,49 +100,27 @@ function metricColumn(
   title: LevelColumn["title"],
   dropOrder: LevelColumn["dropOrder"],
 ): LevelColumn {
-  const { quantity } = metricOf({ key });
-  const cellOf = (found: ReadEstimate | undefined): Cell | undefined =>
-    found && estimateCell(found, quantity === "ratio");
   return {
     key: statistic === undefined ? key : `${key}.${statistic}`,
     title,
-    quantity,
+    quantity: metricOf({ key }).quantity,
     dropOrder,
-    cell: ({ metrics }) => (isCutAt(metrics, key) ? undefined : cellOf(readMetric(metrics, key, statistic))),
-    over: ({ metrics }) => (isCutOver(metrics, key) ? undefined : readOver(metrics, key, statistic)),
+    metric: [key, statistic],
   };
 }
 
-const BUNCHED = "bunchedRatio";
-
-/** Whether a metric of a level shows how responses were cut, not how fast tokens were made. Tables and charts then leave it out. */
-export function isCutAt(metrics: MetricsJson, key: string): boolean {
-  return isCut(key, readMetric(metrics, BUNCHED, "mean"));
-}
-
-/** Like {@link isCutAt}, of several runs together. */
-export function isCutOver(metrics: OverMetricsJson, key: string): boolean {
-  return isCut(key, readOver(metrics, BUNCHED, "mean"));
-}
-
-function isCut(key: string, bunched: ReadEstimate | undefined): boolean {
-  return key === "interTokenLatency" && bunched !== undefined && bunched.value >= BUNCHED_RATIO;
-}
-
-/** A column as it is shown. */
-interface ShownColumn extends Omit<LevelColumn, "title" | "dropOrder" | "gapDropOrder"> {
-  readonly title: string;
-  readonly dropOrder: number;
-}
-
-function shownColumns(words: LevelWords): ShownColumn[] {
-  return LEVEL_COLUMNS.map(({ title, dropOrder, gapDropOrder, ...rest }) => {
+/** Returns the columns as they are shown, each with its entry. */
+function shownColumns(words: LevelWords): { readonly shown: Column; readonly entry: LevelColumn }[] {
+  return LEVEL_COLUMNS.map((entry) => {
+    const { key, title, quantity, dropOrder, gapDropOrder } = entry;
     const usual = typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0];
-    return {
-      ...rest,
+    const shown = {
+      key,
       title: typeof title === "string" ? title : title(words),
+      quantity,
       dropOrder: words.hasGaps === true ? (gapDropOrder ?? usual) : usual,
     };
+    return { shown, entry };
   });
 }
 
@@ -170,20 +147,25 @@ export function measuredColumns<Row extends MeasuredRow>(
   first: readonly ColumnSpec<Row>[],
 ): ColumnSpec<Row>[] {
   const rest = shownColumns(words).map(
-    ({ key, title, quantity, dropOrder, cell }): ColumnSpec<Row> => ({
-      key,
-      title,
-      quantity,
-      dropOrder,
-      cell: ({ json }) => cell(json),
-    }),
+    ({ shown, entry }): ColumnSpec<Row> =>
+      entry.metric === undefined
+        ? { ...shown, cell: ({ json }) => entry.cell(json) }
+        : { ...shown, cell: ({ json }) => metricCell(readerOf(json.metrics), entry.metric) },
   );
   return [...first, ...rest];
 }
 
+function metricCell(
+  read: ReadMetric,
+  [key, statistic]: readonly [string, StatisticName | undefined],
+): Cell | undefined {
+  const found = read(key, statistic);
+  return found && estimateCell(found, metricOf({ key }).quantity === "ratio");
+}
+
 /** Returns the metrics on the first screen of a run, by name: `latency.p99`. Its count of failed requests is the error rate. */
 export function firstScreenMetrics(hasTokens: boolean): ReadonlySet<string> {
-  const names = shownColumns({ unit: "", hasTokens }).flatMap(({ key, dropOrder }) =>
+  const names = shownColumns({ unit: "", hasTokens }).flatMap(({ shown: { key, dropOrder } }) =>
     dropOrder >= DETAIL_DROP_ORDER ? [] : [key === "failed" ? "errorRate" : key],
   );
   return new Set(names);
@@ -199,14 +181,11 @@ export function combinedColumns<Row extends CombinedRow>(
   words: LevelWords,
   first: readonly ColumnSpec<Row>[],
 ): ColumnSpec<Row>[] {
-  const rest = shownColumns(words).flatMap(({ key, title, quantity, dropOrder, over }): ColumnSpec<Row>[] => {
-    if (over === undefined) return [];
-    const cell = ({ combined }: Row): Cell | undefined => {
-      const found = over(combined);
-      return found && estimateCell(found, quantity === "ratio");
-    };
+  const rest = shownColumns(words).flatMap(({ shown, entry: { metric } }): ColumnSpec<Row>[] => {
+    if (metric === undefined) return [];
+    const cell = ({ combined }: Row): Cell | undefined => metricCell(readerOver(combined.metrics), metric);
     // Failures of runs together have no count.
-    return [{ key, title, quantity, dropOrder: key === "errorRate" ? 0 : dropOrder, cell }];
+    return [{ ...shown, dropOrder: shown.key === "errorRate" ? 0 : shown.dropOrder, cell }];
   });
   return [...first, ...rest, column("runs", "runs", "count", 10, ({ combined }: Row) => combined.runs)];
 }

@@ -121,6 +121,8 @@ export interface Column {
   readonly unit?: string;
   /** Narrow outputs drop columns in descending order. 0 is never dropped. */
   readonly dropOrder: number;
+  /** Key of a column below whose values a narrow output has these, instead of beside them. Absent: always beside */
+  readonly below?: string;
 }
 
 /** A table. Rows have one cell for each column. */

@@ -2,9 +2,9 @@ import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
 import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
-import { findSpread, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
+import { findSpread, readerOf, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import { FILE_DROP_ORDER, isCutAt } from "./level-columns.ts";
+import { FILE_DROP_ORDER } from "./level-columns.ts";
 import { MOST_SUMMARY_ROWS } from "./level-sections.ts";
 import type { Cell, CellQuantity, Section } from "./report-model.ts";
 import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
@@ -69,7 +69,7 @@ export function tokenSection(view: ReportView): Section | undefined {
         const found = findSpread(part.values.metrics, key);
         const isNothing =
           (quantity === "count" && found?.max === 0) ||
-          isCutAt(part.values.metrics, key) ||
+          readerOf(part.values.metrics)(key, "mean") === undefined ||
           (key === "timeToFirstOutputToken" && !hasReasoning(part.values.metrics));
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),

@@ -17,9 +17,13 @@ export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "
   });
 }
 
-/** Returns the look of an uncertain point or bar, whose label keeps the color. */
+/** Returns the look of an uncertain point or bar, whose label keeps the color. A point is shown also where others are not. */
 export function hollow(color: string): object {
-  return { itemStyle: { color: HOLLOW, borderColor: color, borderWidth: 2, opacity: 1 }, label: { color } };
+  return {
+    symbol: "circle",
+    itemStyle: { color: HOLLOW, borderColor: color, borderWidth: 2, opacity: 1 },
+    label: { color },
+  };
 }
 
 /** Reports whether a plot has uncertain points or bars. */

@@ -100,11 +100,12 @@ export function drawSeries(plot: DrawnIn, series: XySeries, color: string): Draw
       itemStyle: { color, opacity: 0.6 },
     };
   const isStepped = series.style === "steps" || series.style === "area";
+  const hasMarkers = series.hasMarkers !== false && series.points.length <= MOST_KNOTS;
   return {
     type: "line",
     ...common,
-    showSymbol: !isStepped && series.hasMarkers !== false && series.points.length <= MOST_KNOTS,
-    symbol: "circle",
+    showSymbol: !isStepped && (hasMarkers || series.uncertain?.includes(true) === true),
+    symbol: hasMarkers ? "circle" : "none",
     symbolSize: 7,
     itemStyle: { color },
     lineStyle: { color, width: 2, type: series.isDashed === true ? "dashed" : "solid" },

@@ -1,6 +1,7 @@
 import { type Interval, scaleInterval } from "../../measure/intervals/certainty.ts";
 import { findEntry } from "../../measure/metrics/catalogue.ts";
 import { jsonNameOf } from "../../measure/metrics/metric.ts";
+import { BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
 import { usToNs } from "../../plan/units.ts";
 import type { MetricsJson, OverJson, OverMetricsJson, SpreadJson } from "./metrics.ts";
 import type { EstimateJson } from "./parts.ts";
@@ -16,6 +17,9 @@ export interface ReadEstimate extends Interval {
   /** False: its interval says nothing, and no verdict on it is certain. Default: true. */
   readonly isReliable?: boolean;
 }
+
+/** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
+export type ReadMetric = (key: string, statistic?: StatisticName) => ReadEstimate | undefined;
 
 /** Returns what converts values of a metric in JSON to its base unit. */
 export function scaleOf(key: string): (value: number) => number {
@@ -67,6 +71,22 @@ export function readOver(
 ): ReadEstimate | undefined {
   const over = findOver(metrics, key, statistic);
   return over && scaled({ ...over, value: over.mean }, scaleOf(key));
+}
+
+/** Returns what reads the metrics of a level, or of some of its requests, but for those that tables and charts leave out. */
+export function readerOf(metrics: MetricsJson): ReadMetric {
+  return withoutCut((key, statistic) => readMetric(metrics, key, statistic));
+}
+
+/** The same of several runs together. */
+export function readerOver(metrics: OverMetricsJson): ReadMetric {
+  return withoutCut((key, statistic) => readOver(metrics, key, statistic));
+}
+
+/** Leaves out a metric where it shows how responses were cut, not how fast tokens were made. */
+function withoutCut(read: ReadMetric): ReadMetric {
+  const isCut = (): boolean => (read("bunchedRatio", "mean")?.value ?? 0) >= BUNCHED_RATIO;
+  return (key, statistic) => (key === "interTokenLatency" && isCut() ? undefined : read(key, statistic));
 }
 
 /** Returns what several runs measured together, in the unit of JSON; undefined when no run did. */

@@ -2,7 +2,10 @@ import { DETAIL_DROP_ORDER, FILE_DROP_ORDER } from "../model/level-columns.ts";
 import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
-/** Tables on a terminal: figures right, texts left, one unit a column; columns that have no room are dropped, never moved below. */
+/**
+ * Tables on a terminal: figures right, texts left, one unit a column; columns that have no room are dropped, or stand below the one that they
+ * belong to.
+ */
 
 const WIDE_GAP = 3;
 const NARROW_GAP = 2;
@@ -45,8 +48,15 @@ export function formatTextTable(table: ModelTable, style: TableStyle): TextTable
   });
   const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
   const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
-  let shown = wanted;
-  while (widthOf(shown.map(narrow), NARROW_GAP) > maxColumns) {
+  const fits = (columns: readonly TextColumn[], textWidth: number): boolean =>
+    widthOf(
+      columns.map((one) => narrow(one, textWidth)),
+      NARROW_GAP,
+    ) <= maxColumns;
+  const folded = fold(wanted);
+  const isFolded = folded.length < wanted.length && !fits(wanted, NARROW_TEXT) && fits(folded, LEAST_TEXT);
+  let shown = isFolded ? folded : wanted;
+  while (!isFolded && !fits(shown, NARROW_TEXT)) {
     const last = shown.reduce<TextColumn | undefined>(
       (found, one) => (one.column.dropOrder > (found?.column.dropOrder ?? 0) ? one : found),
       undefined,
@@ -56,7 +66,9 @@ export function formatTextTable(table: ModelTable, style: TableStyle): TextTable
   }
   const gap = widthOf(shown, WIDE_GAP) <= maxColumns ? WIDE_GAP : NARROW_GAP;
   const lines = layOut(wrapTexts(shown, gap, maxColumns), gap);
-  const dropped = all.filter((one) => !shown.includes(one) && !isEmpty(one)).map(({ column }) => column);
+  const isShown = ({ column }: TextColumn): boolean =>
+    shown.some((one) => one.column === column || (isFolded && one.column.key === column.below));
+  const dropped = all.filter((one) => !isShown(one) && !isEmpty(one)).map(({ column }) => column);
   return { lines, dropped };
 }
 
@@ -102,10 +114,22 @@ function widthOf(columns: readonly TextColumn[], gap: number): number {
   return columns.reduce((sum, { width }) => sum + width + gap, -gap);
 }
 
-/** Returns a column as narrow as its texts may become. */
-function narrow(one: TextColumn): TextColumn {
+/** Returns a column with its texts wrapped to a width. */
+function narrow(one: TextColumn, textWidth: number): TextColumn {
   if (one.column.quantity !== "text") return one;
-  return { ...one, width: Math.min(one.width, Math.max(NARROW_TEXT, one.column.title.length)) };
+  return { ...one, width: Math.min(one.width, Math.max(textWidth, one.column.title.length)) };
+}
+
+/** Puts the values of columns that may stand below those of others there. */
+function fold(columns: readonly TextColumn[]): readonly TextColumn[] {
+  const hostOf = ({ column: { below } }: TextColumn) => columns.find(({ column: { key } }) => key === below);
+  return columns.flatMap((one) => {
+    if (hostOf(one) !== undefined) return [];
+    const under = columns.find((other) => hostOf(other) === one);
+    if (under === undefined) return [one];
+    const texts = one.texts.map((text, row) => `${text}\n${under.texts[row] ?? ""}`.trimEnd());
+    return [{ ...one, texts, width: Math.max(one.width, ...under.texts.map(({ length }) => length)) }];
+  });
 }
 
 /** Makes the widest texts narrower where the table is too wide, so that they need several lines. */
@@ -130,7 +154,7 @@ function layOut(columns: readonly TextColumn[], gap: number): string[] {
   const head = join(columns.map((one, index) => pad(one, one.column.title, index === columns.length - 1)));
   const rowCount = columns[0]?.texts.length ?? 0;
   const rows = Array.from({ length: rowCount }, (_, row) => {
-    const cells = columns.map((one) => wrapText(one.texts[row] ?? "", one.width));
+    const cells = columns.map((one) => (one.texts[row] ?? "").split("\n").flatMap((text) => wrapText(text, one.width)));
     const height = Math.max(1, ...cells.map(({ length }) => length));
     return Array.from({ length: height }, (_unused, line) =>
       join(columns.map((one, index) => pad(one, cells[index]?.[line] ?? "", index === columns.length - 1))),

@@ -14,13 +14,19 @@ import { runInFolder } from "../run-in-folder.ts";
 const csv = (throughput: number, p99Us: number, level = 1): string =>
   `Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n${level},${throughput},1,1,${p99Us / 2},${p99Us}\n`;
 
-/** What is compared of Rampart's JSON, which has intervals within the run. */
+/** What is compared of Rampart's JSON of a run with one level. */
+const ownJson = (startedAt: string, metrics: object, version: unknown = REPORT_VERSION): string =>
+  JSON.stringify({
+    ...{ version, model: { name: "m", version: "" }, plan: {}, notes: [], startedAt, isPartial: false },
+    levels: [{ unit: "concurrency", level: 1, metrics }],
+  });
+
+/** That of a run without failures, which has intervals within the run. */
 const report = (p99Us: number): string => {
   const ends = { low: p99Us * 0.99, high: p99Us * 1.01, effectiveCount: 500, isReliable: true, neededCount: 500 };
   const mean = { low: null, high: null, effectiveCount: 500 };
   const latencyUs = { count: 500, mean: 1, p99: p99Us, confidence95: { mean, p99: ends } };
-  const level = { unit: "concurrency", level: 1, metrics: { latencyUs } };
-  return JSON.stringify({ version: REPORT_VERSION, model: { name: "m", version: "" }, plan: {}, levels: [level] });
+  return ownJson("2026-01-01T00:00:00.000Z", { latencyUs });
 };
 
 const FILES = {
@@ -270,11 +276,9 @@ describe("wrong usage is reported before anything is written", () => {
 
 describe("files that cannot be compared", () => {
   /** Rampart's JSON of a run in which all requests failed. */
-  const failed = (second: number, version: unknown = 1): string => {
-    const latency = null;
-    const level = { unit: "concurrency", level: 1, requests: 0, failed: 100, inferPerSec: 0, errorRatio: 1, latency };
-    const startedAt = `2026-01-01T00:00:0${second}.000Z`;
-    return JSON.stringify({ version, model: { name: "m", version: "1" }, plan: {}, startedAt, levels: [level] });
+  const failed = (second: number, version?: unknown): string => {
+    const metrics = { throughputPerSec: { value: 0 }, errorRateRatio: { value: 1, count: 100, total: 100 } };
+    return ownJson(`2026-01-01T00:00:0${second}.000Z`, metrics, version);
   };
 
   for (const [version, shown] of [
@@ -288,7 +292,7 @@ describe("files that cannot be compared", () => {
         assert.equal(code, 64, text);
         assert.match(
           text,
-          new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads versions 1, 2, 3`),
+          new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads version ${REPORT_VERSION}`),
         );
       });
     });

@@ -3,11 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { certaintyOf, isInformative } from "../../../src/measure/intervals/certainty.ts";
 import { estimateMeanNs } from "../../../src/measure/intervals/mean-interval.ts";
-import {
-  estimateNumber,
-  estimatePercentile,
-  REPORTED_PERCENTILES,
-} from "../../../src/measure/intervals/percentile-interval.ts";
+import { estimatePercentile, REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-interval.ts";
 import { tallyOf } from "../make-window.ts";
 
 const CASES = [
@@ -50,15 +46,15 @@ test("estimates of any sample are reliable just when they are certain, and certa
   fc.assert(
     fc.property(latencies, (values) => {
       const tally = tallyOf(values);
-      for (const percentile of REPORTED_PERCENTILES)
-        for (const estimate of [estimatePercentile(tally, percentile), estimateNumber(tally, percentile)]) {
-          const certainty = certaintyOf(estimate);
-          assert.equal(estimate.isReliable, certainty.isCertain);
-          const isEnough = estimate.effectiveCount >= estimate.neededEffectiveCount;
-          if (!isEnough) assert.deepEqual(certainty, { isCertain: false, doubt: "few-samples" });
-          if (!certainty.isCertain) continue;
-          assert.ok(certainty.low >= estimate.value / 2 && certainty.high <= 2 * estimate.value);
-        }
+      for (const percentile of REPORTED_PERCENTILES) {
+        const estimate = estimatePercentile(tally, percentile);
+        const certainty = certaintyOf(estimate);
+        assert.equal(estimate.isReliable, certainty.isCertain);
+        const isEnough = estimate.effectiveCount >= estimate.neededEffectiveCount;
+        if (!isEnough) assert.deepEqual(certainty, { isCertain: false, doubt: "few-samples" });
+        if (!certainty.isCertain) continue;
+        assert.ok(certainty.low >= estimate.value / 2 && certainty.high <= 2 * estimate.value);
+      }
       const mean = estimateMeanNs(tally);
       const certainty = certaintyOf(mean);
       if (certainty.isCertain) assert.ok(certainty.low >= mean.value / 2 && certainty.high <= 2 * mean.value);

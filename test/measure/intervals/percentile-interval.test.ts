@@ -10,10 +10,9 @@ import {
   samplesNeeded,
 } from "../../../src/measure/intervals/percentile-interval.ts";
 import { type Sketch, valueAtRank } from "../../../src/measure/sketch.ts";
-import { nsToUs } from "../../../src/plan/units.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { sketchAt, tallyOf } from "../make-window.ts";
-import { drawNormal, drawTallies, endsOf, type Process, percentileUs } from "./simulate.ts";
+import { drawNormal, drawTallies, endsOf, type Process, percentileNs } from "./simulate.ts";
 
 // Ranks from 1. Those of the median are in the tables of Dixon and Massey; all follow from sums of binomial terms.
 const RANKS = [
@@ -122,9 +121,9 @@ test("an estimate lies in its interval, which has the resolution of the tally", 
     ),
   );
   const same = estimatePercentile(tallyOf(new Array<number>(1000).fill(1_000_900)), 50);
-  assert.deepEqual([same.low, same.value, same.high], [1000, 1000, 1000.9]);
+  assert.deepEqual([same.low, same.value, same.high], [1_000_000, 1_000_000, 1_000_900]);
   const spread = estimatePercentile(tallyOf([...new Array<number>(999).fill(1_000_900), 9e6]), 50);
-  assert.deepEqual([spread.low, spread.value, spread.high], [1000, 1000, 1001]);
+  assert.deepEqual([spread.low, spread.value, spread.high], [1_000_000, 1_000_000, 1_001_000]);
 });
 
 const COVERED: readonly (Process & { readonly least: number })[] = [
@@ -138,10 +137,10 @@ for (const process of COVERED)
   test(`intervals of 95 % contain the true percentile, latencies ${process.name}`, () => {
     const tallies = drawTallies(process, 250);
     for (const percentile of [50, 90, 99, 99.9]) {
-      const trueUs = percentileUs(percentile);
+      const trueNs = percentileNs(percentile);
       const covering = tallies.filter((tally) => {
         const { low, high } = estimatePercentile(tally, percentile);
-        return (low ?? 0) <= trueUs && trueUs <= (high ?? Number.POSITIVE_INFINITY);
+        return (low ?? 0) <= trueNs && trueNs <= (high ?? Number.POSITIVE_INFINITY);
       });
       const ratio = covering.length / tallies.length;
       // p99.9 of so few independent samples is marked as too few, and its interval covers less.
@@ -187,9 +186,9 @@ for (const [count, tau, least] of [
       [50, 0],
       [90, 1.281551566],
     ] as const) {
-      const trueUs = (2.3e6 + quantile * deviation) / 1000;
+      const trueNs = 2.3e6 + quantile * deviation;
       const sure = tallies.map((tally) => estimatePercentile(tally, percentile)).filter(({ isReliable }) => isReliable);
-      const covering = sure.filter(({ low, high }) => (low as number) <= trueUs && trueUs <= (high as number));
+      const covering = sure.filter(({ low, high }) => (low as number) <= trueNs && trueNs <= (high as number));
       assert.ok(sure.length >= 0.95 * tallies.length, `p${percentile}: ${sure.length} certain`);
       assert.ok(covering.length >= least * sure.length, `p${percentile}: ${covering.length} of ${sure.length}`);
     }
@@ -205,9 +204,9 @@ for (const [count, correlation, percentile] of [
 ] as const)
   test(`of ${count} latencies with a correlation of ${correlation}, a certain p${percentile} contains the truth`, () => {
     const tallies = drawTallies({ name: "", count, correlation, batch: 1 }, 250);
-    const trueUs = percentileUs(percentile);
+    const trueNs = percentileNs(percentile);
     const sure = tallies.map((tally) => estimatePercentile(tally, percentile)).filter(({ isReliable }) => isReliable);
-    const covering = sure.filter(({ low, high }) => (low as number) <= trueUs && trueUs <= (high as number));
+    const covering = sure.filter(({ low, high }) => (low as number) <= trueNs && trueNs <= (high as number));
     assert.ok(sure.length >= 0.5 * tallies.length, `${sure.length} certain`);
     assert.ok(covering.length >= 0.9 * sure.length, `${covering.length} of ${sure.length}`);
   });
@@ -233,17 +232,16 @@ test("no interval of many independent latencies reaches below the fastest one", 
     });
     const endsNs = endsOf(latencies);
     const sketch = sketchAt(latencies, endsNs, 123_456_789, endsNs.at(-1) as number);
-    const leastUs = nsToUs(sketch.min);
-    const mean = estimateMeanNs(sketch);
+    const leastNs = sketch.min;
     const percentiles = REPORTED_PERCENTILES.filter((percentile) => percentile >= 50);
     for (const { low, effectiveCount } of [
       ...percentiles.map((percentile) => estimatePercentile(sketch, percentile)),
-      { ...mean, low: mean.low === null ? null : nsToUs(mean.low) },
+      estimateMeanNs(sketch),
     ])
       if (low !== null && effectiveCount >= 8) {
         // A tally has microseconds.
-        assert.ok(low > leastUs - 1.001, `${low} below ${leastUs}`);
-        if (low === leastUs) cutCount++;
+        assert.ok(low > leastNs - 1001, `${low} below ${leastNs}`);
+        if (low === leastNs) cutCount++;
       }
   }
   assert.ok(cutCount > 0);
@@ -251,10 +249,10 @@ test("no interval of many independent latencies reaches below the fastest one", 
 
 test("intervals that ignore correlation would not", () => {
   const tallies = drawTallies({ name: "correlated", count: 4000, correlation: 0.8, batch: 1 }, 250);
-  const trueUs = percentileUs(50);
+  const trueNs = percentileNs(50);
   const covering = tallies.filter((tally) => {
     const { low = 0, high = 0 } = percentileRanks(tally.count, 50);
-    return valueAtRank(tally, low) <= 1000 * trueUs && 1000 * trueUs <= valueAtRank(tally, high) + 1000;
+    return valueAtRank(tally, low) <= trueNs && trueNs <= valueAtRank(tally, high) + 1000;
   });
   assert.ok(covering.length / tallies.length < 0.75, String(covering.length / tallies.length));
 });

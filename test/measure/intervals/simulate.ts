@@ -24,9 +24,9 @@ function toNs(normal: number): number {
   return FLOOR_NS + SCALE_NS * Math.exp(SHAPE * normal);
 }
 
-/** The true percentile in microseconds. */
-export function percentileUs(percentile: number): number {
-  return toNs(NORMAL[percentile] as number) / 1000;
+/** The true percentile. */
+export function percentileNs(percentile: number): number {
+  return toNs(NORMAL[percentile] as number);
 }
 
 /** The true mean. */

@@ -114,6 +114,31 @@ test("the verdict and the exit code say the same, with limits in all states", ()
   }
 });
 
+test("where names are long, the interval stands below the change, and no line is longer than 80 columns", () => {
+  const slow = (factor: number) => ({
+    outputTokensPerSec: [2000 / factor, 2010 / factor, 1990 / factor],
+    "timeToFirstToken.average": [10 * MS * factor, 10.1 * MS * factor, 9.9 * MS * factor],
+    "normalizedTimePerOutputToken.p99": [20 * MS * factor, 28 * MS * factor, 14 * MS * factor],
+  });
+  const compared = compareRuns(makeRunSet("a.json", slow(1)), makeRunSet("b.json", slow(1.2)), {
+    ...{ precision: 0.05, acceptsWithinRuns: false },
+  });
+  const lines = textOf(modelOf({ comparison: compared, limits: [] })).split("\n");
+  const { metrics = [] } = compared.levels[0] ?? {};
+  assert.equal(metrics.length, 3);
+  for (const { metric, base, change } of metrics) {
+    const at = lines.findIndex((line) => line.startsWith(metric.label.slice(0, 16)));
+    assert.match(lines[at] ?? "", new RegExp(` ${formatChange(change).replace(/[+.]/g, "\\$&")} `), metric.label);
+    const end = change.high === null ? "" : formatInterval(change);
+    assert.ok(end !== "" && lines[at + 1]?.includes(end), `${metric.label} ${base.mean}: ${lines[at + 1]}`);
+  }
+  assert.ok(lines.some((line) => /^metric +verdict +change +base +new$/.test(line)));
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  );
+});
+
 test("the console has the verdict first, the changes, the limits and few notes, in 80 columns", () => {
   const warnings = [1, 2, 3, 4].map((number) => ({
     code: "note-of-run",

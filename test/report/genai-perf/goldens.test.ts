@@ -115,7 +115,7 @@ test("GPU metrics in table, CSV and JSON are GenAI-Perf's to the byte", () => {
     new Map(
       Object.entries(samples).map(([metric, gpus]) => [
         metric,
-        new Map(Object.entries(gpus).map(([gpu, values]) => [gpu, Float64Array.from(values)])),
+        new Map(Object.entries(gpus).map(([gpu, values]) => [gpu, { values }])),
       ]),
     ),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import * as fc from "fast-check";
+import { REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-interval.ts";
 import { BUNCHED_RATIO } from "../../../src/measure/tokens/metrics.ts";
 import { formatReportPage } from "../../../src/report/html/report-page.ts";
 import { escapeHtml } from "../../../src/report/markup.ts";
@@ -346,6 +347,21 @@ test("charts of levels have the numbers of the JSON report", LIMIT, async () => 
       digits(Math.floor(spreadIn(level, "latencyUs")?.max ?? 0) / unit),
       "the last point is the maximum",
     );
+    const { count = 0, confidence95 } = spreadIn(level, "latencyUs") ?? {};
+    const marked = REPORTED_PERCENTILES.filter((one) => {
+      const found = confidence95?.[`p${one}`];
+      return found?.low === null && found.isDecided !== true;
+    })
+      .map((one) => -Math.log10(1 - one / 100))
+      .filter((nines) => nines < Math.log10(count));
+    const hollow = curves.series[index]?.data.flatMap((point) => ("itemStyle" in point ? [point] : []));
+    assert.ok(marked.length > 0, "95 % of 80 requests are too few");
+    assert.deepEqual(
+      hollow?.map((point) => ("value" in point ? point.value[0] : undefined)),
+      marked.map(digits),
+      "what the tables mark is hollow",
+    );
+    assert.ok(hollow?.every((point) => "symbol" in point));
     const ascending = points.map(([, y]) => y ?? 0);
     assert.deepEqual(
       ascending,

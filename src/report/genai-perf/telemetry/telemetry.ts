@@ -76,26 +76,16 @@ export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
   );
 }
 
-/** Returns the GPU readings for {@link toTelemetryStatistics}; empty without a DCGM exporter. */
-export function toGpuSamples(scrape: ScrapeResult): GpuSamples {
-  return new Map(
-    [...readGpus(scrape)].map(([name, gpus]) => [
-      name,
-      new Map([...gpus].map(([gpu, { values }]) => [gpu, Float64Array.from(values)])),
-    ]),
-  );
-}
-
 /** Values in the units of the DCGM exporter, by metric of {@link PAGE_METRICS} and by GPU (`gpu0`). */
-type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Float64Array>>;
+type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Pick<TelemetrySeries, "values">>>;
 
-/** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. */
+/** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. @param samples see {@link readGpus} */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
   const statistics = new Map<string, { unit: string; gpus: Map<string, ReadonlyMap<StatisticName, number>> }>();
   for (const { name, unit, scale = 1, isConstant = false } of PAGE_METRICS) {
     const gpus = new Map<string, ReadonlyMap<StatisticName, number>>();
-    for (const [gpu, values] of samples.get(name) ?? []) {
-      const summary = summarize(values);
+    for (const [gpu, { values }] of samples.get(name) ?? []) {
+      const summary = summarize(Float64Array.from(values), true);
       if (summary === undefined) continue;
       const wanted = Object.entries(summary).filter(([statistic]) => !isConstant || statistic === "avg");
       gpus.set(gpu, new Map(wanted.map(([statistic, value]) => [statistic as StatisticName, value * scale])));

@@ -1,6 +1,5 @@
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
-import { nsToUs } from "../../../plan/units.ts";
 import { levelTitles } from "../../../registry/level-names.ts";
 import { levelUnitOf } from "../../../registry/load-modes.ts";
 import {
@@ -13,13 +12,12 @@ import {
   type XyPlot,
   type XySeries,
 } from "../../plot.ts";
-import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
+import { type ReadEstimate, type ReadMetric, readerOf, readerOver } from "../../schema/read-metrics.ts";
 import type { LevelJson } from "../../schema/report-schema.ts";
 import type { CombinedLevelJson } from "../../schema/runs.ts";
-import { isCutAt, isCutOver } from "../level-columns.ts";
 import type { ReportView } from "../report-view.ts";
 import { estimateCell } from "../tables.ts";
-import { timeUnitFor } from "../values.ts";
+import { type TimeUnit, timeUnitOf } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
 /** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
@@ -122,7 +120,7 @@ function drawThroughput(points: readonly LoadPoint[], over: OverLoad, unit: stri
   const hasFailed = points.some(({ failedPerSec }) => failedPerSec > 0);
   const asked = (value: number): ReadEstimate => ({ value, ...UNKNOWN });
   const series = [
-    ...lineOf("throughput", "throughput", points, ({ throughputPerSec }) => throughputPerSec),
+    ...lineOf("throughput", "throughput", points, ({ read }) => read("throughput")),
     ...(isRate ? [askedLine(points)] : []),
     ...(hasFailed ? lineOf("failed", "failed", points, ({ failedPerSec }) => asked(failedPerSec)) : []),
   ];
@@ -134,29 +132,33 @@ function askedLine(points: readonly LoadPoint[]): XySeries {
   return { name: "asked for", style: "line", meaning: "limit", isDashed: true, hasMarkers: false, points: line };
 }
 
-/** Returns the unit for the largest p99. */
-export function unitOf(spreads: readonly (Spread | undefined)[]): ReturnType<typeof timeUnitFor> {
-  return timeUnitFor(Math.max(0, ...spreads.map((found) => found?.p99?.value ?? 0)));
+/** Returns the unit for the largest p99 of some metrics. */
+export function unitOf(points: readonly LoadPoint[], ...keys: readonly string[]): TimeUnit {
+  const p99s = points.flatMap(({ read }) => keys.map((key) => read(key, "p99")?.value ?? 0));
+  return timeUnitOf([Math.max(0, ...p99s)]);
+}
+
+/** Draws the percentiles of a metric. */
+function linesOf(points: readonly LoadPoint[], key: string, { ns }: TimeUnit): XySeries[] {
+  return PERCENTILES.flatMap((name) => lineOf(name, name, points, ({ read }) => read(key, name), ns));
 }
 
 function drawLatency(points: readonly LoadPoint[], over: OverLoad): Plot[] {
-  const time = unitOf(points.flatMap(({ latencyUs, scheduledUs }) => [latencyUs, scheduledUs]));
+  const time = unitOf(points, "latency", "scheduledLatency");
+  const scheduled = lineOf("scheduled p99", "p99", points, ({ read }) => read("scheduledLatency", "p99"), time.ns);
   const series = [
-    ...PERCENTILES.flatMap((name) => lineOf(name, name, points, ({ latencyUs }) => latencyUs[name], time.us)),
-    ...lineOf("scheduled p99", "p99", points, ({ scheduledUs }) => scheduledUs?.p99, time.us).map((line) => ({
-      ...line,
-      isDashed: true,
-    })),
+    ...linesOf(points, "latency", time),
+    ...scheduled.map((line): XySeries => ({ ...line, isDashed: true })),
   ];
   if (series.length === 0) return [];
   return [{ ...over, title: "Latency over load", yLabel: `Latency (${time.name})`, series }];
 }
 
 function drawKnee(points: readonly LoadPoint[], unit: string, load: string): Plot[] {
-  const time = unitOf(points.map(({ latencyUs }) => latencyUs));
+  const time = unitOf(points, "latency");
   const labelled = points.map((point) => ({ point, label: String(roundForPlot(point.load)) }));
   const series = (["p50", "p99"] as const).flatMap((name) =>
-    kneeLine(labelled, name, time.us).map((line): XySeries => ({ ...line, name, style: "line", meaning: name })),
+    kneeLine(labelled, name, time).map((line): XySeries => ({ ...line, name, style: "line", meaning: name })),
   );
   const notes = [`The numbers at the points are the load: ${load.toLowerCase()}.`];
   return kneePlot(series, unit, `Latency (${time.name})`, notes);
@@ -165,19 +167,18 @@ function drawKnee(points: readonly LoadPoint[], unit: string, load: string): Plo
 /** Returns the points of a line of latency against throughput; nothing where no point has both. */
 export function kneeLine(
   labelled: readonly { readonly point: LoadPoint; readonly label?: string }[],
-  percentile: PercentileName,
-  us: number,
+  percentile: (typeof PERCENTILES)[number],
+  { ns }: TimeUnit,
 ): Pick<XySeries, "points" | "labels" | "uncertain">[] {
-  const known = labelled.filter(({ point }) => point.latencyUs[percentile] && point.throughputPerSec);
-  if (known.length === 0) return [];
-  const points = known.map(({ point: { throughputPerSec, latencyUs } }): PlotPoint => {
-    return [roundForPlot(throughputPerSec?.value ?? 0), roundForPlot((latencyUs[percentile]?.value ?? 0) / us)];
+  const known = labelled.flatMap(({ point: { read }, label }) => {
+    const [x, y] = [read("throughput"), read("latency", percentile)];
+    return x === undefined || y === undefined ? [] : [{ x, y, label }];
   });
+  if (known.length === 0) return [];
+  const points = known.map(({ x, y }): PlotPoint => [roundForPlot(x.value), roundForPlot(y.value / ns)]);
   // The highest line has the names, because those of several lines would overlap.
   const labels = percentile === "p99" ? known.flatMap(({ label }) => label ?? []) : [];
-  const uncertain = known.map(({ point: { throughputPerSec, latencyUs } }) =>
-    [throughputPerSec, latencyUs[percentile]].some(isMarked),
-  );
+  const uncertain = known.map(({ x, y }) => isMarked(x) || isMarked(y));
   return [{ points, uncertain, ...(labels.length === 0 ? {} : { labels }) }];
 }
 
@@ -189,38 +190,26 @@ export function kneePlot(series: readonly XySeries[], unit: string, yLabel: stri
 
 function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
   const times = TOKEN_TIMES.flatMap((metric): Plot[] => {
-    const spreadOf = ({ tokenTimesUs }: LoadPoint): Spread | undefined => tokenTimesUs[metric];
-    const time = unitOf(points.map(spreadOf));
-    const series = PERCENTILES.flatMap((name) =>
-      lineOf(name, name, points, (point) => spreadOf(point)?.[name], time.us),
-    );
+    const time = unitOf(points, metric);
+    const series = linesOf(points, metric, time);
     return series.length === 0
       ? []
       : [{ ...over, title: `${titleOf(metric)} over load`, yLabel: `Time (${time.name})`, series }];
   });
-  const rate = lineOf("output tokens/s", "throughput", points, ({ tokensPerSec }) => tokensPerSec);
+  const rate = lineOf("output tokens/s", "throughput", points, ({ read }) => read("outputTokensPerSec"));
   const rates: Plot[] =
     rate.length === 0 ? [] : [{ ...over, title: "Output tokens per second", yLabel: "Tokens/s", series: rate }];
   return [...times, ...rates];
 }
 
 const PERCENTILES = ["p50", "p90", "p99"] as const;
-type PercentileName = (typeof PERCENTILES)[number];
-
-type Spread = Readonly<Record<PercentileName, ReadEstimate | undefined>>;
 
 /** A load and what was measured at it. */
 export interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
-  readonly throughputPerSec: ReadEstimate | undefined;
   readonly failedPerSec: number;
-  readonly latencyUs: Spread;
-  /** From the time when a request was due. */
-  readonly scheduledUs: Spread;
-  readonly tokensPerSec: ReadEstimate | undefined;
-  /** By the keys of their metrics. */
-  readonly tokenTimesUs: Readonly<Record<string, Spread>>;
+  readonly read: ReadMetric;
 }
 
 /** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
@@ -232,44 +221,12 @@ export function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
 }
 
 function ofLevel({ level, durationSec, failed, metrics }: LevelJson): LoadPoint {
-  return {
-    load: level,
-    failedPerSec: durationSec > 0 ? failed / durationSec : 0,
-    ...pointOf(
-      (key, statistic) => readMetric(metrics, key, statistic),
-      (key) => isCutAt(metrics, key),
-    ),
-  };
+  return { load: level, read: readerOf(metrics), failedPerSec: durationSec > 0 ? failed / durationSec : 0 };
 }
 
 function ofRuns({ level, metrics }: CombinedLevelJson): LoadPoint {
-  const read: Read = (key, statistic) => readOver(metrics, key, statistic);
+  const read = readerOver(metrics);
   const failed = read("errorRate")?.value ?? 0;
   const perSec = read("throughput")?.value ?? 0;
-  return {
-    load: level,
-    failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed),
-    ...pointOf(read, (key) => isCutOver(metrics, key)),
-  };
-}
-
-type Read = (key: string, statistic?: PercentileName) => ReadEstimate | undefined;
-
-/** @param isLeftOut whether the tables leave out a metric here */
-function pointOf(read: Read, isLeftOut: (key: string) => boolean): Omit<LoadPoint, "load" | "failedPerSec"> {
-  const spread = (key: string): Spread => {
-    const of = (name: PercentileName): ReadEstimate | undefined => (isLeftOut(key) ? undefined : inUs(read(key, name)));
-    return { p50: of("p50"), p90: of("p90"), p99: of("p99") };
-  };
-  return {
-    throughputPerSec: read("throughput"),
-    latencyUs: spread("latency"),
-    scheduledUs: spread("scheduledLatency"),
-    tokensPerSec: read("outputTokensPerSec"),
-    tokenTimesUs: Object.fromEntries(TOKEN_TIMES.map((key) => [key, spread(key)])),
-  };
-}
-
-function inUs(found: ReadEstimate | undefined): ReadEstimate | undefined {
-  return found && { ...found, value: nsToUs(found.value), ...scaleInterval(found, nsToUs) };
+  return { load: level, read, failedPerSec: failed >= 1 ? 0 : (perSec * failed) / (1 - failed) };
 }

@@ -3,9 +3,9 @@ import { REPORTED_PERCENTILES } from "../../../measure/intervals/percentile-inte
 import { metricOf } from "../../../measure/metrics/catalogue.ts";
 import { type Plot, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import type { SpreadJson } from "../../schema/metrics.ts";
-import { findSpread } from "../../schema/read-metrics.ts";
-import { isCutAt } from "../level-columns.ts";
+import { findSpread, readerOf } from "../../schema/read-metrics.ts";
 import { nameInRun, type ReportView } from "../report-view.ts";
+import { spreadCell } from "../tables.ts";
 import { timeUnitFor } from "../values.ts";
 
 /** How latencies and times of tokens are distributed: a curve over the percentiles for each level. */
@@ -34,10 +34,11 @@ export function tokenCurves(view: ReportView): Plot[] {
 
 function curvesOf(view: ReportView, metric: string): Curve[] {
   return view.levels.flatMap(({ run, name, json: { metrics } }) => {
-    const found = findSpread(metrics, metric);
-    return found === undefined || isCutAt(metrics, metric)
-      ? []
-      : [{ name: nameInRun(run, name), mostUs: found.max ?? 0, points: spreadCurve(found) }];
+    const found = readerOf(metrics)(metric, "mean") && findSpread(metrics, metric);
+    if (found === undefined) return [];
+    return [
+      { name: nameInRun(run, name), mostUs: found.max ?? 0, points: spreadCurve(found), uncertain: uncertainIn(found) },
+    ];
   });
 }
 
@@ -46,6 +47,8 @@ interface Curve {
   readonly mostUs: number;
   /** By number of nines, in microseconds. */
   readonly points: readonly (readonly [nines: number, us: number])[];
+  /** Numbers of nines of the percentiles that have the mark in tables. */
+  readonly uncertain: ReadonlySet<number>;
 }
 
 function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot[] {
@@ -53,12 +56,13 @@ function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot
   const shown = pickEvenly(curves, MOST_CURVES);
   const time = timeUnitFor(Math.max(...shown.map(({ mostUs }) => mostUs)));
   const series = shown.map(
-    ({ name, points }, index): XySeries => ({
+    ({ name, points, uncertain }, index): XySeries => ({
       name,
       style: "line",
       shade: shown.length === 1 ? 0 : index / (shown.length - 1),
       hasMarkers: false,
-      points: points.map(([nines, us]) => [roundForPlot(nines), roundForPlot(us / time.us)]),
+      points: points.map(([nines, us]) => [nines, roundForPlot(us / time.us)]),
+      uncertain: points.map(([nines]) => uncertain.has(nines)),
     }),
   );
   const notes = [
@@ -71,7 +75,12 @@ function drawCurves(what: string, label: string, curves: readonly Curve[]): Plot
 
 /** Returns the number of nines of a percentile: 2 for p99. */
 function ninesOf(percentile: number): number {
-  return -Math.log10(1 - percentile / 100);
+  return roundForPlot(-Math.log10(1 - percentile / 100));
+}
+
+function uncertainIn(found: SpreadJson): ReadonlySet<number> {
+  const marked = REPORTED_PERCENTILES.filter((one) => spreadCell(found, `p${one}`)?.mark === "uncertain");
+  return new Set(marked.map(ninesOf));
 }
 
 /** Returns the curve of the histogram, where there is one, with the reported percentiles and the ends in it. */

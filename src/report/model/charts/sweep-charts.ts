@@ -3,7 +3,7 @@ import { levelTitles } from "../../../registry/level-names.ts";
 import type { Meaning, Plot, XySeries } from "../../plot.ts";
 import type { ReadEstimate } from "../../schema/read-metrics.ts";
 import type { ReportView } from "../report-view.ts";
-import { timeUnitFor } from "../values.ts";
+import { timeUnitOf } from "../values.ts";
 import { barsOf, kneeLine, kneePlot, type LoadPoint, lineOf, loadAxis, loadPointsOf, unitOf } from "./load-charts.ts";
 
 /** A sweep: latency against throughput, and metrics over each of its parameters. */
@@ -108,13 +108,16 @@ function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
 function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], unit: string): Plot[] {
   const along = joinedAlong(axes);
   const { lines, notes } = linesOf(axes, along, levels);
-  const time = unitOf(levels.map(({ point }) => point.latencyUs));
+  const time = unitOf(
+    levels.map(({ point }) => point),
+    "latency",
+  );
   const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
   const series = lines.flatMap(({ name, shade, levels: own }) =>
     names.flatMap((percentile): XySeries[] => {
       const labelled = own.map((level) => ({ point: level.point, ...(along && { label: valueAt(level, along) }) }));
       const look = lines.length === 1 ? { name: percentile, meaning: percentile } : { name, shade };
-      return kneeLine(labelled, percentile, time.us).map((line) => {
+      return kneeLine(labelled, percentile, time).map((line) => {
         return { style: line.points.length > 1 ? "line" : "points", ...look, ...line };
       });
     }),
@@ -145,27 +148,21 @@ function highestLoad(unit: string): DrawnMetric {
 }
 
 function drawnMetrics(unit: string): DrawnMetric[] {
-  const times = (name: string, spreadOf: (point: LoadPoint) => LoadPoint["latencyUs"] | undefined): DrawnMetric => ({
+  const times = (name: string, key: string): DrawnMetric => ({
     name,
-    parts: (["p50", "p99"] as const).map((one) => ({
-      name: one,
-      meaning: one,
-      pick: (point) => spreadOf(point)?.[one],
-    })),
-    main: (point) => spreadOf(point)?.p99,
+    parts: (["p50", "p99"] as const).map((one) => ({ name: one, meaning: one, pick: ({ read }) => read(key, one) })),
+    main: ({ read }) => read(key, "p99"),
   });
-  const rate = (name: string, pick: PickEstimate, of: string): DrawnMetric => ({
-    name,
-    parts: [{ name: name.toLowerCase(), meaning: "throughput", pick }],
-    main: pick,
-    unit: of,
-  });
+  const rate = (name: string, key: string, of: string): DrawnMetric => {
+    const pick: PickEstimate = ({ read }) => read(key);
+    return { name, parts: [{ name: name.toLowerCase(), meaning: "throughput", pick }], main: pick, unit: of };
+  };
   return [
-    rate("Throughput", ({ throughputPerSec }) => throughputPerSec, unit),
-    times("Latency", ({ latencyUs }) => latencyUs),
-    rate("Output tokens", ({ tokensPerSec }) => tokensPerSec, "tokens/s"),
-    times("Time to first token", ({ tokenTimesUs }) => tokenTimesUs["timeToFirstToken"]),
-    times("Inter-token latency", ({ tokenTimesUs }) => tokenTimesUs["interTokenLatency"]),
+    rate("Throughput", "throughput", unit),
+    times("Latency", "latency"),
+    rate("Output tokens", "outputTokensPerSec", "tokens/s"),
+    times("Time to first token", "timeToFirstToken"),
+    times("Inter-token latency", "interTokenLatency"),
   ];
 }
 
@@ -181,11 +178,11 @@ function drawOver(
     const series = seriesOf(metric, lines);
     if (!levels.some(({ point }) => series.some(({ pick }) => pick(point) !== undefined))) return [];
     const most = Math.max(0, ...levels.map(({ point }) => metric.main(point)?.value ?? 0));
-    const scale = metric.unit === undefined ? timeUnitFor(most) : { name: metric.unit, us: 1 };
+    const scale = metric.unit === undefined ? timeUnitOf([most]) : { name: metric.unit, ns: 1 };
     const isOfMany = lines.length > 1 && metric.unit === undefined;
     const label = isOfMany ? `p99 of ${metric.name.toLowerCase()}` : metric.name;
     const frame = { ...FRAME, title: `${metric.name} by ${axis.name}`, yLabel: `${label} (${scale.name})`, notes };
-    return [axis.isNumber ? drawLines(axis, frame, series, scale.us) : drawBars(axis, frame, series, scale.us)];
+    return [axis.isNumber ? drawLines(axis, frame, series, scale.ns) : drawBars(axis, frame, series, scale.ns)];
   });
 }
 

@@ -57,7 +57,7 @@ export const aiperfJson: RunFormat = {
     const values = readForeignMetrics(document);
     putErrorRate(values, document.request_count?.avg ?? 0, document.error_request_count?.avg ?? 0);
     const isPartial = document.was_cancelled === true || document.is_complete === false;
-    const levels = [{ label: labelOf(config), values, notes: [] }];
+    const levels = [{ label: labelOf(config), values }];
     const notCompared = listOtherMetrics(document);
     return [{ source: path, format: NAME, isPartial, facts, levels, isSummary: true, notCompared }];
   },

@@ -41,7 +41,7 @@ export const genaiPerfJson: RunFormat = {
         format: NAME,
         isPartial: false,
         facts,
-        levels: [{ label, values: readForeignMetrics(document), notes: [] }],
+        levels: [{ label, values: readForeignMetrics(document) }],
         isSummary: true,
         notCompared: listOtherMetrics(document),
       },

@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import type { CustomFacts } from "../../../plan/assertions.ts";
-import { userError } from "../../../plan/problem.ts";
+import { type UserError, userError } from "../../../plan/problem.ts";
+import { showValue } from "../../../plan/show-value.ts";
 
 /** A run as its report has it, whichever tool wrote that. */
 
@@ -26,8 +27,8 @@ export interface MeasuredLevel {
   readonly name?: string;
   /** By the name of the metric: `throughput`, `latency.p99`. */
   readonly values: ReadonlyMap<string, MeasuredValue>;
-  /** What limits the trust in it, where the file has no notes of its own; sentences without a full stop. */
-  readonly notes: readonly string[];
+  /** What limits the trust in it; sentences without a full stop. Default: nothing */
+  readonly notes?: readonly string[];
 }
 
 /** One whole run. */
@@ -103,6 +104,12 @@ export function parseDocument<S extends v.GenericSchema>(schema: S, document: un
   const at = place === null ? path : `${path}, ${place}`;
   const message = issue.received === "undefined" ? "is missing" : `has a wrong value: ${issue.message}`;
   throw userError("invalid-value", at, message, "Give a report as the tool wrote it.");
+}
+
+/** Returns the error of a file of Rampart of another version. @param own the version that is read */
+export function otherVersion(path: string, version: unknown, own: number): UserError {
+  const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${own}`;
+  return userError("mismatch", path, message, "Use the Rampart that wrote it.");
 }
 
 /** Names of statistics in reports besides percentiles, and here. */

@@ -71,7 +71,7 @@ function readRow(titles: readonly string[], row: string, place: string): Measure
     values.set(column[0], { value: toNumber(cell, title, place) * column[1] });
   }
   const [unit = ""] = titles;
-  return { label: describeLoad(unit, toNumber(cells[0] ?? "", unit, place)), values, notes: [] };
+  return { label: describeLoad(unit, toNumber(cells[0] ?? "", unit, place)), values };
 }
 
 function columnOf(title: string): Column | undefined {

@@ -78,7 +78,7 @@ function toLevel(
       putSample(values, "firstResponse", sampleOfSketch({ ...firsts.cut(startNs, endNs), ...rule }));
     }
   }
-  return { label: describeLoad(mode, value), values, notes: [] };
+  return { label: describeLoad(mode, value), values };
 }
 
 /** Adds the mean and the percentiles of times with their intervals. */

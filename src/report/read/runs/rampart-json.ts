@@ -1,16 +1,13 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
-import { clientLimitText } from "../../../measure/derived-values.ts";
 import { scaleInterval, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
 import { defined } from "../../../plan/defined.ts";
-import { userError } from "../../../plan/problem.ts";
-import { showValue } from "../../../plan/show-value.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
-import { clientSchema, groupSchema, levelSchema } from "../../schema/level.ts";
+import { groupSchema, levelSchema, type MeasuredJson } from "../../schema/level.ts";
 import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";
 import { readStatistic, type StatisticName, scaleOf } from "../../schema/read-metrics.ts";
 import { findMaxSchema, type NoteJson, noteSchema, REPORT_VERSION, runSchema } from "../../schema/report-schema.ts";
@@ -20,55 +17,41 @@ import {
   type MeasuredLevel,
   type MeasuredRun,
   type MeasuredValue,
+  otherVersion,
   parseDocument,
   type RunFormat,
   withBounds,
 } from "./measured-run.ts";
-import { OLD_VERSIONS, type ReadPart, upgradedPart } from "./upgrade-json.ts";
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
 
 const parts = { object: v.object };
-const level = levelSchema(parts);
 const group = groupSchema(parts);
 const run = runSchema(parts);
 
 /** What was measured of requests. */
-const measured: v.GenericSchema<unknown, ReadPart> = v.pick(group, ["metrics", "extracted", "derived"]);
+type Part = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
+const PART = ["metrics", "extracted", "derived"] as const;
 
-/** Makes the schema of levels. @param ofPart that of what requests measured */
-function createLevelSchema(ofPart: typeof measured) {
-  const groups = v.optional(v.array(v.intersect([v.pick(group, ["tags"]), ofPart])), []);
-  const own = v.object({
-    ...v.pick(level, ["unit", "level", "phase"]).entries,
-    ...v.partial(v.pick(level, ["outcome"])).entries,
-    client: v.optional(v.pick(clientSchema(parts), ["saturation"])),
-    load: v.optional(v.pick(level.entries.load, ["isDelivered"])),
-    tokens: v.optional(v.unknown()),
-    groups,
-    combinations: groups,
-  });
-  return v.intersect([own, ofPart]);
-}
+const groups = v.optional(v.array(v.pick(group, ["tags", ...PART])), []);
+const levelPart = v.object({
+  ...v.pick(levelSchema(parts), ["unit", "level", "phase", ...PART]).entries,
+  ...{ tokens: v.optional(v.unknown()), groups, combinations: groups },
+});
+type Level = v.InferOutput<typeof levelPart>;
 
-type Level = v.InferOutput<ReturnType<typeof createLevelSchema>>;
+const found = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
+const runPart = v.object({
+  ...v.pick(run, ["startedAt", "isPartial"]).entries,
+  ...{ findMax: v.optional(found), levels: v.array(levelPart) },
+});
 
-const foundSchema = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
-
-function createRunSchema(isOld: boolean) {
-  return v.object({
-    ...v.partial(v.pick(run, ["startedAt", "isPartial"])).entries,
-    findMax: v.optional(foundSchema),
-    levels: v.array(createLevelSchema(isOld ? upgradedPart : measured)),
-  });
-}
-
-const documentSchema = v.object({
+const head = v.object({
   model: v.object({ name: v.string(), version: v.string() }),
   parameters: v.optional(v.unknown()),
-  plan: v.optional(v.unknown()),
+  plan: v.unknown(),
   runs: v.optional(v.array(v.unknown())),
-  notes: v.optional(v.array(v.pick(noteSchema(parts), ["code", "severity", "text"]))),
+  notes: v.array(v.pick(noteSchema(parts), ["code", "severity", "text"])),
 });
 
 /** What a plan has that does not change what is measured. */
@@ -82,46 +65,31 @@ export const rampartJson: RunFormat = {
   read: (file) => {
     const { path } = file;
     const document = file.readDocument();
-    checkVersion(document?.["version"], path);
-    const { model, parameters, plan, runs: several, notes } = parseDocument(documentSchema, document, path);
-    const ofRun = createRunSchema(OLD_VERSIONS.includes(document?.["version"]));
+    const version = document?.["version"];
+    if (version !== REPORT_VERSION) throw otherVersion(path, version, REPORT_VERSION);
+    const { model, parameters, plan, runs: several, notes } = parseDocument(head, document, path);
     const runs =
       several === undefined
-        ? [parseDocument(ofRun, document, path)]
-        : parseDocument(v.object({ runs: v.array(ofRun) }), document, path).runs;
-    const version = model.version === "" ? "" : ` version ${model.version}`;
+        ? [parseDocument(runPart, document, path)]
+        : parseDocument(v.object({ runs: v.array(runPart) }), document, path).runs;
     const facts = new Map([
-      ["model", `${model.name}${version}`],
+      ["model", `${model.name}${model.version === "" ? "" : ` version ${model.version}`}`],
       ...listFacts({ parameters }),
       ...listFacts(plan, NO_FACTS),
     ]);
     return runs.map(
-      ({ startedAt, isPartial = false, levels, findMax }, index): MeasuredRun => ({
+      ({ startedAt, isPartial, levels, findMax }, index): MeasuredRun => ({
         source: several === undefined ? path : `${path}, run ${index + 1}`,
-        format: "Rampart's JSON",
-        ...(startedAt && { startedAt }),
-        isPartial,
-        facts,
-        levels: [
-          ...(findMax === undefined ? [] : [readFindMax(findMax)]),
-          ...levels.flatMap((one) => readLevel(one, notes === undefined)),
-        ],
-        ...(index === 0 && notes !== undefined ? { notes: warningsOf(notes) } : {}),
+        ...{ format: "Rampart's JSON", startedAt, isPartial, facts },
+        levels: [...(findMax === undefined ? [] : [readFindMax(findMax)]), ...levels.flatMap(readLevel)],
+        ...(index === 0 ? { notes: warningsOf(notes) } : {}),
       }),
     );
   },
 };
 
-/** @throws UserError for a report of another version of Rampart */
-function checkVersion(version: unknown, path: string): void {
-  const versions = [...OLD_VERSIONS, REPORT_VERSION];
-  if (versions.includes(version)) return;
-  const message = `is a report of version ${showValue(version)}, and this Rampart reads versions ${versions.join(", ")}`;
-  throw userError("mismatch", path, message, "Compare it with the Rampart that wrote it.");
-}
-
 /** Reads the result of a search for the highest load as a level of its own. An uncertain result has no value, as in the means of a report. */
-function readFindMax({ highest, isResolved }: v.InferOutput<typeof foundSchema>): MeasuredLevel {
+function readFindMax({ highest, isResolved }: v.InferOutput<typeof found>): MeasuredLevel {
   return {
     label: "search for the highest load",
     values: new Map(highest === null || !isResolved ? [] : [["highestLoad", { value: highest }]]),
@@ -137,33 +105,25 @@ function warningsOf(notes: readonly Pick<NoteJson, "code" | "severity" | "text">
   return notes.flatMap(({ code, severity, text }) => (severity === "detail" || code === "short-sample" ? [] : [text]));
 }
 
-/** Reads a level, and the groups of its requests as levels of their own. @param hasNotes whether it has notes, because its report has none */
-function readLevel(level: Level, hasNotes: boolean): MeasuredLevel[] {
+/** Reads a level, and the groups of its requests as levels of their own. */
+function readLevel(level: Level): MeasuredLevel[] {
   const { unit, phase, groups, combinations, tokens } = level;
   const place = phase === undefined ? "" : `phase ${phase.index + 1}, ${phase.name}, `;
   const label = `${place}${describeLoad(unit, level.level)}`;
   const name = tokens === undefined || LEVEL_UNITS[unit].isScheduled ? label : `${place}${describeUsers(level.level)}`;
-  const whole = { label, name, values: readPart(level), notes: hasNotes ? notesOf(level) : [] };
+  const whole = { label, name, values: readPart(level) };
   const parts = [...groups, ...combinations].map((group) => {
     const tags = Object.entries(group.tags).map(([name, value]) => `${name} ${value === null ? "(none)" : value}`);
     const ofTags = `, ${tags.join(", ")}`;
-    return { label: `${label}${ofTags}`, name: `${name}${ofTags}`, values: readPart(group), notes: [] };
+    return { label: `${label}${ofTags}`, name: `${name}${ofTags}`, values: readPart(group) };
   });
   return [whole, ...parts];
-}
-
-function notesOf({ outcome, client, load }: Level): string[] {
-  return [
-    ...(outcome === "unstable" ? ["the level was not stable"] : []),
-    ...(load?.isDelivered === false ? ["the load was not delivered in full"] : []),
-    ...(typeof client?.saturation !== "string" ? [] : [clientLimitText(client.saturation)]),
-  ];
 }
 
 /** Most different texts of an extracted value whose shares are compared. */
 const MOST_SHARES = 8;
 
-function readPart({ metrics, extracted = {}, derived = {} }: ReadPart): Map<string, MeasuredValue> {
+function readPart({ metrics, extracted = {}, derived = {} }: Part): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
   for (const { key, name } of reportedMetrics()) {
     const found = metrics[name];

@@ -45,21 +45,7 @@ export function readRuns(path: string): readonly MeasuredRun[] {
     const message = "is the JSON of a comparison, which has its verdict itself";
     throw userError("mismatch", path, message, "Give the reports of the runs that it compares.");
   }
-  if (isOldProfile(file.readDocument())) {
-    const message = "is the report of genai-perf mode as an earlier Rampart wrote it, which this one does not read";
-    throw userError(
-      "mismatch",
-      path,
-      message,
-      "Give the profile_export_genai_perf.json beside it, which has the same run.",
-    );
-  }
   throw userError("invalid-value", path, `is not a report that can be read; the formats are ${listFormats()}`, HINT);
-}
-
-/** Whether a file is Rampart's own one of GenAI-Perf mode from before that mode wrote the report of all others. */
-function isOldProfile(document: Readonly<Record<string, unknown>> | undefined): boolean {
-  return ["rampart", "endpointType", "metrics"].every((key) => document?.[key] !== undefined);
 }
 
 function listFormats(): string {

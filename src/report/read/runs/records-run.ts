@@ -112,7 +112,6 @@ export const recordsRun: RunFormat = {
         ([label, { inWindows, all }]): MeasuredLevel => ({
           label,
           values: (inWindows.isEmpty ? all : inWindows).read(),
-          notes: [],
         }),
       ),
     }));

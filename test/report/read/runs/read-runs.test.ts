@@ -10,6 +10,7 @@ import { toReportJson } from "../../../../src/report/json/report-json.ts";
 import { listFacts } from "../../../../src/report/read/runs/foreign-metrics.ts";
 import type { MeasuredRun } from "../../../../src/report/read/runs/measured-run.ts";
 import { readRuns } from "../../../../src/report/read/runs/read-runs.ts";
+import { REPORT_VERSION } from "../../../../src/report/schema/report-schema.ts";
 import { makeDelta, makeWindow } from "../../../measure/make-window.ts";
 import { makePlan } from "../../../plan/make-plan.ts";
 import { makeLevel, makeResult } from "../../make-result.ts";
@@ -187,24 +188,21 @@ describe("Rampart's JSON", () => {
     );
     const bounds = run.levels[0]?.values.get("errorRate");
     assert.ok((bounds?.low ?? 1) < 0.25 && (bounds?.high ?? 0) > 0.25);
-    // What the report warns of, in its words; of an older one what its fields say.
-    assert.deepEqual(run.levels[0]?.notes, []);
+    // What the report warns of, in its words.
+    assert.equal(run.levels[0]?.notes, undefined);
     const { notes } = document as { notes: { severity: string; text: string }[] };
     assert.deepEqual(
       run.notes,
       notes.filter(({ severity }) => severity !== "detail").map(({ text }) => text),
     );
     assert.notDeepEqual(run.notes, []);
-    const old = readOnly(write("old.json", JSON.stringify({ ...document, notes: undefined })));
-    const about = (note: string) => /\b(stable|delivered)\b/.exec(note)?.[1];
-    assert.deepEqual(old.levels[0]?.notes.map(about), ["stable", "delivered"]);
     assert.ok(run.facts.has("load.kind") && run.facts.has("model"));
     assert.ok(![...run.facts.keys()].some((path) => /^(name|outputs|assertions)/.test(path)));
   });
 
   test("of a repeated plan has several runs, and says which ended early", () => {
-    const { version, name, model, plan: shared, ...run } = document;
-    const head = { version, name, model, plan: shared };
+    const { version, name, model, plan: shared, notes, ...run } = document;
+    const head = { version, name, model, plan: shared, notes };
     const runs = [run, { ...run, isPartial: true }];
     const read = readRuns(write("several.json", JSON.stringify({ ...head, runs })));
     assert.deepEqual(
@@ -223,7 +221,7 @@ describe("Rampart's JSON", () => {
       );
     const found = read(8, true);
     assert.deepEqual(
-      found.levels.map(({ label, notes }) => [/^search|concurrency 4$/.exec(label)?.[0], notes.length]),
+      found.levels.map(({ label, notes = [] }) => [/^search|concurrency 4$/.exec(label)?.[0], notes.length]),
       [
         ["search", 0],
         ["concurrency 4", 0],
@@ -277,53 +275,6 @@ describe("a folder", () => {
   });
 });
 
-test("a report of version 1 is read like one of today, and both can be compared", () => {
-  const old = readOnly(fixture("rampart-1.json"));
-  assert.deepEqual(
-    old.levels.map(({ label, notes }) => [label, notes]),
-    [
-      ["concurrency 1", []],
-      ["concurrency 2", []],
-    ],
-  );
-  assertNear(valuesOf(old), { throughput: 303.47845458984375, "latency.p50": 2_469_000, errorRate: 0 });
-  const plan = makePlan({ outputs: { style: "rampart" } });
-  const document = toReportJson(plan, makeResult(plan, [makeLevel()]));
-  const today = readOnly(write("today.json", JSON.stringify(document)));
-  // Percentiles below the median came later.
-  const names = [...(today.levels[0]?.values.keys() ?? [])].filter((name) => !/\.p(1|5|10|25)$/.test(name));
-  assert.deepEqual([...(old.levels[0]?.values.keys() ?? [])], names);
-});
-
-test("a report of version 2 has the values of its own fields", () => {
-  interface Written {
-    readonly latency: {
-      readonly meanUs: number;
-      readonly maxUs: number;
-      readonly percentiles: { p99: { us: number } };
-    };
-    readonly inferPerSec: number;
-    readonly tokens: {
-      readonly outputTokensPerSec: number;
-      readonly metrics: { readonly timeToFirstTokenUs: { readonly mean: number; readonly p90: number } };
-    };
-    readonly values: { readonly totalTokensPerSec: { readonly value: number; readonly low: number } };
-  }
-  const { levels } = JSON.parse(readFileSync(fixture("rampart-2.json"), "utf8")) as { levels: [Written] };
-  const [{ latency, inferPerSec, tokens, values }] = levels;
-  assertNear(valuesOf(readOnly(fixture("rampart-2.json"))), {
-    throughput: inferPerSec,
-    errorRate: 0,
-    "latency.mean": latency.meanUs * 1000,
-    "latency.max": latency.maxUs * 1000,
-    "latency.p99": latency.percentiles.p99.us * 1000,
-    outputTokensPerSec: tokens.outputTokensPerSec,
-    "timeToFirstToken.mean": tokens.metrics.timeToFirstTokenUs.mean * 1000,
-    "timeToFirstToken.p90": tokens.metrics.timeToFirstTokenUs.p90 * 1000,
-    totalTokensPerSec: values.totalTokensPerSec.value,
-  });
-});
-
 describe("a file that is not a report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
@@ -333,20 +284,20 @@ describe("a file that is not a report", () => {
       /empty\.json: is not a report that can be read; the formats are Rampart's JSON, .* profile export or a file of records/,
     ],
     ["other.json", '{"a": 1}', /other\.json: is not a report/],
-    [
-      "profile_export_genai_perf_rampart.json",
-      '{"version":2,"rampart":"0.1.0","models":[],"endpointType":"chat","requests":{},"metrics":{}}',
-      /is the report of genai-perf mode as an earlier Rampart wrote it.*Give the profile_export_genai_perf\.json/,
-    ],
     ["list.json", "[1]", /list\.json: is not a report/],
     ["cut.json", '{"version": 1, "levels": [', /cut\.json: is not JSON: .*The file may be cut off/],
     ["cut-export.json", '{"experiments":[{"experiment":', /cut-export\.json/],
     [
       "broken.json",
-      '{"version":1,"model":{"name":"a","version":""},"plan":{},"levels":[{"unit":"concurrency","level":1,"requests":"x","failed":0,"errorRatio":0}]}',
-      /broken\.json, levels\.0\.requests: has a wrong value/,
+      `{"version":${REPORT_VERSION},"model":{"name":"a","version":""},"plan":{},"notes":[],"startedAt":"2026-01-01T00:00:00Z","isPartial":false,"levels":[{"unit":"concurrency","level":"x","metrics":{}}]}`,
+      /broken\.json, levels\.0\.level: has a wrong value/,
     ],
-    ["no-model.json", '{"version":1,"plan":{},"levels":[]}', /no-model\.json, model: is missing/],
+    ["no-model.json", `{"version":${REPORT_VERSION},"plan":{},"levels":[]}`, /no-model\.json, model: is missing/],
+    [
+      "earlier.json",
+      '{"version":2,"plan":{},"levels":[]}',
+      /earlier\.json: is a report of version 2, and this Rampart reads version 3\. Use the Rampart that wrote it/,
+    ],
     ["short.csv", `${header}\n1,2\n`, /short\.csv, line 2: has 2 cells, and the header has 3/],
     ["text.csv", `${header}\n1,fast,3\n`, /text\.csv, line 2: Inferences\/Second is not a number \(got fast\)/],
     ["no-rows.csv", `${header}\n`, /no-rows\.csv: has no level/],
