@@ -8,10 +8,10 @@ import { timeUnitFor } from "../values.ts";
 
 /** Parts of the time in the server that have a name, and what it counts them as. */
 const STAGES = [
-  ["queue", "queue"],
-  ["compute input", "computeInput"],
-  ["compute infer", "computeInfer"],
-  ["compute output", "computeOutput"],
+  ["queue", "queueNs"],
+  ["compute input", "computeInputNs"],
+  ["compute infer", "computeInferNs"],
+  ["compute output", "computeOutputNs"],
 ] as const;
 const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network and client"];
 
@@ -19,7 +19,8 @@ const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network 
 function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | undefined {
   const latencyUs = findSpread(metrics, "latency")?.average;
   if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
-  const stagesUs = STAGES.map(([, stage]) => averageUs(server[`${stage}Ns`], server[`${stage}Count`]));
+  // Of all requests, also of those that a cache answered: they computed nothing.
+  const stagesUs = STAGES.map(([, stage]) => averageUs(server[stage], server.successCount));
   const serverUs = averageUs(server.successNs, server.successCount);
   const otherUs = stagesUs.reduce((rest, us) => rest - us, serverUs);
   return [...stagesUs, Math.max(0, otherUs), Math.max(0, latencyUs - serverUs)];
