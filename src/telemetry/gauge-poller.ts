@@ -83,7 +83,7 @@ export class GaugePoller {
     const { intervalMs } = this.options;
     const tookMs = nsToMs(clock.nowNs() - startNs);
     this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
-    this.add(outcome);
+    this.add(outcome, startNs);
     if (typeof outcome === "string" && tookMs > intervalMs)
       this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }
@@ -100,13 +100,14 @@ export class GaugePoller {
     }
   }
 
-  private add(outcome: string | Error): void {
+  /** @param atNs when it was asked for */
+  private add(outcome: string | Error, atNs: number): void {
     if (typeof outcome !== "string") {
       this.warn([{ kind: "metrics-unreachable", url: this.options.url, reason: outcome.message }]);
       return;
     }
     const reading = readGauges(outcome, this.exposition);
-    this.tally = addReading(this.tally, reading);
+    this.tally = addReading(this.tally, reading, atNs);
     this.options.onReading?.(reading);
     const missing: GaugeWarning[] = [];
     for (const family of missingFamilies(reading, this.options.needsGpus === true))
