@@ -188,8 +188,8 @@ export function serverSection(view: ReportView): Section | undefined {
     time("serverComputeInput", "input", 3, "computeInput"),
     time("serverComputeInfer", "infer", 1, "computeInfer"),
     time("serverComputeOutput", "output", 3, "computeOutput"),
-    column("cacheHits", "hits", "count", 4, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
-    column("cacheMisses", "misses", "count", 4, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
+    column("cacheHits", "hits", "count", 1, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
+    column("cacheMisses", "misses", "count", 1, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
   ];
   return detail("server", "Server", [makeTable("", specs, rows)]);
 }

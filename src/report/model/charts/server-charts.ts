@@ -1,4 +1,4 @@
-import { averageUs } from "../../../measure/server-delta.ts";
+import { averageUs, flattenComposing } from "../../../measure/server-delta.ts";
 import { type Plot, roundForPlot } from "../../plot.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
 import { type LevelRow, levelNames, nameInRun, type ReportView } from "../report-view.ts";
@@ -20,10 +20,15 @@ function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | 
   const latencyUs = findSpread(metrics, "latency")?.average;
   if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
   // Of all requests, also of those that a cache answered: they computed nothing.
-  const stagesUs = STAGES.map(([, stage]) => averageUs(server[stage], server.successCount));
-  const serverUs = averageUs(server.successNs, server.successCount);
-  const otherUs = stagesUs.reduce((rest, us) => rest - us, serverUs);
-  return [...stagesUs, Math.max(0, otherUs), Math.max(0, latencyUs - serverUs)];
+  const eachUs = (ns: number): number => averageUs(ns, server.successCount);
+  const [queueUs = 0, ...computeUs] = STAGES.map(([, stage]) => eachUs(server[stage]));
+  const serverUs = eachUs(server.successNs);
+  const restUs = computeUs.reduce((rest, us) => rest - us, serverUs - queueUs);
+  // An ensemble counts what its models compute as its own, but not their queues. One that calls models while it computes counts all of it.
+  const calledNs = flattenComposing(server).reduce((sum, { queueNs }) => sum + queueNs, 0);
+  const calledUs = Math.max(0, Math.min(restUs, eachUs(calledNs)));
+  const otherUs = Math.max(0, restUs - calledUs);
+  return [queueUs + calledUs, ...computeUs, otherUs, Math.max(0, latencyUs - serverUs)];
 }
 
 /** Draws the server's times by level; nothing for a server without statistics. */
