@@ -142,6 +142,25 @@ test("a failure is reported once, however long it took, and polling continues", 
   poller.stop();
 });
 
+test("an endpoint that does not answer is reported at the end of a window without readings", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 100);
+  poller.start();
+  const stalled = await endpoint.asked();
+  await endpoint.clock.advanceMs(90);
+  assert.equal(poller.take().count, 0);
+  assert.deepEqual(endpoint.warnings, [], "a window that is shorter than the interval may have none");
+  await endpoint.clock.advanceMs(2910);
+  for (let window = 0; window < 2; window++) assert.equal(poller.take().count, 0);
+  assert.deepEqual(endpoint.warnings, [
+    { kind: "metrics-unreachable", url: "host:1/metrics", reason: "no response within 3 s" },
+  ]);
+  stalled.answer(twoGpus(0));
+  await settle();
+  assert.equal(poller.take().count, 1);
+  poller.stop();
+});
+
 test("missing families are reported once, at the first sample that lacks some", LIMIT, async () => {
   const endpoint = new Endpoint();
   const poller = makePoller(endpoint, 1);

@@ -237,7 +237,11 @@ export function gpuSection(view: ReportView): Section | undefined {
   const readings = read
     .map(({ name, json: { telemetry } }) => `${name}: ${formatCount(telemetry?.readings ?? 0)}`)
     .join(", ");
-  const lines = [`readings of the server's metrics: ${readings}`, ...(rows.length === 0 ? ["they name no GPU"] : [])];
+  const isRead = read.some(({ json: { telemetry } }) => (telemetry?.readings ?? 0) > 0);
+  const lines = [
+    `readings of the server's metrics: ${readings}`,
+    ...(isRead && rows.length === 0 ? ["they name no GPU"] : []),
+  ];
   return { ...detail("gpu", "GPU", [makeTable("", specs, rows)]), lines };
 }
 
