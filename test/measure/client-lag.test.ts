@@ -50,6 +50,13 @@ const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly R
     [time("latency", 40, 100)],
     true,
   ],
+  ["long requests that wait until the server takes them", { ...lagOf(0, 0, 20), coreWaitRatio: 0.02 }, STEADY, false],
+  [
+    "the same, of a client that works half of the time",
+    { ...lagOf(0, 0, 20), cpuRatio: 0.5, coreWaitRatio: 0 },
+    STEADY,
+    true,
+  ],
   ["waiting that delays no response", { ...lagOf(0), coreWaitRatio: 0.4 }, STREAMS, false],
 ];
 
