@@ -72,7 +72,7 @@ export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): stri
       : [`woke up about ${formatDurationNs(loopLagMeanNs)}${p99} late`]),
     ...(floorNs(sendMeanNs) === 0
       ? []
-      : [`took ${formatDurationNs(sendMeanNs)} to send a request, including new connections`]),
+      : [`took ${formatDurationNs(sendMeanNs)} to send a request, including new connections and waits for the server`]),
   ];
   return `the client ${facts.join(", and ")}: its times may include that; stop other processes, give the client its own core, or lower the load`;
 }

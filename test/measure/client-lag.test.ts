@@ -70,7 +70,7 @@ test("the warning is about the client: how late, why, and what to do; and claims
   assert.equal(
     text,
     "the client waited for a core 23 % of the time, while other processes used it, and woke up about 1.5 ms (p99 12 ms) late, " +
-      "and took 300 us to send a request, including new connections: its times may include that; " +
+      "and took 300 us to send a request, including new connections and waits for the server: its times may include that; " +
       "stop other processes, give the client its own core, or lower the load",
   );
   const few = explainLag(lagOf(3), STREAMS) ?? "";
