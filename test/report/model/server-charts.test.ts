@@ -28,6 +28,13 @@ test("the parts add up to the mean latency where a cache answers most requests",
   assert.deepEqual(partsOf(server), { "compute infer": 20, "other in the server": 50, "network and client": 430 });
 });
 
+test("requests with several responses have no parts, because the server's count of them may end before the responses", () => {
+  const times = new Array(10).fill(500_000);
+  const window = makeWindow({ latenciesNs: times, firstResponseNs: times, server: makeDelta(10) });
+  const { sections } = modelOf({}, [makeLevel({ window })]);
+  assert.ok(sections.every(({ id, charts }) => id !== "server" || charts.length === 0));
+});
+
 test("the queues of an ensemble's models are its queue; those of a model that calls others are in its own time", () => {
   // As a Triton counts them: an ensemble has the sums of what its models compute, and no queue.
   const computed = { computeInputNs: 0, computeOutputNs: 0, computeInferNs: 100 * 100_000 };

@@ -15,10 +15,12 @@ const STAGES = [
 ] as const;
 const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network and client"];
 
-/** Divides the mean latency of a level into the parts, in microseconds; undefined without the server's statistics. */
-function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | undefined {
+/** Divides the mean latency of a level into the parts, in microseconds; undefined without statistics of whole requests. */
+function sharesOf({ json: { server, metrics, responses } }: LevelRow): readonly number[] | undefined {
   const latencyUs = findSpread(metrics, "latency")?.average;
-  if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
+  // What a server counts for a request with several responses may end before them.
+  if (responses !== undefined || server === undefined || latencyUs === undefined || server.successCount === 0)
+    return undefined;
   // Of all requests, also of those that a cache answered: they computed nothing.
   const eachUs = (ns: number): number => averageUs(ns, server.successCount);
   const [queueUs = 0, ...computeUs] = STAGES.map(([, stage]) => eachUs(server[stage]));
