@@ -72,15 +72,15 @@ export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): stri
       : [`woke up about ${formatDurationNs(loopLagMeanNs)}${p99} late`]),
     ...(floorNs(sendMeanNs) === 0
       ? []
-      : [`took ${formatDurationNs(sendMeanNs)} to send a request, including new connections`]),
+      : [`took ${formatDurationNs(sendMeanNs)} to send a request, including new connections and waits for the server`]),
   ];
   return `the client ${facts.join(", and ")}: its times may include that; stop other processes, give the client its own core, or lower the load`;
 }
 
 /**
  * Whether a lag can be more than 5 % of a time. A mean includes at most the ratio of time in which the client worked or waited, because each
- * moment delays only what is in flight; and about the mean lag, where responses come at any time. A 99th percentile changes when the lag
- * makes a usual request longer than it.
+ * moment delays only what is in flight; and about the mean lag, where responses come at any time. A long request also waits until the server
+ * takes it, in which the client does nothing. A 99th percentile changes when the lag makes a usual request longer than it.
  */
 function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean {
   const { cpuRatio, coreWaitRatio } = lag;
@@ -88,7 +88,7 @@ function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean
   // Both ends of a gap are read late, and neither is sent.
   const sendNs = gaps === undefined ? floorNs(lag.sendMeanNs) : 0;
   const lateRatio = coreWaitRatio === undefined ? 1 : cpuRatio + coreWaitRatio;
-  if (Math.min(readNs, lateRatio * meanNs) + sendNs > MOST_RATIO * meanNs) return true;
+  if (Math.min(readNs + sendNs, lateRatio * meanNs) > MOST_RATIO * meanNs) return true;
   const worstNs = floorNs(lag.loopLagP99Ns ?? 0) / (gaps ?? 1);
   return worstNs > 0 && meanNs + worstNs > (1 + MOST_RATIO) * p99Ns;
 }

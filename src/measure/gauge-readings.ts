@@ -10,6 +10,9 @@ export interface ReadingSeries {
   readonly max: number;
   readonly first: number;
   readonly last: number;
+  /** Monotonic times of both, in nanoseconds. */
+  readonly firstNs: number;
+  readonly lastNs: number;
 }
 
 /** Readings of a time, combined in constant memory; plain data. */
@@ -23,11 +26,12 @@ export interface GaugeReadings {
 /** No readings. */
 export const NO_READINGS: GaugeReadings = { count: 0, series: {} };
 
-/** Adds a later reading. */
-export function addReading(tally: GaugeReadings, reading: GaugeReading): GaugeReadings {
+/** Adds a later reading. @param atNs its monotonic time, in nanoseconds */
+export function addReading(tally: GaugeReadings, reading: GaugeReading, atNs: number): GaugeReadings {
+  const times = { firstNs: atNs, lastNs: atNs };
   const series = Object.entries(reading).map(([gauge, values]) => {
     const ofEach = [...values].map(
-      ([id, value]) => [id, { count: 1, mean: value, max: value, first: value, last: value }] as const,
+      ([id, value]) => [id, { count: 1, mean: value, max: value, first: value, last: value, ...times }] as const,
     );
     return [gauge, Object.fromEntries(ofEach)] as const;
   });
@@ -58,14 +62,21 @@ export function ofGpu({ count, series }: GaugeReadings, uuid: string): GaugeRead
   return { count, series: Object.fromEntries(own) };
 }
 
-/** Returns the first and the last value of two series. */
-type Ends = (one: ReadingSeries, other: ReadingSeries) => Pick<ReadingSeries, "first" | "last">;
+/** Returns the first and the last value of two series, with their times. */
+type Ends = (one: ReadingSeries, other: ReadingSeries) => Omit<ReadingSeries, "count" | "mean" | "max">;
 
-const followOn: Ends = (earlier, later) => ({ first: earlier.first, last: later.last });
+const followOn: Ends = (earlier, later) => ({
+  first: earlier.first,
+  last: later.last,
+  firstNs: earlier.firstNs,
+  lastNs: later.lastNs,
+});
 /** Which reading was first is not known; counters only grow. */
 const bothEnds: Ends = (one, other) => ({
   first: Math.min(one.first, other.first),
   last: Math.max(one.last, other.last),
+  firstNs: Math.min(one.firstNs, other.firstNs),
+  lastNs: Math.max(one.lastNs, other.lastNs),
 });
 
 function joinTwo(one: GaugeReadings, other: GaugeReadings, endsOf: Ends): GaugeReadings {
@@ -81,7 +92,7 @@ function joinTwo(one: GaugeReadings, other: GaugeReadings, endsOf: Ends): GaugeR
   return { count: one.count + other.count, series };
 }
 
-function joinSeries(one: ReadingSeries, other: ReadingSeries): Omit<ReadingSeries, "first" | "last"> {
+function joinSeries(one: ReadingSeries, other: ReadingSeries): Pick<ReadingSeries, "count" | "mean" | "max"> {
   const count = one.count + other.count;
   return {
     count,

@@ -169,7 +169,11 @@ function placesOf(urls: readonly string[]): readonly string[] {
 }
 
 /** Checks that this host has the addresses that connections come from. @throws UserError */
-export async function checkSources({ client: { sourceAddresses = [] } }: Plan): Promise<void> {
+export async function checkSources({
+  client: { sourceAddresses = [] },
+}: {
+  readonly client: Pick<Plan["client"], "sourceAddresses">;
+}): Promise<void> {
   const areOwn = await Promise.all(sourceAddresses.map(isOwnAddress));
   const foreign = sourceAddresses.filter((_, index) => areOwn[index] !== true);
   const hint = "Give addresses of its interfaces: ip addr lists them.";

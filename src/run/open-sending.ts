@@ -168,7 +168,8 @@ async function probe(
 ): Promise<RunError | undefined> {
   const { length } = urlsOf(plan.target);
   // A mix counts the failures of each target by itself.
-  if (length > 1 && membersOf(plan.target).length === 0) return reachServers(plan.target as ServerTargetPlan);
+  if (length > 1 && membersOf(plan.target).length === 0)
+    return reachServers(plan.target as ServerTargetPlan, plan.client);
   if (length !== 1 || unused === undefined) return undefined;
   await sleepUnless(MOST_PROBE_MS, unused.driver.reserve(1));
   const failure = unused.refusal();

@@ -36,6 +36,8 @@ export interface SocketHandlers {
    * half open for up to {@link REFUSAL_WAIT_MS} to learn whether the peer's host rejects them. Default: false.
    */
   isUnanswered?(): boolean;
+  /** The kernel has taken all bytes of writes that it did not take at once. Default: nothing happens. */
+  onDrained?(): void;
 }
 
 /** Maximum wait for a rejection, in milliseconds, on runtimes that report it without another write. */

@@ -76,6 +76,7 @@ class BunConnection implements Socket {
 
   /** Writes what the kernel did not take earlier. */
   drain(): void {
+    if (this.queue.length === 0) return;
     while (this.native !== undefined && this.queue.length > 0) {
       const head = this.queue[0] as Uint8Array;
       const written = Math.max(0, this.native.write(head));
@@ -86,6 +87,7 @@ class BunConnection implements Socket {
       }
       this.queue.shift();
     }
+    if (this.queue.length === 0) this.handlers.onDrained?.();
   }
 
   opened(native: BunSocket): void {

@@ -60,11 +60,15 @@ class DenoConnection implements Socket {
     try {
       for (let bytes = this.queue.shift(); bytes !== undefined; bytes = this.queue.shift()) {
         let offset = 0;
+        let writes = 0;
         while (offset < bytes.length) {
           const written = await native.write(offset === 0 ? bytes : bytes.subarray(offset));
           offset += written;
+          writes++;
           this.queuedBytes -= written;
         }
+        // What the kernel takes in one write is not waited for.
+        if (writes > 1 && !this.finished) this.handlers.onDrained?.();
       }
     } catch (error) {
       this.finish(toError(error));

@@ -88,6 +88,9 @@ class NodeConnection implements Socket {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
       if (!this.finished) handlers.onData(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length));
     });
+    native.on("drain", () => {
+      if (!this.finished) handlers.onDrained?.();
+    });
     native.on("error", (error: Error) => {
       this.error = error;
     });

@@ -1,7 +1,7 @@
 import { addReading, type GaugeReading, type GaugeReadings, NO_READINGS } from "../measure/gauge-readings.ts";
 import { GAUGE_KEYS, type Gauge, gaugeSourceOf } from "../measure/metrics/server-gauges.ts";
 import { messageOf } from "../plan/problem.ts";
-import { nsToMs } from "../plan/units.ts";
+import { formatDurationNs, msToNs, nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition, type SampleKey } from "./exposition.ts";
 
@@ -40,7 +40,8 @@ export class GaugePoller {
   private isRunning = false;
   /** Number of starts and stops, to drop scrapes that began before the latest. */
   private generation = 0;
-  private isFetching = false;
+  /** When the scrape in flight began; undefined without one. */
+  private fetchStartNs: number | undefined;
   private readonly warnedKinds = new Set<GaugeWarning["kind"]>();
 
   constructor(options: GaugePollerOptions) {
@@ -54,13 +55,19 @@ export class GaugePoller {
     this.isRunning = true;
     this.tally = NO_READINGS;
     // A scrape in flight starts the next one when it ends.
-    if (!this.isFetching) void this.poll();
+    if (this.fetchStartNs === undefined) void this.poll();
   }
 
-  /** Returns the readings since the start or the last call. */
+  /** Returns the readings since the start or the last call. Warns if there are none, because the server does not answer. */
   take(): GaugeReadings {
-    const { tally } = this;
+    const { tally, fetchStartNs } = this;
+    const { url, intervalMs } = this.options;
     this.tally = NO_READINGS;
+    const waitedMs = fetchStartNs === undefined ? 0 : nsToMs(this.clock.nowNs() - fetchStartNs);
+    if (tally.count === 0 && waitedMs > intervalMs) {
+      const reason = `no response within ${formatDurationNs(msToNs(waitedMs))}`;
+      this.warn([{ kind: "metrics-unreachable", url, reason }]);
+    }
     return tally;
   }
 
@@ -74,7 +81,7 @@ export class GaugePoller {
   private async poll(): Promise<void> {
     const { generation, clock } = this;
     const startNs = clock.nowNs();
-    const outcome = await this.fetch();
+    const outcome = await this.fetch(startNs);
     if (!this.isRunning) return;
     if (generation !== this.generation) {
       void this.poll();
@@ -83,30 +90,31 @@ export class GaugePoller {
     const { intervalMs } = this.options;
     const tookMs = nsToMs(clock.nowNs() - startNs);
     this.cancelTimer = clock.after(Math.max(0, intervalMs - tookMs), () => void this.poll());
-    this.add(outcome);
+    this.add(outcome, startNs);
     if (typeof outcome === "string" && tookMs > intervalMs)
       this.warn([{ kind: "metrics-slow", tookMs: Math.floor(tookMs), intervalMs }]);
   }
 
   /** Returns the metrics as text, or the error. */
-  private async fetch(): Promise<string | Error> {
-    this.isFetching = true;
+  private async fetch(startNs: number): Promise<string | Error> {
+    this.fetchStartNs = startNs;
     try {
       return await this.options.fetch();
     } catch (error) {
       return error instanceof Error ? error : new Error(messageOf(error));
     } finally {
-      this.isFetching = false;
+      this.fetchStartNs = undefined;
     }
   }
 
-  private add(outcome: string | Error): void {
+  /** @param atNs when it was asked for */
+  private add(outcome: string | Error, atNs: number): void {
     if (typeof outcome !== "string") {
       this.warn([{ kind: "metrics-unreachable", url: this.options.url, reason: outcome.message }]);
       return;
     }
     const reading = readGauges(outcome, this.exposition);
-    this.tally = addReading(this.tally, reading);
+    this.tally = addReading(this.tally, reading, atNs);
     this.options.onReading?.(reading);
     const missing: GaugeWarning[] = [];
     for (const family of missingFamilies(reading, this.options.needsGpus === true))

@@ -37,7 +37,7 @@ export interface ScrapedEndpoint {
   /** Epoch nanoseconds of the first and last scrape; 0 without any. */
   readonly firstEpochNs: bigint;
   readonly lastEpochNs: bigint;
-  /** Seconds from the baseline scrape of counters to the last scrape. */
+  /** Seconds from the start of the measured time, or after a warm-up from its first scrape, to the last scrape: what counters counted in. */
   readonly durationSec: number;
   /** Mean duration of a scrape; NaN without any. */
   readonly fetchMeanMs: number;

@@ -28,8 +28,9 @@ export class ScrapeTally {
   private states = new Map<SampleKey, SampleState>();
   private readonly leftOut = new Set<SampleKey>();
   private hasBaseline = false;
-  private baseNs = 0;
   private startNs = 0;
+  /** From when on counters are counted. */
+  private countedNs = 0;
   private firstNs = 0;
   private lastNs = 0;
   private scrapeCount = 0;
@@ -41,6 +42,8 @@ export class ScrapeTally {
    */
   begin(startNs: number, keepsBaseline: boolean): void {
     this.startNs = startNs;
+    // What they counted before it, with nothing sent, is no time of the run.
+    this.countedNs = startNs;
     this.scrapeCount = 0;
     this.fetchNs = 0;
     this.firstNs = 0;
@@ -52,7 +55,7 @@ export class ScrapeTally {
   /** Adds a scrape. @param atNs time of the request @param tookNs time until the response */
   add(text: string, atNs: number, tookNs: number): void {
     const { hasBaseline } = this;
-    if (!hasBaseline) this.baseNs = atNs;
+    if (!hasBaseline) this.countedNs = atNs;
     this.exposition.read(text, (key, value) => this.addSample(key, value, nsToSec(atNs - this.startNs), hasBaseline));
     this.hasBaseline = true;
     if (this.scrapeCount === 0) this.firstNs = atNs;
@@ -75,7 +78,7 @@ export class ScrapeTally {
       failure,
       firstEpochNs: has ? toEpochNs(this.firstNs) : 0n,
       lastEpochNs: has ? toEpochNs(this.lastNs) : 0n,
-      durationSec: has ? nsToSec(this.lastNs - this.baseNs) : 0,
+      durationSec: has ? nsToSec(this.lastNs - this.countedNs) : 0,
       fetchMeanMs: nsToMs(this.fetchNs / this.scrapeCount),
       families: has ? toFamilies(this.states) : [],
       leftOutCount: this.leftOut.size,

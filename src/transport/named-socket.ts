@@ -168,6 +168,9 @@ class NamedConnection implements Socket {
           else this.tryFrom(next, address, others);
         },
         isUnanswered: () => handlers.isUnanswered?.() === true,
+        onDrained: () => {
+          if (isCurrent()) handlers.onDrained?.();
+        },
       },
     );
     this.inner = inner;

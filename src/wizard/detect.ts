@@ -1,6 +1,7 @@
+import { defined } from "../plan/defined.ts";
 import { RunError, UserError } from "../plan/problem.ts";
 import { serviceKindOf } from "../registry/service-kinds.ts";
-import { parseUrl } from "../run/open/endpoint.ts";
+import { parseUrl, sourcesOf } from "../run/open/endpoint.ts";
 import { askStatus, type FoundApi, identifyServer, type ServerIdentity } from "../run/open/identify-server.ts";
 import { probeModels } from "../run/open/probe.ts";
 import type { ListedModel } from "../service/service.ts";
@@ -32,11 +33,17 @@ function defaultPorts(): readonly number[] {
 const DEFAULT_HTTP_PORT = 80;
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
-/**
- * Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address.
- * @param wanted the target to look for, which comes before others that the server serves too. Default: the first one
- */
-export async function detectServer(url: string, wanted?: string): Promise<Detection | undefined> {
+/** How to look for a server. */
+export interface Looking {
+  /** The target to look for, which comes before others that the server serves too. Default: the first one. */
+  readonly wanted?: string | undefined;
+  /** Addresses of this host that connections come from. Default: the system's choice. */
+  readonly sourceAddresses?: readonly string[] | undefined;
+}
+
+/** Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address. */
+export async function detectServer(url: string, looking: Looking = {}): Promise<Detection | undefined> {
+  const { wanted } = looking;
   let last: Detection | undefined;
   for (const port of defaultPorts()) {
     let place: ReturnType<typeof parseUrl>;
@@ -46,7 +53,7 @@ export async function detectServer(url: string, wanted?: string): Promise<Detect
       if (error instanceof UserError) return undefined;
       throw error;
     }
-    const found = await detectAt(url, place, wanted);
+    const found = await detectAt(url, place, looking);
     if (last?.detected === undefined || found.detected?.target === wanted) last = found;
     const isFound = found.detected !== undefined && (wanted === undefined || found.detected.target === wanted);
     // With a port in the address, the other ones are not meant.
@@ -55,17 +62,22 @@ export async function detectServer(url: string, wanted?: string): Promise<Detect
   return last;
 }
 
-async function detectAt(url: string, place: ReturnType<typeof parseUrl>, wanted?: string): Promise<Detection> {
+async function detectAt(
+  url: string,
+  place: ReturnType<typeof parseUrl>,
+  { wanted, sourceAddresses }: Looking,
+): Promise<Detection> {
   const { host, port, isSecure } = place;
+  const at = { host, port, sources: sourcesOf(defined({ sourceAddresses })) };
   const given = withPort(url, place);
-  const plain = await identifyServer({ host, port, isSecure });
+  const plain = await identifyServer({ ...at, isSecure });
   if (isSecure && plain.speaks === "nothing") {
-    const { speaks } = await identifyServer({ host, port, isSecure: false });
+    const { speaks } = await identifyServer({ ...at, isSecure: false });
     if (speaks === "http" || speaks === "grpc")
       return { url, text: `${place.authority} does not speak TLS: write http:// before the address.` };
   }
   if (plain.speaks !== "tls" || isSecure) return describe(plain, { ...place, given }, wanted);
-  const secure = await identifyServer({ host, port, isSecure: true });
+  const secure = await identifyServer({ ...at, isSecure: true });
   return describe(secure, { ...place, given: `https://${given.replace(/^http:\/\//, "")}`, isSecure: true }, wanted);
 }
 

@@ -31,7 +31,7 @@ export class QueriedServer {
 
   /** Finds out what answers at an address, reports it, and returns the address to use. @param wanted target to look for */
   async detect(url: string, wanted?: string): Promise<string> {
-    const detection = await detectServer(url, wanted);
+    const detection = await detectServer(url, { wanted });
     if (detection === undefined) return url;
     this.detected = detection.detected;
     this.inform(detection.text);

@@ -11,9 +11,11 @@ const ON_LINUX = { skip: process.platform !== "linux" };
 const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "y" }, finish_reason: "stop" }],
 });
+const MODELS = JSON.stringify({ object: "list", data: [{ id: "m" }] });
 const server = createServer((request, response) => {
   seen.add(request.socket.remoteAddress ?? "");
-  request.resume().on("end", () => response.setHeader("content-type", "application/json").end(ANSWER));
+  const answer = request.url === "/v1/models" ? MODELS : ANSWER;
+  request.resume().on("end", () => response.setHeader("content-type", "application/json").end(answer));
 });
 const seen = new Set<string>();
 let url = "";
@@ -26,6 +28,8 @@ after(() => server.close());
 
 const TWO = ["127.0.0.2", "127.0.0.3"].flatMap((address) => ["--source-address", address]);
 const FOREIGN = ["--source-address", "127.0.0.1", "--source-address", "198.51.100.7"];
+/** Asks the server what it is, and measures nothing. */
+const llm = (more: readonly string[]) => runRampart(["llm", url, "--tokenizer", "none", "--dry-run", ...more]);
 const http = (more: readonly string[]) => runRampart(["http", url, "--requests", "4", "-c", "2", ...more]);
 
 const DOORS = [
@@ -33,6 +37,7 @@ const DOORS = [
   ["genai-perf", () => runGenaiPerf(url, [...TWO, "--concurrency", "2"])],
   ["a scenario", () => runScenario(url, "", ', sourceAddresses: ["127.0.0.2", "127.0.0.3"]')],
   ["http", () => http(TWO)],
+  ["llm", () => llm(TWO)],
 ] as const;
 for (const [name, run] of DOORS)
   test(`${name} connects from the source addresses`, ON_LINUX, async () => {
@@ -52,6 +57,7 @@ const FAULTS = [
   ["genai-perf", 1, "--source-address", () => runGenaiPerf(url, FOREIGN)],
   ["a scenario", 64, "sourceAddresses", () => runScenario(url, "", ', sourceAddresses: ["198.51.100.7"]')],
   ["http", 64, "--source-address", () => http(FOREIGN)],
+  ["llm", 64, "--source-address", () => llm(FOREIGN)],
 ] as const;
 for (const [name, exit, word, run] of FAULTS)
   test(`${name} refuses an address of another host before the run`, async () => {

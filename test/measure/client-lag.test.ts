@@ -50,6 +50,13 @@ const CASES: readonly (readonly [name: string, lag: ClientLag, times: readonly R
     [time("latency", 40, 100)],
     true,
   ],
+  ["long requests that wait until the server takes them", { ...lagOf(0, 0, 20), coreWaitRatio: 0.02 }, STEADY, false],
+  [
+    "the same, of a client that works half of the time",
+    { ...lagOf(0, 0, 20), cpuRatio: 0.5, coreWaitRatio: 0 },
+    STEADY,
+    true,
+  ],
   ["waiting that delays no response", { ...lagOf(0), coreWaitRatio: 0.4 }, STREAMS, false],
 ];
 
@@ -63,7 +70,7 @@ test("the warning is about the client: how late, why, and what to do; and claims
   assert.equal(
     text,
     "the client waited for a core 23 % of the time, while other processes used it, and woke up about 1.5 ms (p99 12 ms) late, " +
-      "and took 300 us to send a request, including new connections: its times may include that; " +
+      "and took 300 us to send a request, including new connections and waits for the server: its times may include that; " +
       "stop other processes, give the client its own core, or lower the load",
   );
   const few = explainLag(lagOf(3), STREAMS) ?? "";

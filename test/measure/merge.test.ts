@@ -119,14 +119,16 @@ function measure(requests: readonly Request[], startNs: number, endNs: number, s
   const health = { cpuRatio: 0.25, loopLagMaxNs: 5, loopLagMeanNs: 1, loopLagP99Ns: 3, coreWaitRatio: 0.1 };
   const servedCount = served.filter(isEnded).length;
   const delta = makeDelta(servedCount, { composing: [makeDelta(2 * servedCount, { name: "called" })] });
-  const readings = served.filter((one, at) => at % 100 === 0 && isEnded(one)).map(({ length }) => watts(length));
+  const readings = served.filter((one, at) => at % 100 === 0 && isEnded(one));
   const window = toMeasurement(tally, {
     ...{ startNs, endNs, laneCount: lanes, canLanesWait: true, health },
     sentCount: requests.filter((one) => one.sendStartNs > startNs && one.sendStartNs <= endNs).length,
     openBefore: openAt(startNs),
     openAfter: openAt(endNs),
     ...(readsServer ? { server: delta } : {}),
-    ...(readsGpu ? { gauges: readings.reduce(addReading, NO_READINGS) } : {}),
+    ...(readsGpu
+      ? { gauges: readings.reduce((all, { length, endNs: atNs }) => addReading(all, watts(length), atNs), NO_READINGS) }
+      : {}),
   });
   const groups = (hasGroups ? [0, 1] : []).map((parity) => ({
     tags: { parity: String(parity) },

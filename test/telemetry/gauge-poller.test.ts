@@ -61,7 +61,10 @@ test("it fetches at the start and then at the interval, one fetch at a time", LI
   assert.equal(tally.count, 4);
   assert.deepEqual(seriesOf(tally, "gpuMemoryUsedBytes")[0], [
     "GPU-aaa",
-    { count: 4, mean: 1000000001.5, max: 1000000003, first: 1000000000, last: 1000000003 },
+    {
+      ...{ count: 4, mean: 1000000001.5, max: 1000000003 },
+      ...{ first: 1000000000, last: 1000000003, firstNs: 0, lastNs: 60e6 },
+    },
   ]);
   await endpoint.asked();
   assert.equal(endpoint.pending.length, 0);
@@ -135,6 +138,25 @@ test("a failure is reported once, however long it took, and polling continues", 
   assert.deepEqual(endpoint.warnings, [
     { kind: "metrics-unreachable", url: "host:1/metrics", reason: "Connection refused" },
   ]);
+  assert.equal(poller.take().count, 1);
+  poller.stop();
+});
+
+test("an endpoint that does not answer is reported at the end of a window without readings", LIMIT, async () => {
+  const endpoint = new Endpoint();
+  const poller = makePoller(endpoint, 100);
+  poller.start();
+  const stalled = await endpoint.asked();
+  await endpoint.clock.advanceMs(90);
+  assert.equal(poller.take().count, 0);
+  assert.deepEqual(endpoint.warnings, [], "a window that is shorter than the interval may have none");
+  await endpoint.clock.advanceMs(2910);
+  for (let window = 0; window < 2; window++) assert.equal(poller.take().count, 0);
+  assert.deepEqual(endpoint.warnings, [
+    { kind: "metrics-unreachable", url: "host:1/metrics", reason: "no response within 3 s" },
+  ]);
+  stalled.answer(twoGpus(0));
+  await settle();
   assert.equal(poller.take().count, 1);
   poller.stop();
 });

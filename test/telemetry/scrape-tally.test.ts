@@ -13,12 +13,12 @@ function fixture(name: string): string {
   return readFileSync(new URL(`fixtures/${name}.txt`, import.meta.url), "utf8");
 }
 
-/** Reads the texts a second apart; the first is read before the measured time begins. */
+/** Reads the texts a second apart; the first is read before the measured time begins, half a second before the second one. */
 function tally(...texts: readonly string[]): ScrapedEndpoint {
   const [before = "", ...during] = texts;
   const tallied = new ScrapeTally();
   tallied.add(before, 0, 1e6);
-  tallied.begin(1e9, true);
+  tallied.begin(0.5e9, true);
   for (const [i, text] of during.entries()) tallied.add(text, (i + 1) * 1e9, 3e6);
   return tallied.result("http://h:1/metrics", 0, undefined);
 }
@@ -43,7 +43,7 @@ test("llama.cpp's own metrics: counters are counted from before the run, gauges 
   const { kind, unit, help } = endpoint.families.find(({ name }) => name === "llamacpp:prompt_tokens") ?? assert.fail();
   const about = "Number of prompt tokens processed, excluding cached tokens";
   assert.deepEqual([kind, unit, help], ["counter", "tokens", about]);
-  assert.deepEqual([endpoint.scrapeCount, endpoint.durationSec, endpoint.fetchMeanMs], [1, 1, 3]);
+  assert.deepEqual([endpoint.scrapeCount, endpoint.durationSec, endpoint.fetchMeanMs], [1, 0.5, 3]);
 });
 
 test("Triton's own metrics keep their labels", () => {
@@ -82,6 +82,22 @@ describe("counters", () => {
   test("after a server restart only the counts that it forgot are missing", () => {
     const texts = [10, 25, 5, 9].map((value) => `# TYPE x_total counter\nx_total ${value}\n`);
     assert.deepEqual(increasesOf(tally(...texts), "x"), [15 + 5 + 4]);
+  });
+
+  test("the time before the run, in which nothing was sent, is not part of a rate", () => {
+    const tallied = new ScrapeTally();
+    const text = (value: number): string => `# TYPE x_total counter\nx_total ${value}\n`;
+    tallied.add(text(7), 0, 0);
+    tallied.begin(3e9, true);
+    for (const [atSec, value] of [
+      [3, 7],
+      [4, 57],
+      [5, 107],
+    ] as const)
+      tallied.add(text(value), atSec * 1e9, 0);
+    const endpoint = tallied.result("http://h:1/metrics", 0, undefined);
+    // 100 in 2 s, which a server that counts 50 a second says too.
+    assert.deepEqual([increasesOf(endpoint, "x"), endpoint.durationSec], [[100], 2]);
   });
 
   test("requests of a warm-up do not count", () => {
@@ -126,7 +142,7 @@ describe("DCGM exporters", () => {
     const gpus = readGpus({ endpoints: [endpoint] });
     assert.equal(gpus.size, 29);
     for (const [name, byGpu] of gpus) assert.deepEqual([...byGpu.keys()], ["0", "1"], name);
-    assert.deepEqual(gpus.get("gpu_power_usage")?.get("1"), { label: "1", timesSec: [0], values: [301.25] });
+    assert.deepEqual(gpus.get("gpu_power_usage")?.get("1"), { label: "1", timesSec: [0.5], values: [301.25] });
     assert.deepEqual(gpus.get("energy_consumption")?.get("0")?.values, [1234567890123]);
   });
 

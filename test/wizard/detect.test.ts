@@ -96,9 +96,9 @@ for (const [name, url, text, target, protocol, seenUrl] of [
 
 test("a target that is looked for comes before others that the server has too", { timeout: 180_000 }, async () => {
   const both = at(mock.httpPort);
-  assert.equal((await detectServer(both, "openai"))?.detected?.target, "openai");
-  assert.equal((await detectServer(both, "triton"))?.detected?.target, "triton");
-  assert.equal((await detectServer(openaiAt, "triton"))?.detected?.target, "openai");
+  assert.equal((await detectServer(both, { wanted: "openai" }))?.detected?.target, "openai");
+  assert.equal((await detectServer(both, { wanted: "triton" }))?.detected?.target, "triton");
+  assert.equal((await detectServer(openaiAt, { wanted: "triton" }))?.detected?.target, "openai");
 });
 
 test("a gRPC server without a known API is described by its reflection", { timeout: 180_000 }, async () => {

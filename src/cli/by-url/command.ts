@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { defined } from "../../plan/defined.ts";
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
@@ -89,17 +90,19 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
   return { settings, given: { values, limits } };
 }
 
-/** Finds the server, model and tokenizer of some settings. */
-type Find = (settings: UrlSettings) => Promise<Found>;
+/** Finds the server, model and tokenizer of some settings. @param values of the plan, which say where connections come from */
+type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
 /** Returns what finds a server once for all points of a sweep that ask the same of it. */
 function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
   const known = new Map<string, Promise<Found>>();
   const say = (text: string): void => sayBeside(text, flags, io);
-  return (settings) => {
+  return (settings, values) => {
+    const sourceAddresses = values.get("client.sourceAddresses") as readonly string[] | undefined;
     const { url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure } = settings;
-    const key = JSON.stringify([url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure]);
-    const found = known.get(key) ?? findServer(kind, settings, { nameOf: io.nameOf, say });
+    const key = JSON.stringify([url, model, tokenizer, shapes, headers, apiKeyEnv, isInsecure, sourceAddresses]);
+    const found =
+      known.get(key) ?? findServer(kind, settings, { client: defined({ sourceAddresses }), nameOf: io.nameOf, say });
     known.set(key, found);
     return found;
   };
@@ -154,7 +157,7 @@ class UrlRun {
 
   private async makePlan(given: PlanChanges): Promise<{ readonly plan: Plan; readonly text: string }> {
     const { kind, settings, find } = this.request;
-    const { scenario, text } = makeScenario(kind, settings, await find(settings));
+    const { scenario, text } = makeScenario(kind, settings, await find(settings, given.values));
     const folder = settings.save === undefined ? process.cwd() : dirname(resolve(settings.save));
     return { plan: toPlan(scenario, folder, {}, planChange(given)), text };
   }

@@ -1,6 +1,8 @@
 import type { NameOf } from "../../plan/messages.ts";
+import type { ClientPlan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
+import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
@@ -17,8 +19,9 @@ import { type Found, makeTarget } from "./to-scenario.ts";
 
 /** What `rampart llm` and `rampart triton` find out about the server at an address. */
 
-/** Where it is said. */
+/** How it is asked, and where it is said. */
 export interface FindIo {
+  readonly client: Pick<ClientPlan, "sourceAddresses">;
   readonly nameOf: NameOf | undefined;
   /** Says a sentence beside the report. */
   readonly say: (text: string) => void;
@@ -27,21 +30,24 @@ export interface FindIo {
 /**
  * Finds the server, its model and its tokenizer.
  * @throws RunError if nothing answers there, or another server
- * @throws UserError for a model or tokenizer that is not there
+ * @throws UserError for a model or tokenizer that is not there, or a source address that this host does not have
  */
-export function findServer(kind: UrlKind, settings: UrlSettings, io: FindIo): Promise<Found> {
+export async function findServer(kind: UrlKind, settings: UrlSettings, io: FindIo): Promise<Found> {
+  await checkSources(io);
   return new Finder(kind, settings, io).find();
 }
 
 class Finder {
   private readonly kind: UrlKind;
   private readonly settings: UrlSettings;
+  private readonly client: FindIo["client"];
   private readonly nameOf: NameOf | undefined;
   private readonly say: FindIo["say"];
 
-  constructor(kind: UrlKind, settings: UrlSettings, { nameOf, say }: FindIo) {
+  constructor(kind: UrlKind, settings: UrlSettings, { client, nameOf, say }: FindIo) {
     this.kind = kind;
     this.settings = settings;
+    this.client = client;
     this.nameOf = nameOf;
     this.say = say;
   }
@@ -66,7 +72,7 @@ class Finder {
 
   private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
     const { kind, settings } = this;
-    const detection = await detectServer(settings.url, kind.target);
+    const detection = await detectServer(settings.url, { wanted: kind.target, ...this.client });
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
@@ -78,17 +84,17 @@ class Finder {
 
   /** Asks the server for its models; none where it cannot say them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { kind, settings, nameOf } = this;
+    const { kind, settings, client, nameOf } = this;
     const { model = "" } = settings;
     const target = makeTarget(kind, settings, { ...place, model: "any" });
     const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
-    const plan = toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...inputs }), process.cwd());
-    return probeModels({ ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan).catch(
-      async (error: unknown) => {
-        if (settings.model !== undefined && error instanceof RunError) return [];
-        throw withModelHint(await explainQuery(plan, error, nameOf));
-      },
-    );
+    const scenario = scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs });
+    const plan = toPlan(scenario, process.cwd());
+    const asked = { ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan;
+    return probeModels(asked, client).catch(async (error: unknown) => {
+      if (settings.model !== undefined && error instanceof RunError) return [];
+      throw withModelHint(await explainQuery(plan, error, nameOf));
+    });
   }
 
   private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {

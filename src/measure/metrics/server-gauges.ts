@@ -63,7 +63,7 @@ const GAUGE_ENTRIES = {
     better: "lower",
     ...readingsOf("gpuMemoryUsedBytes", MEGABYTES),
   },
-  /** Of all GPUs, from the first reading to the last. */
+  /** Of all GPUs in the measured time, at their mean power from the first reading to the last. */
   gpuEnergy: {
     label: "GPU energy",
     quantity: "number",
@@ -72,9 +72,9 @@ const GAUGE_ENTRIES = {
     needs: "gauges",
     value: ({ window }) => {
       const spent = (window.gauges === undefined ? [] : seriesOf(window.gauges, "gpuEnergyJoules")).map(
-        ([, { count, first, last }]) =>
+        ([, { first, last, firstNs, lastNs }]) =>
           // A single reading spans no time. A counter that decreased was restarted with the server.
-          count < 2 || last < first ? Number.NaN : last - first,
+          lastNs <= firstNs || last < first ? Number.NaN : ((last - first) / (lastNs - firstNs)) * window.durationNs,
       );
       const sum = spent.reduce((all, one) => all + one, 0);
       return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;

@@ -97,7 +97,13 @@ export function shownMetrics(
   // Times that a server does not have are 0 on both sides.
   const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
     metric.quantity === "time" && base.mean === 0 && next.mean === 0;
-  return metrics.filter((one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one)));
+  // What takes all of the time in the server is that time: one row says so.
+  const whole = metrics.find(({ metric }) => metric.name === "serverLatency");
+  const isWhole = ({ metric, base, next }: MetricComparison): boolean =>
+    /^server(Queue|Compute)/.test(metric.name) && base.mean === whole?.base.mean && next.mean === whole.next.mean;
+  return metrics.filter(
+    (one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one) && !isWhole(one)),
+  );
 }
 
 /** Returns the metrics of all levels to show. @param limits whose metrics are shown in any case */

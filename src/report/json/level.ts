@@ -129,7 +129,7 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
     sendDelayUs: sendDelay.count === 0 ? undefined : toSpreadJson(sampleOfSketch(sendDelay), SEND_DELAY),
     server: window.server,
     tokens: tokens && toTokensJson(tokens),
-    telemetry: window.gauges && toTelemetryJson(window.gauges),
+    telemetry: window.gauges && toTelemetryJson(window, window.gauges),
     extracted: window.extracted && toExtractedJson(window.extracted),
     derived: plan.derived && toDerivedJson(plan.derived, part, plan.target.batchSize),
   });
@@ -165,7 +165,7 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
 }
 
 /** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
-function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
+function toTelemetryJson(window: Measurement, tally: GaugeReadings): TelemetryJson {
   const lastOf = (uuid: string, metric: Gauge): number | undefined =>
     seriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
   return {
@@ -173,7 +173,7 @@ function toTelemetryJson(tally: GaugeReadings): TelemetryJson {
     gpus: gpuUuidsOf(tally).map((uuid) =>
       defined({
         uuid,
-        metrics: toMetricsJson({ window: { gauges: ofGpu(tally, uuid) } as Measurement }, 1, {
+        metrics: toMetricsJson({ window: { ...window, gauges: ofGpu(tally, uuid) } }, 1, {
           isWanted: ({ needs }) => needs === "gauges",
         }),
         gpuPowerLimitWatts: lastOf(uuid, "gpuPowerLimitWatts"),

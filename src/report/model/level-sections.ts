@@ -188,8 +188,8 @@ export function serverSection(view: ReportView): Section | undefined {
     time("serverComputeInput", "input", 3, "computeInput"),
     time("serverComputeInfer", "infer", 1, "computeInfer"),
     time("serverComputeOutput", "output", 3, "computeOutput"),
-    column("cacheHits", "hits", "count", 4, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
-    column("cacheMisses", "misses", "count", 4, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
+    column("cacheHits", "hits", "count", 1, ({ server }) => (cached(server) ? server.cacheHitCount : undefined)),
+    column("cacheMisses", "misses", "count", 1, ({ server }) => (cached(server) ? server.cacheMissCount : undefined)),
   ];
   return detail("server", "Server", [makeTable("", specs, rows)]);
 }
@@ -237,7 +237,11 @@ export function gpuSection(view: ReportView): Section | undefined {
   const readings = read
     .map(({ name, json: { telemetry } }) => `${name}: ${formatCount(telemetry?.readings ?? 0)}`)
     .join(", ");
-  const lines = [`readings of the server's metrics: ${readings}`, ...(rows.length === 0 ? ["they name no GPU"] : [])];
+  const isRead = read.some(({ json: { telemetry } }) => (telemetry?.readings ?? 0) > 0);
+  const lines = [
+    `readings of the server's metrics: ${readings}`,
+    ...(isRead && rows.length === 0 ? ["they name no GPU"] : []),
+  ];
   return { ...detail("gpu", "GPU", [makeTable("", specs, rows)]), lines };
 }
 

@@ -3,7 +3,7 @@ import type { Plan } from "../../plan/plan.ts";
 import type { FailureFacts } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";
 import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
-import { parseUrl } from "../open/endpoint.ts";
+import { parseUrl, sourcesOf } from "../open/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../open/identify-server.ts";
 
 /** A likely user mistake behind a run's failure. */
@@ -23,6 +23,9 @@ export type Diagnosis =
   | { readonly code: "no-tls"; readonly address: string }
   /** A server of another kind, by the name of its API. `asked` is the name of the API that requests used. */
   | { readonly code: `${string}-server`; readonly address: string; readonly asked?: string };
+
+/** The part of a plan that a diagnosis needs. */
+type AskedPlan = Pick<Plan, "target"> & { readonly client?: Pick<Plan["client"], "sourceAddresses"> };
 
 /** The request of a failed run, as far as a diagnosis needs it. */
 export interface AskedOf {
@@ -89,12 +92,12 @@ export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: num
  * Diagnoses the failure of a run without any success. Queries the server when the failure is not enough, which takes a few seconds at most.
  */
 export async function diagnose(
-  { target }: Pick<Plan, "target">,
+  { target, client = {} }: AskedPlan,
   failure: FailureFacts,
 ): Promise<Diagnosis | undefined> {
   // With several servers, any of them may have caused the failure.
   if (urlsOf(target).length !== 1 || membersOf(target).length > 0) return undefined;
-  const { asked, place } = describeAsked(target as ServerTargetPlan);
+  const { asked, place } = describeAsked(target as ServerTargetPlan, client);
   const known = diagnoseFailure(failure, asked);
   if (known !== undefined) return known;
   const { kind, status = 0, message } = failure;
@@ -120,7 +123,10 @@ async function findPort(asked: AskedOf, found: ServerIdentity, place: AskedPlace
   return (await identifyServer({ ...place, port })).speaks === asked.wire ? port : undefined;
 }
 
-function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; readonly place: AskedPlace } {
+function describeAsked(
+  target: ServerTargetPlan,
+  client: NonNullable<AskedPlan["client"]>,
+): { readonly asked: AskedOf; readonly place: AskedPlace } {
   const kind = serviceKindOf(target);
   const { url, wire, defaultPort, headers } = kind.address(target);
   const { host, port, pathPrefix, isSecure, authority } = parseUrl(url, defaultPort);
@@ -136,5 +142,5 @@ function describeAsked(target: ServerTargetPlan): { readonly asked: AskedOf; rea
       /^(authorization|(x-)?api-key)$/i.test(name),
     ),
   };
-  return { asked, place: { host, port, isSecure: usesTls } };
+  return { asked, place: { host, port, isSecure: usesTls, sources: sourcesOf(client) } };
 }

@@ -4,7 +4,7 @@ import { formatDurationNs, msToNs } from "../../plan/units.ts";
 import { membersOf } from "../../registry/mix.ts";
 import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import type { RunSignal } from "../interrupt.ts";
-import { parseUrl } from "../open/endpoint.ts";
+import { parseUrl, sourcesOf } from "../open/endpoint.ts";
 import { identifyServer } from "../open/identify-server.ts";
 
 /** A server that accepts connections and answers nothing: the run does not wait until each of its requests stalls. */
@@ -30,7 +30,7 @@ export interface WatchedRun {
  * @returns stops watching
  */
 export function watchSilence(plan: Plan, { signal, progress }: WatchedRun): () => void {
-  const places = plan.behaviour?.waitsForServer === true ? [] : placesOf(plan.target);
+  const places = plan.behaviour?.waitsForServer === true ? [] : placesOf(plan);
   if (places.length === 0) return () => {};
   const limitMs = SILENT_RATIO * plan.client.stallTimeoutMs;
   let isOver = false;
@@ -73,14 +73,14 @@ export function answersNothing(
 
 type Place = Parameters<typeof identifyServer>[0];
 
-function placesOf(target: Plan["target"]): readonly Place[] {
+function placesOf({ target, client }: Plan): readonly Place[] {
   const urls = urlsOf(target);
   const served = target as ServerTargetPlan;
   if (urls.length === 0 || membersOf(target).length > 0) return [];
   const { defaultPort } = serviceKindOf(served).address(served);
   return urls.map((url) => {
     const { host, port, isSecure } = parseUrl(url, defaultPort);
-    return { host, port, isSecure: isSecure || networkOf(served).tls.isEnabled };
+    return { host, port, isSecure: isSecure || networkOf(served).tls.isEnabled, sources: sourcesOf(client) };
   });
 }
 

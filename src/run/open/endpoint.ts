@@ -1,9 +1,10 @@
+import type { ClientPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import type { ServiceAddress } from "../../service/service.ts";
 import type { Endpoint } from "../../transport/request.ts";
-import type { SourceTurns } from "../../transport/source-addresses.ts";
+import { SourceTurns } from "../../transport/source-addresses.ts";
 import { readTls } from "./tls-files.ts";
 
 /** Parses a service's URL and reads its TLS files. @param sources what its connections come from; default: the system's choice @throws UserError */
@@ -21,6 +22,14 @@ export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?:
     ...(sources === undefined ? {} : { sources }),
     ...(usesTls ? { tls: readTls(tls, address.wire === "http" ? ["http/1.1"] : ["h2"]) } : {}),
   };
+}
+
+/** Returns what the connections to one server come from; undefined: the system's choice. @param first number of the first address. Default: 0 */
+export function sourcesOf(
+  { sourceAddresses }: Pick<ClientPlan, "sourceAddresses">,
+  first = 0,
+): SourceTurns | undefined {
+  return sourceAddresses && new SourceTurns(sourceAddresses, first);
 }
 
 interface ParsedUrl {

@@ -1,9 +1,9 @@
 import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
-import type { SocketTarget } from "../../runtime/socket.ts";
 import type { GrpcProbeResponse, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
-import { openNamedSocket } from "../../transport/named-socket.ts";
+import { type NamedTarget, openNamedSocket } from "../../transport/named-socket.ts";
+import type { SourceTurns } from "../../transport/source-addresses.ts";
 import { loadClient } from "./create-client.ts";
 
 const LIMIT_MS = 1500;
@@ -41,6 +41,8 @@ export interface AskedPlace {
   readonly port: number;
   /** Query over TLS, without verification. */
   readonly isSecure: boolean;
+  /** What connections come from. Absent: the system's choice. */
+  readonly sources?: SourceTurns | undefined;
 }
 
 /** Sends what servers of each known kind answer; takes a few seconds at most and never throws. */
@@ -91,10 +93,10 @@ async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi
   });
 }
 
-async function probeGrpc({ host, port, isSecure }: AskedPlace): Promise<FoundApi[]> {
+async function probeGrpc({ host, port, isSecure, sources }: AskedPlace): Promise<FoundApi[]> {
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const tls = isSecure ? { tls: { ...UNVERIFIED, alpn: ["h2"] } } : {};
-  const endpoint = { host, port, authority, pathPrefix: "", headers: [], ...tls };
+  const endpoint = { host, port, authority, pathPrefix: "", headers: [], sources, ...tls };
   const control = new ControlClient(msToNs(LIMIT_MS), await loadClient("own", "grpc", endpoint), {
     limitNs: msToNs(LIMIT_MS),
     maxResponseBytes: MAX_BYTES,
@@ -178,10 +180,15 @@ interface Outcome {
 }
 
 /** Connects and collects bytes until the server closes. @param request undefined: only connect */
-function connect({ host, port }: AskedPlace, isSecure: boolean, request: Uint8Array | undefined): Promise<Outcome> {
-  const target: SocketTarget = {
+function connect(
+  { host, port, sources }: AskedPlace,
+  isSecure: boolean,
+  request: Uint8Array | undefined,
+): Promise<Outcome> {
+  const target: NamedTarget = {
     host,
     port,
+    sources,
     // A server of gRPC alone refuses a handshake without h2.
     ...(isSecure ? { tls: { ...UNVERIFIED, alpn: request === undefined ? ["http/1.1", "h2"] : ["http/1.1"] } } : {}),
   };

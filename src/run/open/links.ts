@@ -7,10 +7,9 @@ import type { ServiceAddress, StartedServer } from "../../service/service.ts";
 import type { CreateClient } from "../../transport/client.ts";
 import { FanOutClient, ServerTurns } from "../../transport/fan-out-client.ts";
 import type { Endpoint } from "../../transport/request.ts";
-import { SourceTurns } from "../../transport/source-addresses.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import { loadClient } from "./create-client.ts";
-import { resolveEndpoint } from "./endpoint.ts";
+import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 
 /** The ways to a target: for its load and for queries. */
 export interface Links {
@@ -44,10 +43,9 @@ export async function connect(
   { target, address, readStreamed, senders = WHOLE }: Connected,
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
-  const { sourceAddresses } = plan.client;
   // Each server has separate turns, and each sender begins with another address.
   const resolve = (url: string): Endpoint =>
-    resolveEndpoint({ ...address, url }, tls, sourceAddresses && new SourceTurns(sourceAddresses, senders.index));
+    resolveEndpoint({ ...address, url }, tls, sourcesOf(plan.client, senders.index));
   const endpoint = resolve(address.url);
   const others = moreUrls.map(resolve);
   const controlKind = controlKindOf(plan, address, endpoint);

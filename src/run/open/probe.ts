@@ -1,10 +1,11 @@
+import type { ClientPlan } from "../../plan/plan.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { networkOf, serviceKindOf } from "../../registry/service-kinds.ts";
 import type { ListedModel, ServiceAddress } from "../../service/service.ts";
 import { ControlClient } from "../../transport/control-client.ts";
 import { createAsk } from "./ask.ts";
 import { loadClient } from "./create-client.ts";
-import { resolveEndpoint } from "./endpoint.ts";
+import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
 
 const TIMEOUT_NS = 10e9; // 10 s
@@ -14,13 +15,19 @@ const TIMEOUT_NS = 10e9; // 10 s
  * @throws UserError when the address is not valid
  * @throws RunError when the server cannot be queried
  */
-export async function probeModels(target: ServerTargetPlan): Promise<ListedModel[]> {
+export async function probeModels(
+  target: ServerTargetPlan,
+  client: Pick<ClientPlan, "sourceAddresses"> = {},
+): Promise<ListedModel[]> {
   const kind = serviceKindOf(target);
   const address = kind.address(target);
-  const isHttp = address.wire === "http";
+  const wire = address.wire === "http" ? "http" : "grpc";
+  const sources = sourcesOf(client);
+  // Connections of grpc-js cannot have a source address.
+  const library = wire === "http" ? "undici" : sources === undefined ? "grpc-js" : "own";
   const { tls } = networkOf(target);
   const open = async (to: ServiceAddress): Promise<ControlClient> => {
-    const create = await loadClient(isHttp ? "undici" : "grpc-js", isHttp ? "http" : "grpc", resolveEndpoint(to, tls));
+    const create = await loadClient(library, wire, resolveEndpoint(to, tls, sources));
     return new ControlClient(TIMEOUT_NS, create);
   };
   const control = new QueryClients(await open(address), (url) => open({ ...address, url }));

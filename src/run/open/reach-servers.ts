@@ -1,3 +1,4 @@
+import type { ClientPlan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
@@ -5,7 +6,7 @@ import { connectFailure } from "../../transport/connect-failure.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { openNamedSocket } from "../../transport/named-socket.ts";
 import type { Endpoint } from "../../transport/request.ts";
-import { resolveEndpoint } from "./endpoint.ts";
+import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 
 /** A server that takes longer to connect to may still be reachable. */
 export const MOST_PROBE_MS = 1000;
@@ -14,10 +15,15 @@ export const MOST_PROBE_MS = 1000;
  * Connects once to each server of a target, because a load that they share hides one that is not there.
  * @returns the error that names those that cannot be reached; undefined when there are none
  */
-export async function reachServers(target: ServerTargetPlan): Promise<RunError | undefined> {
+export async function reachServers(
+  target: ServerTargetPlan,
+  client: Pick<ClientPlan, "sourceAddresses"> = {},
+): Promise<RunError | undefined> {
   const address = serviceKindOf(target).address(target);
   const { tls } = networkOf(target);
-  const endpoints = [...new Set(urlsOf(target))].map((url) => resolveEndpoint({ ...address, url }, tls));
+  const endpoints = [...new Set(urlsOf(target))].map((url) =>
+    resolveEndpoint({ ...address, url }, tls, sourcesOf(client)),
+  );
   const asked = await Promise.all(endpoints.map(reach));
   const refused = asked.filter((one) => one !== undefined);
   if (refused.length === 0) return undefined;

@@ -133,6 +133,7 @@ export class Connection {
       onOpen: () => this.opened(socket),
       onData: (bytes) => this.received(bytes, socket),
       isUnanswered: () => socket === this.socket && this.isUnanswered(),
+      onDrained: () => this.drained(socket),
       onClose: (error) => this.closed(error, socket),
     });
     this.socket = socket;
@@ -153,6 +154,14 @@ export class Connection {
     this.waiting = undefined;
     socket.write(waiting);
     call.noteSent(nowNs(), this.options.onSent);
+  }
+
+  /** A long request is sent when the kernel has taken all of it. */
+  private drained(socket: Socket): void {
+    const { call } = this;
+    if (socket !== this.socket || !call.isActive || call.firstByteNs !== 0 || this.waiting !== undefined) return;
+    call.sendEndNs = nowNs();
+    this.lastActivityNs = call.sendEndNs;
   }
 
   /** Delays the request in case the server closes the connection, then writes it. */

@@ -17,11 +17,11 @@ const ENTRIES = METRIC_KEYS.map((key) => [key, findEntry(key) as Metric] as cons
 /** Ten requests whose server counted 2 ms in the queue for each, and answered three of four from its cache, on two GPUs. */
 function servedPart(): MeasuredPart {
   let gauges: GaugeReadings = NO_READINGS;
-  for (const [first, second] of [
-    [0.5, 0.7],
-    [0.7, 0.9],
-  ] as const)
-    gauges = addReading(gauges, {
+  for (const [atNs, first, second] of [
+    [0.1e9, 0.5, 0.7],
+    [0.6e9, 0.7, 0.9],
+  ] as const) {
+    const reading = {
       gpuUtilizationRatio: new Map([
         ["a", first],
         ["b", second],
@@ -36,7 +36,9 @@ function servedPart(): MeasuredPart {
       ]),
       gpuMemoryUsedBytes: new Map([["a", 3e9]]),
       kvCacheUsageRatio: new Map([["m 0", first]]),
-    });
+    };
+    gauges = addReading(gauges, reading, atNs);
+  }
   const server = { queueNs: 20e6, queueCount: 10, cacheHitCount: 3, cacheMissCount: 1 } as unknown as ServerDelta;
   return { window: { ...makeWindow({ latenciesNs: [1e6, 2e6, 9e6] }), server, gauges } };
 }
@@ -59,7 +61,8 @@ const VALUES: readonly (readonly [metric: MetricPlan, value: number, text: strin
   [{ key: "kvCacheUsage", statistic: "max" }, 0.7, "max KV cache usage", "70 %"],
   [{ key: "gpuPower", statistic: "max" }, 90, "max GPU power", "90 W"],
   [{ key: "gpuMemoryUsed", statistic: "max" }, 3000, "max GPU memory used", "3,000 MB"],
-  [{ key: "gpuEnergy" }, 4, "GPU energy", "4 J"],
+  // 4 J between two readings half a second apart, of a measured second.
+  [{ key: "gpuEnergy" }, 8, "GPU energy", "8 J"],
 ];
 
 for (const [metric, value, text, shown] of VALUES)

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { noneOf } from "../../../src/measure/compare/verdict.ts";
 import { findMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
-import type { LevelComparison } from "../../../src/report/compare/comparison.ts";
+import type { LevelComparison, RunSet } from "../../../src/report/compare/comparison.ts";
 import { formatChange, formatInterval } from "../../../src/report/compare/comparison-text.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import { type ChangeLimit, type ComparedSides, judgeLimit } from "../../../src/report/compare/limits.ts";
@@ -212,6 +212,18 @@ test("times that are 0 on both sides are left out, unless all are asked for", ()
   const format = (isAll: boolean): string => textOf(modelOf({ comparison: empty, limits: [], isAll }), isAll);
   assert.ok(!format(false).includes("server queue"));
   assert.match(format(true), /server queue +no difference shown +±0\.00 % +±0\.00 to ±0\.00 % +0 us +0 us/);
+});
+
+test("a part of the server's time that is all of it on both sides is left out, unless all are asked for", () => {
+  const settings = { precision: 0.05, acceptsWithinRuns: false };
+  const sideOf = (name: string, wholeNs: number, inferNs = wholeNs) =>
+    makeRunSet(name, { serverLatency: [wholeNs, wholeNs], serverComputeInfer: [inferNs, inferNs] });
+  const isShown = (next: RunSet, isAll = false): boolean => {
+    const sides = compareRuns(sideOf("a", 1e6), next, settings);
+    return textOf(modelOf({ comparison: sides, limits: [], isAll }), isAll).includes("server compute infer");
+  };
+  assert.deepEqual([isShown(sideOf("b", 2e6)), isShown(sideOf("b", 2e6), true)], [false, true]);
+  assert.ok(isShown(sideOf("b", 2e6, 1.5e6)));
 });
 
 test("a side with one run has the values and changes of the first screen without verdicts, and how to get them", () => {

@@ -129,7 +129,11 @@ test("composing models are rows below the model that calls them", () => {
 });
 
 test("the server's GPUs are rows of their level", () => {
-  const gauges = [0, 1, 2].map((scrape) => readGauges(twoGpus(scrape))).reduce(addReading, NO_READINGS);
+  // Two readings of 10 J each in half a second: 40 J in one.
+  const gauges = [0, 1, 2].reduce(
+    (tally, scrape) => addReading(tally, readGauges(twoGpus(scrape)), scrape * 0.25e9),
+    NO_READINGS,
+  );
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges } })]);
   const [row] = valuesOf(tableOf(model, "gpu"));
   assert.deepEqual(
@@ -141,9 +145,9 @@ test("the server's GPUs are rows of their level", () => {
       row?.["gpuEnergy"],
       Math.round(Number(row?.["gpuMemoryUsed.max"])),
     ],
-    ["GPU-aaa", 0.26, 51.5, 300, 20, 1000],
+    ["GPU-aaa", 0.26, 51.5, 300, 40, 1000],
   );
-  const none = addReading(NO_READINGS, {});
+  const none = addReading(NO_READINGS, {}, 0);
   const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges: none } })]);
   assert.match(linesOf(bare, "gpu").join(), /: 1,they name no GPU$/);
 });

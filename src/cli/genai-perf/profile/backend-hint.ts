@@ -18,12 +18,13 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
  * Replaces an error about inputs that were made for the wrong backend by one problem, which names the right backend, or says that no
  * backend of genai-perf has these inputs. Reports inputs that an engine of TensorRT-LLM lacks once. Returns any other error unchanged.
  */
-export async function explainBackend(error: unknown, { target, requests, outputs }: ProfilePlan): Promise<unknown> {
+export async function explainBackend(error: unknown, plan: ProfilePlan): Promise<unknown> {
+  const { target, client, requests, outputs } = plan;
   const { body, file } = requests;
   if (body.kind === "token-ids") return explainTensors(error, outputs.genaiPerf.endpointType, file);
   const backend = body.kind === "format" ? BACKENDS.find((known) => known === body.format) : undefined;
   if (backend === undefined || !("model" in target) || !isAboutInputs(error, file)) return error;
-  const models = await probeModels(target).catch(() => []);
+  const models = await probeModels(target, client).catch(() => []);
   const model = models.find(({ name }) => name === target.model);
   if (model === undefined) return error;
   const inputs = model.inputs.map(({ name }) => name);

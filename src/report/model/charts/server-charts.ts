@@ -1,4 +1,4 @@
-import { averageUs } from "../../../measure/server-delta.ts";
+import { averageUs, flattenComposing } from "../../../measure/server-delta.ts";
 import { type Plot, roundForPlot } from "../../plot.ts";
 import { findSpread } from "../../schema/read-metrics.ts";
 import { type LevelRow, levelNames, nameInRun, type ReportView } from "../report-view.ts";
@@ -8,21 +8,29 @@ import { timeUnitFor } from "../values.ts";
 
 /** Parts of the time in the server that have a name, and what it counts them as. */
 const STAGES = [
-  ["queue", "queue"],
-  ["compute input", "computeInput"],
-  ["compute infer", "computeInfer"],
-  ["compute output", "computeOutput"],
+  ["queue", "queueNs"],
+  ["compute input", "computeInputNs"],
+  ["compute infer", "computeInferNs"],
+  ["compute output", "computeOutputNs"],
 ] as const;
 const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network and client"];
 
-/** Divides the mean latency of a level into the parts, in microseconds; undefined without the server's statistics. */
-function sharesOf({ json: { server, metrics } }: LevelRow): readonly number[] | undefined {
+/** Divides the mean latency of a level into the parts, in microseconds; undefined without statistics of whole requests. */
+function sharesOf({ json: { server, metrics, responses } }: LevelRow): readonly number[] | undefined {
   const latencyUs = findSpread(metrics, "latency")?.mean;
-  if (server === undefined || latencyUs === undefined || server.successCount === 0) return undefined;
-  const stagesUs = STAGES.map(([, stage]) => averageUs(server[`${stage}Ns`], server[`${stage}Count`]));
-  const serverUs = averageUs(server.successNs, server.successCount);
-  const otherUs = stagesUs.reduce((rest, us) => rest - us, serverUs);
-  return [...stagesUs, Math.max(0, otherUs), Math.max(0, latencyUs - serverUs)];
+  // What a server counts for a request with several responses may end before them.
+  if (responses !== undefined || server === undefined || latencyUs === undefined || server.successCount === 0)
+    return undefined;
+  // Of all requests, also of those that a cache answered: they computed nothing.
+  const eachUs = (ns: number): number => averageUs(ns, server.successCount);
+  const [queueUs = 0, ...computeUs] = STAGES.map(([, stage]) => eachUs(server[stage]));
+  const serverUs = eachUs(server.successNs);
+  const restUs = computeUs.reduce((rest, us) => rest - us, serverUs - queueUs);
+  // An ensemble counts what its models compute as its own, but not their queues. One that calls models while it computes counts all of it.
+  const calledNs = flattenComposing(server).reduce((sum, { queueNs }) => sum + queueNs, 0);
+  const calledUs = Math.max(0, Math.min(restUs, eachUs(calledNs)));
+  const otherUs = Math.max(0, restUs - calledUs);
+  return [queueUs + calledUs, ...computeUs, otherUs, Math.max(0, latencyUs - serverUs)];
 }
 
 /** Draws the server's times by level; nothing for a server without statistics. */
