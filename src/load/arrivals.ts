@@ -13,6 +13,19 @@ export function constantArrivals(ratePerSec: number): Arrivals {
   return () => ++count * periodNs;
 }
 
+/**
+ * Begins evenly spaced arrivals half a gap earlier, in the middle of their first gap, so that a time of `n` gaps has `n` of them wherever its
+ * ends fall within a gap.
+ */
+export function fromMidGap(arrivals: Arrivals): Arrivals {
+  let shiftNs: number | undefined;
+  return () => {
+    const dueNs = arrivals();
+    shiftNs ??= dueNs / 2;
+    return dueNs - shiftNs;
+  };
+}
+
 /** A Poisson process with a mean gap of `1 / ratePerSec` seconds. The same seed gives the same times. */
 export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
   const random = createRandom(seed);
