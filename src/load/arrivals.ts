@@ -96,8 +96,8 @@ export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
   return () => (index < timesMs.length ? msToNs(timesMs[index++] as number) : Number.POSITIVE_INFINITY);
 }
 
-/** Returns the request rate of repeated gaps, truncated to an integer like perf_analyzer's. */
+/** Returns the request rate of repeated gaps. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
   const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);
-  return Math.floor((intervalsNs.length * NS_PER_SEC) / totalNs);
+  return (intervalsNs.length * NS_PER_SEC) / totalNs;
 }
