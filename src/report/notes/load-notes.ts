@@ -101,7 +101,8 @@ function describeStart({ load }: Plan, { unit, window }: LevelResult): string | 
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
   if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || durationNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
-  if (drainRatio > LOST_RATIO) {
+  // Otherwise the client was late at the end.
+  if (drainRatio > LOST_RATIO && openAfterCount === 0) {
     const perSec = window.requestCount / nsToSec(sendingNs);
     return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s${requestCount === undefined ? ". Measure for a time instead of a number of requests" : ""}`;
   }

@@ -136,7 +136,7 @@ export interface LoadSender {
   prepare(step: LoadStep, way?: "check" | "open" | "start" | "change"): Promise<boolean>;
   /**
    * Starts a level, or changes to another one without a pause.
-   * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule, which several senders have in common. Default: now
+   * @param quota maximum number of requests, or what ends the load otherwise @param atNs start of a schedule or a ramp, which several senders have in common. Default: now
    * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
    */
   start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
