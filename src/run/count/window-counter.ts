@@ -160,7 +160,7 @@ export class WindowCounter {
       afterEndNs,
       laneCount,
     };
-    const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take() };
+    const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take(endNs) };
     this.startNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = sends.sentCount;
