@@ -133,10 +133,15 @@ export class FleetSender implements LoadSender {
     return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
-  async start(step: LoadStep, quota: number | QueryMinimums): Promise<void> {
-    await this.prepare(step, "start");
+  aheadNs(): number {
+    return START_AHEAD_NS;
+  }
+
+  /** @param atNs start of a level that was prepared. Default: as soon as all senders know of it */
+  async start(step: LoadStep, quota: number | QueryMinimums, atNs?: number): Promise<void> {
+    if (atNs === undefined) await this.prepare(step, "start");
     // The schedules of all senders have it in common.
-    const startNs = this.clock.nowNs() + START_AHEAD_NS;
+    const startNs = atNs ?? this.clock.nowNs() + START_AHEAD_NS;
     const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
     return this.all((sender) => sender.start(step, quota, startNs, firstNumber));
   }
