@@ -37,12 +37,12 @@ export class WindowCutter {
 
   /**
    * Discards earlier records and begins the first window.
-   * @param ready without load: what the window waits for, beside the counters. The window begins when a load that is started now begins
+   * @param ready without load: what the window waits for, beside the counters. The window begins when a schedule that is started now begins
    */
   async begin(ready: Promise<unknown> | undefined): Promise<void> {
-    const { clock, session, signal, plan, sender } = this.context;
+    const { clock, session, signal, plan, sender, isScheduled } = this.context;
     const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
-    const aheadNs = ready === undefined ? 0 : (sender.aheadNs?.() ?? 0);
+    const aheadNs = ready !== undefined && isScheduled ? (sender.aheadNs?.() ?? 0) : 0;
     const open = (): Promise<void> => this.open(clock.nowNs() + aheadNs, { samplesPerQuery });
     await this.discard();
     // Without load, the time for reading the counters must not be part of the window.

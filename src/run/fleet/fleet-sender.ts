@@ -31,10 +31,9 @@ import {
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
 import { type LostPart, LostSenders } from "./lost-senders.ts";
+import { START_AHEAD_NS } from "./remote-sender.ts";
 
-/** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
-const START_AHEAD_NS = msToNs(20);
-/** The same where a schedule follows another load, and the pause should be short. */
+/** Like {@link START_AHEAD_NS}, where a schedule follows another load, and the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
 /** What may be said of a fleet. */

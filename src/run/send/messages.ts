@@ -140,7 +140,7 @@ export interface LoadSender {
    * @param firstNumber number of requests that all senders have sent of the data. Default: unknown; each continues with its part of the data
    */
   start(step: LoadStep, quota: number | QueryMinimums, atNs?: number, firstNumber?: number): Promise<void>;
-  /** Time in nanoseconds that the message of a start needs to reach all senders. Absent: none, it is a call. */
+  /** Time from the message that starts a schedule to its start, in nanoseconds. Absent: none, because the message is a call. */
   aheadNs?(): number;
   /** Changes to the level that was prepared, at once: requests in flight end under it. The parameters are those of `start`. */
   change(quota: number, atNs?: number, firstNumber?: number): void;
