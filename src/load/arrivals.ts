@@ -13,6 +13,19 @@ export function constantArrivals(ratePerSec: number): Arrivals {
   return () => ++count * periodNs;
 }
 
+/**
+ * Begins evenly spaced arrivals half a gap earlier, in the middle of their first gap, so that a time of `n` gaps has `n` of them wherever its
+ * ends fall within a gap.
+ */
+export function fromMidGap(arrivals: Arrivals): Arrivals {
+  let shiftNs: number | undefined;
+  return () => {
+    const dueNs = arrivals();
+    shiftNs ??= dueNs / 2;
+    return dueNs - shiftNs;
+  };
+}
+
 /** A Poisson process with a mean gap of `1 / ratePerSec` seconds. The same seed gives the same times. */
 export function poissonArrivals(ratePerSec: number, seed: number): Arrivals {
   const random = createRandom(seed);
@@ -83,8 +96,8 @@ export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
   return () => (index < timesMs.length ? msToNs(timesMs[index++] as number) : Number.POSITIVE_INFINITY);
 }
 
-/** Returns the request rate of repeated gaps, truncated to an integer like perf_analyzer's. */
+/** Returns the request rate of repeated gaps. */
 export function intervalsRatePerSec(intervalsNs: readonly number[]): number {
   const totalNs = intervalsNs.reduce((sum, interval) => sum + interval, 0);
-  return Math.floor((intervalsNs.length * NS_PER_SEC) / totalNs);
+  return (intervalsNs.length * NS_PER_SEC) / totalNs;
 }

@@ -31,7 +31,7 @@ export const intervalsMode: LoadMode<IntervalsLoadPlan> = {
   },
   unit: "request-rate",
   describe: ({ file }) => `intervals from ${file}`,
-  perfAnalyzer: { isUnannounced: true },
+  perfAnalyzer: { isUnannounced: true, hasWholeLevel: true },
 };
 
 /** Reads the gaps of a file in nanoseconds. @throws UserError with each invalid line */

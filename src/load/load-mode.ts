@@ -100,6 +100,8 @@ export interface ArrivalsText {
 export interface PerfAnalyzerLoad {
   /** Whether no line announces the level. */
   readonly isUnannounced?: true;
+  /** Whether the level is rounded down to a whole number. */
+  readonly hasWholeLevel?: true;
   /** Whether results are only in the profile export, as one window without bounds. */
   readonly isExportOnly?: true;
   /** The level in the profile export; absent: the level itself. */

@@ -4,6 +4,7 @@ import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
 import { countOf } from "../plan/units.ts";
+import { fromMidGap } from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
 import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
@@ -50,7 +51,7 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
         (plan, index): PreparedPhase => ({
           plan,
           label: labelOf(plan),
-          load: prepare(drawLoad(plan.load, index)),
+          load: beginIn(plan, modeOf(plan.load), prepare(drawLoad(plan.load, index))),
         }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);
@@ -68,6 +69,26 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
 /** Returns the name of a phase in reports. @param mode of its load */
 export function labelPhase({ name, load, isWarmup }: PhasePlan, mode: LoadMode<LoadPlan>): string {
   return name ?? (isWarmup === true ? "warm-up" : mode.describe(load));
+}
+
+/**
+ * Begins a constant rate of a phase that lasts a time in the middle of a gap: the phase has as many requests as its time has gaps, whatever the
+ * load before it. A phase of a number of requests begins with a whole gap, so that they take as many gaps.
+ */
+function beginIn(
+  { load, mode }: PhasePlan,
+  { arrivals, ramp }: LoadMode<LoadPlan>,
+  prepared: PreparedLoad,
+): PreparedLoad {
+  const isEven = arrivals?.(load).gapDeviationRatio === 0 && ramp?.(load) === undefined;
+  if (!isEven || mode?.kind !== "duration") return prepared;
+  return {
+    ...prepared,
+    drive: (...args) => {
+      const drive = prepared.drive(...args);
+      return drive.kind === "scheduled" ? { ...drive, arrivals: fromMidGap(drive.arrivals) } : drive;
+    },
+  };
 }
 
 function schema(load: Schema<LoadPlan>) {

@@ -3,7 +3,14 @@ import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
-import { type Arrivals, constantArrivals, gammaArrivals, poissonArrivals, rampArrivals } from "./arrivals.ts";
+import {
+  type Arrivals,
+  constantArrivals,
+  fromMidGap,
+  gammaArrivals,
+  poissonArrivals,
+  rampArrivals,
+} from "./arrivals.ts";
 import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { ArrivalsText, LoadMode } from "./load-mode.ts";
@@ -58,7 +65,9 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
       const { ramp, maxOutstanding } = plan;
       const drawn = drawLoad(plan, draw);
       const steady = (perSec: number): Arrivals => steadyArrivals(drawn, perSec);
-      const arrivals = ramp === undefined ? steady(level) : rampArrivals(steady, level, ramp);
+      // A ramp is measured from its start, for a time.
+      const inTime = plan.distribution === "constant" ? (perSec: number) => fromMidGap(steady(perSec)) : steady;
+      const arrivals = ramp === undefined ? steady(level) : rampArrivals(inTime, level, ramp);
       return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
     },
   }),

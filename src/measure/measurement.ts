@@ -48,7 +48,7 @@ export interface Measurement {
   readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
-  /** Sum of the windows' times in which requests were due, which the responses to the last requests do not extend. */
+  /** Sum of the windows' times in which requests were due, which neither the responses to the last requests nor a late end extend. */
   readonly sendingNs: number;
   /** Whether requests are due at given times. */
   readonly isScheduled: boolean;

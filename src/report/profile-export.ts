@@ -14,6 +14,7 @@ import type { ExportedTarget } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
 import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { cutOff } from "./output-file.ts";
+import { shownLevel } from "./perf-analyzer/reported-levels.ts";
 import { LineFile } from "./records/line-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
@@ -138,7 +139,7 @@ class ProfileExport implements Report {
 
   /** Loads without a level get perf_analyzer's value, because GenAI-Perf expects one. */
   private formatExperiment(unit: LevelUnitName, level: number): string {
-    const { unit: shown, value } = this.treatment?.exported ?? { unit, value: level };
+    const { unit: shown, value } = this.treatment?.exported ?? { unit, value: shownLevel(this.plan, level) };
     const { exported: mode, isWhole } = LEVEL_UNITS[shown];
     return `{"mode":"${mode}","value":${isWhole ? value : formatJsonDouble(value)}}`;
   }

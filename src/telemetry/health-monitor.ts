@@ -43,8 +43,9 @@ export class LoadMonitor {
     this.longestNs = 0;
   }
 
-  /** Returns the load since the start, and restarts. */
-  take(): Pick<ClientHealth, "cpuRatio" | "loopLagMaxNs"> {
+  /** Returns the load since the start, and restarts. @param endNs time at which a missing tick counts as late. Default: now */
+  take(endNs?: number): Pick<ClientHealth, "cpuRatio" | "loopLagMaxNs"> {
+    this.tickIfLate(endNs);
     const { wallNs, longestNs } = this;
     const usedUs = cpuUs() - this.startCpuUs;
     this.start();
@@ -58,6 +59,12 @@ export class LoadMonitor {
   /** Time since the start. */
   protected get wallNs(): number {
     return this.clock.nowNs() - this.startNs;
+  }
+
+  /** Counts a tick that has not come although it was due: a thread that stands still at the end of a window was late in it. */
+  protected tickIfLate(endNs = this.clock.nowNs()): void {
+    const isLate = endNs - this.lastTickNs > TICK_NS + TIMER_GRAIN_NS;
+    if (this.cancelTicks !== undefined && isLate) this.tick(endNs);
   }
 
   protected tick(tickNs: number): number {
@@ -79,8 +86,9 @@ export class HealthMonitor extends LoadMonitor {
     this.lag = new DurationTally();
   }
 
-  /** Returns the health since the start, and restarts. */
-  override take(): ClientHealth {
+  /** Returns the health since the start, and restarts. @param endNs see {@link LoadMonitor.take} */
+  override take(endNs?: number): ClientHealth {
+    this.tickIfLate(endNs);
     const { startWaitNs, wallNs } = this;
     const lag = this.lag.toSketch();
     const waitNs = startWaitNs === undefined ? undefined : (coreWaitNs() ?? startWaitNs) - startWaitNs;

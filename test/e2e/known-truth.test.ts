@@ -21,14 +21,16 @@ interface Level {
   readonly completed: number;
   readonly sent: number;
   readonly durationSec: number;
+  readonly sendingSec?: number;
   readonly metrics: MetricsJson;
   readonly inFlight: { readonly mean: number };
-  readonly load: { readonly isDelivered: boolean | null };
+  readonly load: { readonly unit: string; readonly asked: number | null; readonly isDelivered: boolean | null };
   readonly client: { readonly loopLagMaxMs: number };
 }
 
 interface Measured {
   readonly level: Level;
+  readonly levels: readonly Level[];
   readonly stdout: string;
   readonly trueLog: Awaited<ReturnType<Awaited<ReturnType<typeof startTruth>>["log"]>>;
 }
@@ -40,7 +42,7 @@ async function measure(fromMs: number, toMs: number, load: string): Promise<Meas
     const file = join(folder, `truth-${fromMs}-${toMs}.ts`);
     writeFileSync(
       file,
-      `import { defineScenario, hold, http, rate } from "rampart";
+      `import { defineScenario, hold, http, intervals, rate, rateRamp } from "rampart";
 export default defineScenario({ name: "truth", target: http("${server.url}/"), ${load} });
 `,
     );
@@ -49,7 +51,8 @@ export default defineScenario({ name: "truth", target: http("${server.url}/"), $
     const log = await server.log();
     // Every request of the run, warm-up included, is in the server's log.
     assert.equal(report.requests.completed, log.length);
-    return { level: report.levels[0] as unknown as Level, stdout, trueLog: log };
+    const levels = report.levels as unknown as readonly Level[];
+    return { level: levels[0] as Level, levels, stdout, trueLog: log };
   } finally {
     await server.stop();
   }
@@ -87,6 +90,44 @@ describe("a rate", () => {
       if (!load.includes("requests"))
         checkClose(valueIn(level, "throughputPerSec"), 50, 0.06 + stoppedSec / level.durationSec);
     });
+});
+
+const CHANGES: readonly (readonly [name: string, load: string])[] = [
+  ["phases", `load: [hold(4, { for: "500 ms" }), rate(30, { for: "1 s" }), rate(60, { for: "1 s" })]`],
+  ["a ramp", `load: rateRamp(20, 100, { over: "2 s" })`],
+  ["a ramp that falls", `load: rateRamp(60, 0, { over: "2 s" })`],
+  ["a rate that is reached", `load: rate(60, { rampUp: "1 s", for: "2 s" })`],
+];
+
+describe("a load that changes", () => {
+  for (const [name, load] of CHANGES)
+    test(`has exactly the requests of its rate: ${name}`, LIMIT, async () => {
+      const { levels, trueLog } = await measure(20, 20, load);
+      assert.equal(
+        levels.reduce((sum, { sent }) => sum + sent, 0),
+        trueLog.length,
+      );
+      const rates = levels.filter((level) => level.load.unit === "request-rate");
+      assert.ok(rates.length > 0);
+      for (const { sent, sendingSec, durationSec, load: delivery, client } of rates) {
+        const due = Math.round((delivery.asked ?? Number.NaN) * (sendingSec ?? durationSec));
+        // What is due while the client stands still at the end of a phase is not sent.
+        const lost = Math.ceil((100 * client.loopLagMaxMs) / 1000);
+        assert.ok(sent <= due && sent >= due - lost, `${sent} of ${due}`);
+        if (client.loopLagMaxMs < 5) assert.equal(sent, due);
+      }
+    });
+});
+
+test("gaps of a file have their exact rate", LIMIT, async () => {
+  const file = join(folder, "gaps.txt");
+  writeFileSync(file, "100000\n200000\n500000\n");
+  const { level, trueLog } = await measure(20, 20, `load: intervals(${JSON.stringify(file)}, { requests: 6 })`);
+  const arrived = trueLog.map(({ arrivedMs }) => arrivedMs).sort((a, b) => a - b);
+  assert.deepEqual([arrived.length, level.load.asked], [6, 3.75]);
+  // Five gaps of the file, from the first request on.
+  checkClose((arrived.at(-1) ?? 0) / 1500, 1, 0.05 + level.client.loopLagMaxMs / 1500);
+  checkClose(valueIn(level, "sentPerSec"), 3.75, 0.02 + level.client.loopLagMaxMs / 1600);
 });
 
 const LOOPS: readonly (readonly [

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import {
   type Arrivals,
   constantArrivals,
+  fromMidGap,
   gammaArrivals,
   intervalArrivals,
   intervalsRatePerSec,
@@ -25,6 +26,17 @@ function gapsOf(times: readonly number[]): number[] {
 
 test("a constant rate sends one request per period, the first after one period", () => {
   assert.deepEqual(take(constantArrivals(4), 5), [250e6, 500e6, 750e6, 1000e6, 1250e6]);
+});
+
+test("from the middle of a gap, a time of n gaps has n requests, less or more half a gap at both ends", () => {
+  assert.deepEqual(take(fromMidGap(constantArrivals(4)), 3), [125e6, 375e6, 625e6]);
+  fc.assert(
+    fc.property(fc.double({ min: 0.1, max: 1e5, noNaN: true }), fc.integer({ min: 1, max: 5000 }), (rate, count) => {
+      const [last, next] = take(fromMidGap(constantArrivals(rate)), count + 1).slice(-2) as [number, number];
+      const endNs = (count * 1e9) / rate;
+      assert.ok(last < endNs - 0.49e9 / rate && next > endNs + 0.49e9 / rate, `${last}, ${endNs}, ${next}`);
+    }),
+  );
 });
 
 test("a constant rate does not drift over a long run", () => {
@@ -101,10 +113,10 @@ test("every arrival process goes forward, and intervals repeat with their sum", 
   );
 });
 
-test("the rate of intervals is whole requests per second, rounded down", () => {
+test("the rate of intervals is that of one round", () => {
   assert.equal(intervalsRatePerSec([10e6]), 100);
-  assert.equal(intervalsRatePerSec([100e6, 200e6, 500e6]), 3);
-  assert.equal(intervalsRatePerSec([2e9]), 0);
+  assert.equal(intervalsRatePerSec([100e6, 200e6, 500e6]), 3.75);
+  assert.equal(intervalsRatePerSec([2e9]), 0.5);
 });
 
 for (const seed of [0, 1, 5489, 123_456]) {

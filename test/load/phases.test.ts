@@ -64,6 +64,25 @@ describe("a load with phases", () => {
   });
 });
 
+describe("a constant rate after another load", () => {
+  const dueMs = (phase: Omit<PhasesLoadPlan["phases"][number], "load">, perSec: number): number[] => {
+    const load = prepareLoad(phases({ load: hold(4) }, { load: rate(perSec), ...phase })).phases?.[1]?.load;
+    const drive = load?.drive(perSec, []);
+    assert.ok(drive?.kind === "scheduled");
+    return Array.from({ length: 2 * perSec }, () => drive.arrivals() / 1e6);
+  };
+
+  test("has as many requests as its time has gaps, also when the time ends 10 ms early or late", () => {
+    const times = dueMs({ mode: { kind: "duration", durationMs: 1000 } }, 30);
+    for (const endMs of [990, 1000, 1010]) assert.equal(times.filter((ms) => ms <= endMs).length, 30, `${endMs} ms`);
+  });
+
+  test("takes as many gaps as it has requests, when their number is given", () => {
+    const times = dueMs({ mode: { kind: "requests", count: 30 } }, 30);
+    assert.ok(Math.abs((times[29] ?? 0) - 1000) < 1e-6, `${times[29]}`);
+  });
+});
+
 test("loads that end by themselves, or follow the data, cannot be a phase", () => {
   const kinds = Object.entries(LOAD_MODES).flatMap(([kind, mode]) => (canBePhase(mode as never) ? [kind] : []));
   assert.deepEqual(kinds, ["concurrency", "concurrency-ramp", "request-rate", "intervals"]);

@@ -42,6 +42,27 @@ test("a request rate hands on its limit of requests outstanding, its gaps and it
   assert.deepEqual(Array.from({ length: 20 }, drive.arrivals), Array.from({ length: 20 }, expected));
 });
 
+/** Rates from and to, and how long the change takes. */
+const RAMPS: readonly (readonly [fromPerSec: number, toPerSec: number, overMs: number])[] = [
+  [0, 60, 2000],
+  [20, 100, 1000],
+  [100, 20, 1000],
+  [60, 0, 2000],
+];
+for (const [fromPerSec, toPerSec, overMs] of RAMPS)
+  test(`a ramp from ${fromPerSec} to ${toPerSec} per second has all its requests, wherever its end falls within a gap`, () => {
+    const load = prepareLoad({
+      ...{ kind: "request-rate", levels: { kind: "list", values: [toPerSec] }, search: "linear" },
+      ...{ distribution: "constant", seed: 0, ramp: { fromPerSec, overMs } },
+    });
+    const drive = load.drive(toPerSec, []);
+    assert.ok(drive.kind === "scheduled");
+    const count = (((fromPerSec + toPerSec) / 2) * overMs) / 1000;
+    const times = Array.from({ length: count + 1 }, drive.arrivals);
+    const [last = 0, next = 0] = times.slice(-2);
+    assert.ok(last < (overMs - 2) * 1e6 && next > (overMs + 2) * 1e6, `${last}, ${next}`);
+  });
+
 const VALID = {
   kind: "request-rate",
   levels: { kind: "list", values: [0.5] },

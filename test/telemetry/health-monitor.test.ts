@@ -39,6 +39,23 @@ test("each window has its own lag, and from 100 samples on a 99th percentile", a
   assert.equal(clock.timerCount, 0);
 });
 
+test("a stop of the client at the end of a window is its lag, and no more than until that end", async () => {
+  const clock = new FakeClock();
+  const monitor = new HealthMonitor(clock);
+  monitor.start();
+  await clock.advanceMs(40);
+  clock.spendMs(320 + GRAIN_MS);
+  const endNs = clock.nowNs();
+  // What the client does after the window.
+  clock.spendMs(50);
+  const { loopLagMaxNs, loopLagMeanNs } = monitor.take(endNs);
+  assert.equal(loopLagMaxNs, 300e6);
+  assert.ok(loopLagMeanNs > 100e6, `${loopLagMeanNs}`);
+  await clock.advanceMs(100);
+  assert.ok(monitor.take().loopLagMaxNs <= 50e6);
+  monitor.stop();
+});
+
 /** How far the system's count of CPU time may be behind. */
 const TICK_MS = 20;
 

@@ -2,6 +2,7 @@ import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { sentPerSec } from "../../measure/derived-values.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO, meanInFlight } from "../../measure/in-flight.ts";
 import { describeRemedy, explainInstability } from "../../measure/instability.ts";
+import { sendDelayOf } from "../../measure/measurement.ts";
 import {
   type AskedRate,
   explainShortfall,
@@ -11,7 +12,7 @@ import {
   type ScheduledRate,
 } from "../../measure/rate-shortfall.ts";
 import { isUntilStable, type Plan } from "../../plan/plan.ts";
-import { formatCount } from "../../plan/units.ts";
+import { formatCount, nsToSec } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 
@@ -47,8 +48,10 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: Deliver
       : mode.askedMean(load, level, isScheduled ? window.sendingNs : window.durationNs);
   if (asked === undefined) return { unit, asked, delivered, isDelivered: undefined };
   const rate = { perSec: asked, gapDeviationRatio: mode.arrivals?.(load).gapDeviationRatio ?? 0 };
+  // Uneven gaps of a file have more requests in one time than in another, so what matters is whether one was a gap late.
+  const isUneven = mode.arrivals === undefined && asked * nsToSec(sendDelayOf(window).max) < 1;
   const isDelivered = isScheduled
-    ? !isRateMissed(delivered, rate, window.sendingNs, MISSED_RATIO)
+    ? isUneven || !isRateMissed(delivered, rate, window.sendingNs, MISSED_RATIO)
     : delivered >= asked * (1 - LITTLES_LAW_TOLERANCE_RATIO);
   return { unit, asked, delivered, isDelivered };
 }

@@ -96,12 +96,14 @@ const LOST_RATIO = 0.05;
  * Reports throughput that is too low because a scheduled load began with nothing in flight, or was measured until its last response; undefined
  * when that hardly matters, and for loads that change.
  */
-function describeStart({ load }: Plan, { unit, window }: LevelResult): string | undefined {
+function describeStart({ load, measurement: { mode } }: Plan, { unit, window }: LevelResult): string | undefined {
   const { requestCount, ramp } = loadModeOf(load);
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
   if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || durationNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
-  if (drainRatio > LOST_RATIO) {
+  // A time does not wait for them: if it is longer, the client was late at its end.
+  const isWaiting = mode.kind !== "duration" || mode.graceMs !== undefined;
+  if (drainRatio > LOST_RATIO && isWaiting) {
     const perSec = window.requestCount / nsToSec(sendingNs);
     return `throughput includes the wait of ${formatDurationNs(durationNs - sendingNs)} for the last responses; without it, it is ${formatCount(perSec)} requests/s${requestCount === undefined ? ". Measure for a time instead of a number of requests" : ""}`;
   }

@@ -116,7 +116,8 @@ export class ContinuousPhases implements LevelSequence {
     observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
     this.begin(upcoming, atNs, isCut && current !== undefined);
     const quota = mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY;
-    this.host.sender.change({ next: { quota } });
+    // Its schedule begins with the phase, however long the end of the one before took.
+    this.host.sender.change({ next: { quota, atNs } });
   }
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */

@@ -20,6 +20,11 @@ export class LevelRun {
     return this.frame.windows.begin(ready);
   }
 
+  /** Start of the current window. */
+  get startNs(): number {
+    return this.frame.windows.startNs;
+  }
+
   /** What ends a load that has no quota. Call when the first window has begun. */
   get minimums(): QueryMinimums | undefined {
     return minimumsOf(this.frame);

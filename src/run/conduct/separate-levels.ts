@@ -63,19 +63,20 @@ export class SeparateLevels implements LevelSequence {
   private async measure(step: Step): Promise<LevelResult> {
     const { host } = this;
     const { sender } = host;
-    const { signal, observer } = host.parts;
+    const { signal, observer, plan } = host.parts;
     const { unit } = step.phase.load.search;
     const run = new LevelRun(host.contextOf(step), step.level);
     host.beginSending();
     sender.change({ isWarmup: false });
-    if (host.isWhole) {
-      // Send nothing before the window begins, and nothing after the last requested request.
+    if (host.isWhole || isRamp(plan)) {
+      // Send nothing before the window begins, with which a schedule or a ramp begins, and nothing after the last requested request.
       await Promise.race([sender.stop(), signal.stopped]);
       const ready = sender.prepare(step.load);
       host.announce();
       observer.onLevelStart?.(unit, step.level, false);
       await run.begin(ready);
-      await Promise.race([sender.start(step.load, { quota: run.minimums ?? host.quota }), signal.stopped]);
+      const start = { quota: run.minimums ?? host.quota, atNs: run.startNs };
+      await Promise.race([sender.start(step.load, start), signal.stopped]);
       const result = await run.measure();
       await host.checkOnce();
       return result;
@@ -121,9 +122,12 @@ interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step
  * @param isWhole whether no request may be in flight when it begins
  */
 function isFromNothing(plan: Plan, isWhole: boolean): boolean {
-  const isRamp = loadModeOf(plan.load).ramp?.(plan.load) !== undefined;
-  const isFixed = isRamp || mlperfRulesOf(plan) !== undefined;
+  const isFixed = isRamp(plan) || mlperfRulesOf(plan) !== undefined;
   return plan.behaviour?.measuresFromNothing === true || isFixed || isWhole;
+}
+
+function isRamp({ load }: Plan): boolean {
+  return loadModeOf(load).ramp?.(load) !== undefined;
 }
 
 /**

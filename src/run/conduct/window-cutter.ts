@@ -35,11 +35,15 @@ export class WindowCutter {
     return this.countersBefore !== undefined;
   }
 
-  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for, beside the counters */
+  /**
+   * Discards earlier records and begins the first window.
+   * @param ready without load: what the window waits for, beside the counters. The window begins when a schedule that is started now begins
+   */
   async begin(ready: Promise<unknown> | undefined): Promise<void> {
-    const { clock, session, signal, plan } = this.context;
+    const { clock, session, signal, plan, sender, isScheduled } = this.context;
     const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
-    const open = (): Promise<void> => this.open(clock.nowNs(), { samplesPerQuery });
+    const aheadNs = ready !== undefined && isScheduled ? (sender.aheadNs?.() ?? 0) : 0;
+    const open = (): Promise<void> => this.open(clock.nowNs() + aheadNs, { samplesPerQuery });
     await this.discard();
     // Without load, the time for reading the counters must not be part of the window.
     if (ready === undefined) await open();

@@ -13,6 +13,8 @@ import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 export interface CountedSends {
   readonly sentCount: number;
   readonly endedCount: number;
+  /** Latest time at which a request that was sent was due; 0 when none had a due time. */
+  readonly lastDueNs: number;
   readonly activeLanes: number;
   readonly client: { readonly calls: readonly Pick<Call, "isActive" | "slot" | "sendStartNs">[] };
   /** By slot: the step of its request. */

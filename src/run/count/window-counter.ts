@@ -37,7 +37,7 @@ export interface LastWindow {
   readonly wasStopped?: boolean;
   /** Time after the window in which requests of it were in flight, in nanoseconds. Default: 0. */
   readonly afterEndNs?: number;
-  /** End of the time in which requests were due. Default: the end of the window. */
+  /** End of the time in which requests were due, if none was sent that was due later. Default: the end of the window. */
   readonly sendingEndNs?: number;
 }
 
@@ -151,7 +151,7 @@ export class WindowCounter {
     const openAfter = sumOpenRequests(this.openSentAtCutNs, endNs);
     const { wasStopped = false, afterEndNs = 0, sendingEndNs = endNs } = last;
     const laneCount = wasStopped ? this.lanesBeforeStop : sends.activeLanes;
-    const sendingNs = Math.max(0, sendingEndNs - startNs);
+    const sendingNs = Math.max(0, Math.max(sendingEndNs, sends.lastDueNs) - startNs);
     const counts = {
       sentCount: sends.sentCount - this.sentBefore,
       sendingNs,
@@ -160,7 +160,7 @@ export class WindowCounter {
       afterEndNs,
       laneCount,
     };
-    const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take() };
+    const frame = { startNs, endNs, ...counts, canLanesWait: this.canLanesWait, health: health.take(endNs) };
     this.startNs = endNs;
     this.openBefore = openAfter;
     this.sentBefore = sends.sentCount;

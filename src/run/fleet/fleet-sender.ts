@@ -30,10 +30,9 @@ import {
 } from "./join-parts.ts";
 import type { JoinedRequests } from "./joined-requests.ts";
 import { type LostPart, LostSenders } from "./lost-senders.ts";
+import { START_AHEAD_NS } from "./remote-sender.ts";
 
-/** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
-const START_AHEAD_NS = msToNs(20);
-/** The same where a schedule follows another load, and the pause should be short. */
+/** Like {@link START_AHEAD_NS}, where a schedule follows another load, and the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
 /** What may be said of a fleet. */
@@ -124,22 +123,27 @@ export class FleetSender implements LoadSender {
     return (await this.gather((sender) => sender.prepare(...message))).every((isAllowed) => isAllowed);
   }
 
-  async start(step: LoadStep, { quota }: LevelStart): Promise<void> {
-    await this.prepare(step, "start");
-    const start = this.startTogether(quota, START_AHEAD_NS);
+  aheadNs(): number {
+    return START_AHEAD_NS;
+  }
+
+  /** With the time of its start, the level was prepared. Otherwise it starts as soon as all senders know of it. */
+  async start(step: LoadStep, { quota, atNs }: LevelStart): Promise<void> {
+    if (atNs === undefined) await this.prepare(step, "start");
+    const start = this.startTogether(quota, atNs ?? this.clock.nowNs() + START_AHEAD_NS);
     return this.all((sender) => sender.start(step, start));
   }
 
   /** The schedules of all senders have their start in common. */
-  private startTogether<Q extends LevelStart["quota"]>(quota: Q, aheadNs: number): LevelStart<Q> {
+  private startTogether<Q extends LevelStart["quota"]>(quota: Q, atNs: number): LevelStart<Q> {
     const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
-    return { quota, atNs: this.clock.nowNs() + aheadNs, firstNumber };
+    return { quota, atNs, firstNumber };
   }
 
   change(change: LoadChange): void {
     const { run, next, quota, resumesTokens, rewinds, isWarmup } = change;
     if (run !== undefined) this.beginRun(run);
-    const start = next && { next: this.startTogether(next.quota, CHANGE_AHEAD_NS) };
+    const start = next && { next: this.startTogether(next.quota, this.clock.nowNs() + CHANGE_AHEAD_NS) };
     if (quota !== undefined) this.data.add(quota);
     if (resumesTokens === true) this.withTokens((tokens) => tokens.resume());
     if (rewinds === true) this.data.rewind(this.progress().sentCount);

@@ -77,6 +77,7 @@ export class GrowingFleet implements SenderGrowth {
     this.create = () => this.threads.createSender(listener, joined);
     this.current = this.create();
     const own: Partial<LoadSender> = {
+      aheadNs: () => this.sender.aheadNs?.() ?? 0,
       progress: () => this.withEarlier(this.sender.progress()),
       counts: () => joinCounts([this.sender.counts()], this.earlier ? [this.earlier.state] : []),
       until: async (...args) => this.withEarlier(await this.sender.until(...args)),

@@ -1,10 +1,14 @@
 import type { RecordColumns } from "../../measure/records.ts";
 import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
+import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { LoadSender, SenderListener, SenderState } from "../send/messages.ts";
 import { DIVIDING, type RequestListener } from "./joined-requests.ts";
 import type { PackedRequests } from "./packed-requests.ts";
+
+/** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
+export const START_AHEAD_NS = msToNs(20);
 
 /** A message to a sender elsewhere. */
 export interface SentMessage {
@@ -14,7 +18,7 @@ export interface SentMessage {
 }
 
 /** Messages that pass; the latest counts come by themselves. */
-export type MessageName = Exclude<keyof LoadSender, "progress" | "counts">;
+export type MessageName = Exclude<keyof LoadSender, "progress" | "counts" | "aheadNs">;
 
 /** The latest counts of a sender. */
 export interface SentCounts {
@@ -133,6 +137,7 @@ export class RemoteSender {
 
   private createSender(): LoadSender {
     const local: Partial<LoadSender> = {
+      aheadNs: () => START_AHEAD_NS,
       progress: () => this.latest.progress,
       counts: () => this.latest.counts,
     };

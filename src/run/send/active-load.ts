@@ -57,6 +57,8 @@ export interface ActiveLoad {
   readonly delayedByLimit?: DelayedRequests | undefined;
   /** Returns the number of requests that are due by then and not sent, and skips them. Absent: none has a due time. */
   takeUnsent?(atNs: number): number;
+  /** Called when a level begins that is measured. */
+  beginLevel?(): void;
   /** Called when a slot's request has ended. */
   next(slot: number): void;
   /** Called for each response of a slot's request, with the number of responses so far, including an empty last one. */

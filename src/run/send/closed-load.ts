@@ -40,19 +40,20 @@ export class ClosedLoad implements ActiveLoad {
     if (thinkTime !== undefined && concurrency > before) await this.untilBegun(thinkTime);
   }
 
-  async ramp(drive: DriveOf<"ramp">): Promise<void> {
+  /** @param atNs its start. Default: now */
+  async ramp(drive: DriveOf<"ramp">, atNs?: number): Promise<void> {
     this.stopRamp();
     this.think(drive.thinkTime);
     await this.sender.reserve(drive.maxConcurrency);
-    this.startRamp(drive);
+    this.startRamp(drive, atNs);
   }
 
-  /** Changes the number of outstanding requests at once. The connections must be open. */
-  change(drive: DriveOf<"closed" | "ramp">): void {
+  /** Changes the number of outstanding requests at once. The connections must be open. @param atNs start of a ramp. Default: now */
+  change(drive: DriveOf<"closed" | "ramp">, atNs?: number): void {
     this.stopRamp();
     this.think(drive.thinkTime);
     if (drive.kind === "ramp") {
-      this.startRamp(drive);
+      this.startRamp(drive, atNs);
       return;
     }
     this.sender.setActiveLanes(drive.concurrency);
@@ -88,10 +89,9 @@ export class ClosedLoad implements ActiveLoad {
     thinking.arm();
   }
 
-  private startRamp(drive: DriveOf<"ramp">): void {
+  private startRamp(drive: DriveOf<"ramp">, startNs = this.sender.clock.nowNs()): void {
     this.sender.shareSteps();
     const { clock } = this.sender;
-    const startNs = clock.nowNs();
     const adjust = (): void => this.reach(drive.concurrencyAt(clock.nowNs() - startNs));
     adjust();
     this.cancelRamp = clock.every(RAMP_STEP_MS, () => this.sender.guard(adjust));

@@ -24,6 +24,7 @@ export class Driver implements Sender {
   /** Number of requests handed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
+  lastDueNs = 0;
   /** Called before a request is sent, for a load that sets its quota when its end is known. @param intendedNs NaN: it is due now */
   onSend: ((intendedNs: number) => void) | undefined;
   /** Called when the last request of the quota is sent. */
@@ -254,6 +255,7 @@ export class Driver implements Sender {
       return;
     }
     this.onSend?.(intendedNs);
+    if (intendedNs > this.lastDueNs) this.lastDueNs = intendedNs;
     if (--this.quota <= 0) this.onAllSent?.();
     this.slots.schedule(slot, intendedNs, isDelayed);
     this.dispatch(slot, sequence, (this.feed as Feed).next(slot % this.laneCount, sequence, slot));

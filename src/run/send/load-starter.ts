@@ -19,7 +19,7 @@ interface Host {
 interface StartOptions {
   /** Whether no other start or stop has followed; a start does nothing more after another one. */
   isCurrent(): boolean;
-  /** Start of a schedule. Default: now. */
+  /** Start of a schedule or a ramp. Default: now. */
   readonly atNs?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ function createSessionLoad(driver: Driver, repeats: boolean): SessionLoad {
 /** The way each kind of drive starts. */
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   closed: ({ driver, closed }, drive) => driver.use(closed).hold(drive),
-  ramp: ({ driver, closed }, drive) => driver.use(closed).ramp(drive),
+  ramp: ({ driver, closed }, drive, { atNs }) => driver.use(closed).ramp(drive, atNs),
   periodic: ({ driver }, drive) => driver.use(new PeriodicLoad(driver, drive)).start(),
   groups: ({ driver }, { size }) => driver.use(new GroupLoad(driver, size)).start(),
   sessions: ({ driver }, { concurrency, repeats = false }) =>
@@ -102,7 +102,8 @@ export class LoadStarter implements Host {
   /** Creates the load that follows another one without a pause. */
   private async createNext(drive: Drive): Promise<{ readonly load: ActiveLoad; begin(atNs?: number): void }> {
     const { driver, closed } = this;
-    if (drive.kind === "closed" || drive.kind === "ramp") return { load: closed, begin: () => closed.change(drive) };
+    if (drive.kind === "closed" || drive.kind === "ramp")
+      return { load: closed, begin: (atNs) => closed.change(drive, atNs) };
     if (drive.kind !== "scheduled") throw new Error(`a load cannot change to ${drive.kind}`);
     const load = await createScheduledLoad(driver, driver.lanes, drive.maxOutstanding);
     return { load, begin: (atNs) => load.start(drive.arrivals, atNs) };

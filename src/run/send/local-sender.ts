@@ -320,6 +320,7 @@ export class LocalSender implements LoadSender {
 
   async beginWindow(startNs: number, options: CountOptions): Promise<BegunWindow> {
     if (options.keepsTokens !== true) this.parts.tokens?.reset();
+    this.driver.load.beginLevel?.();
     return this.counter.begin(startNs, options);
   }
 

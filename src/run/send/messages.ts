@@ -88,7 +88,7 @@ export interface LoadChange {
 export interface LevelStart<Quota = number | QueryMinimums> {
   /** Maximum number of requests, or what ends the load otherwise. */
   readonly quota: Quota;
-  /** Start of a schedule, which several senders have in common. Absent: now. */
+  /** Start of a schedule or a ramp, which several senders have in common. Absent: now. */
   readonly atNs?: number;
   /** Number of requests that all senders have sent of the data. Absent: unknown; each continues with its part of the data. */
   readonly firstNumber?: number | undefined;
@@ -154,6 +154,8 @@ export interface LoadSender {
   /** Starts a level, or changes to another one without a pause. */
   start(step: LoadStep, start: LevelStart): Promise<void>;
   change(change: LoadChange): void;
+  /** Time from the message that starts a schedule to its start, in nanoseconds. Absent: none, because the message is a call. */
+  aheadNs?(): number;
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void>;
   /** Cancels requests in flight. @param which "unsent": those that wait for a connection. Default: all */

@@ -32,6 +32,12 @@ export class OutstandingLimit {
     return true;
   }
 
+  /** Forgets what was delayed before a level. */
+  forget(): void {
+    this.count = 0;
+    this.longestNs = 0;
+  }
+
   /** Updates whether the schedule waits. */
   note(outstanding: number): void {
     this.isReached = outstanding >= this.max;
@@ -120,6 +126,10 @@ export class ScheduledLoad implements ActiveLoad {
     this.timer.clear();
     this.endSequences();
     this.sender.flush();
+  }
+
+  beginLevel(): void {
+    this.limit?.forget();
   }
 
   takeUnsent(atNs: number): number {

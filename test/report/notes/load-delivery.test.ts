@@ -71,6 +71,19 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: "100 requests/s sent, 120 asked for; 4 in flight on average; throughput × mean latency is 4",
     isDelivered: true,
   },
+  "gaps of a file, of which a time has fewer than the mean": {
+    load: { kind: "intervals", file: "gaps.txt" },
+    level: 125,
+    expected: "100 requests/s sent, 125 asked for; 4 in flight on average; throughput × average latency is 4",
+    isDelivered: true,
+  },
+  "gaps of a file that were missed": {
+    load: { kind: "intervals", file: "gaps.txt" },
+    level: 125,
+    parts: { ...HUNDRED, sendDelayNs: new Array<number>(100).fill(200 * MS) },
+    expected: "only 100 requests/s sent, 125 asked for; 4 in flight on average; throughput × average latency is 4",
+    isDelivered: false,
+  },
   "a rate that rises": {
     load: { ...rate, ramp: { fromPerSec: 0, overMs: 1000 } },
     level: 200,
@@ -109,7 +122,7 @@ const CASES: Readonly<Record<string, Case>> = {
 for (const [name, { load, level, parts = HUNDRED, mode, expected, isDelivered }] of Object.entries(CASES))
   test(`asked for and delivered: ${name}`, () => {
     const plan = makePlan({ load, ...(mode === undefined ? {} : { measurement: { mode } }) });
-    const isRate = load.kind === "request-rate" || load.kind === "fixed-schedule";
+    const isRate = ["request-rate", "intervals", "fixed-schedule"].includes(load.kind);
     const result = makeLevel({ unit: isRate ? "request-rate" : "concurrency", level, window: makeWindow(parts) });
     assert.equal(describeDelivery(plan, result), expected);
     assert.equal(loadDelivery(plan, result).isDelivered, isDelivered);

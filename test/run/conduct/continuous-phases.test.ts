@@ -168,6 +168,24 @@ describe("phases of a number of requests", () => {
   });
 });
 
+test("a rate has all its requests after a phase whose end takes the client 80 ms", LIMIT, async () => {
+  const observer: RunObserver = {
+    onBatch: () => {
+      const endMs = performance.now() + 80;
+      while (performance.now() < endMs);
+    },
+  };
+  const even = rateAt(10, { distribution: "constant" });
+  const { levels, phased } = await run([time(hold(4), 200), time(even, 1000), time(even, 1000)], {}, observer);
+  for (const { phase, window, unsentCount = 0 } of levels.slice(1)) {
+    const { startNs = 0, endNs = 0 } = phased.phases.find(({ index }) => index === phase?.index) ?? {};
+    // A machine that is busy at the end makes the phase longer.
+    const dueCount = Math.floor((endNs - startNs) / 100e6 + 0.5);
+    assert.equal(window.sentCount + unsentCount, dueCount, `${phase?.label}, ${endNs - startNs} ns`);
+    assert.ok(dueCount >= 10);
+  }
+});
+
 describe("a warm-up phase", () => {
   test("is counted and not measured, wherever it is", LIMIT, async () => {
     const started: (readonly [number | undefined, boolean])[] = [];

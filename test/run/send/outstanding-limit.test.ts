@@ -50,6 +50,22 @@ test("due requests above the limit wait, and are sent with the next responses in
   driver.close();
 });
 
+test("what was delayed before a level does not count as delayed in it", async () => {
+  const { driver, client, clock } = makeNumbered(false, 2);
+  const load = starterOf(driver);
+  await load.start(scheduled(1, 1, 2, 3, 4), 4);
+  await clock.advanceMs(100);
+  client.answer(client.active[0] as number);
+  assert.deepEqual(driver.delayedByLimit, { count: 1, longestNs: 98e6 });
+  await clock.advanceMs(10);
+  driver.load.beginLevel?.();
+  client.answer(client.active[0] as number);
+  client.answer(client.active[0] as number);
+  // Those due at 3 and 4 ms, sent at 110 ms.
+  assert.deepEqual(driver.delayedByLimit, { count: 2, longestNs: 107e6 });
+  driver.close();
+});
+
 test("a limit that is never reached delays nothing", async () => {
   const { driver, client, clock } = makeNumbered(false, 2);
   await starterOf(driver).start(scheduled(2, 1, 2, 30), 3);

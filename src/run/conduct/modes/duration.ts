@@ -14,7 +14,7 @@ export async function measureDuration(
   frame: LevelFrame,
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
 ): Promise<LevelResult> {
-  const { sender, signal, handOver } = frame.context;
+  const { sender, signal, handOver, isScheduled } = frame.context;
   const restMs = (): number => durationMs - nsToMs(frame.clock.nowNs() - frame.windows.startNs);
   // Senders elsewhere say when it began while this waits.
   while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
@@ -29,7 +29,8 @@ export async function measureDuration(
   // After sending has stopped, only responses extend the window, not the wait for missing ones.
   const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : nowNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
-  const sendingEndNs = isWhole ? stopNs : endNs;
+  // A schedule ends on time, however late this is.
+  const sendingEndNs = isWhole || isScheduled ? Math.min(stopNs, endNs) : endNs;
   const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
   const { window, timelines } = await frame.windows.cutLast(endNs, last);
   return frame.finish(window, toBuckets(timelines, window.endNs, afterEndNs));

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { constantArrivals, fromMidGap } from "../../../../src/load/arrivals.ts";
 import type { AssertionPlan } from "../../../../src/plan/assertions.ts";
 import type { MeasurementModePlan } from "../../../../src/plan/plan.ts";
 import { mlperfRulesOf } from "../../../../src/registry/load-modes.ts";
+import { LevelRun } from "../../../../src/run/conduct/level.ts";
 import { LevelError } from "../../../../src/run/conduct/level-frame.ts";
-import { makeLevel, measureLevel } from "../make-level.ts";
+import { starterOf } from "../../send/fake-client.ts";
+import { makeLevel, measureLevel, settleWithin } from "../make-level.ts";
 
 const windows: MeasurementModePlan = { kind: "time-windows", windowMs: 1000, stabilityPct: 10, maxTrials: 5 };
 
@@ -93,6 +96,26 @@ describe("a duration", () => {
     assert.deepEqual([result.window.durationNs, result.window.requestCount], [995e6, 99]);
     assert.equal(result.timeline.length, 10);
   });
+
+  for (const [perSec, sentCount, sendingMs] of [
+    [10, 10, 1000],
+    [100, 104, 1035],
+  ] as const)
+    test(`has the rate of a schedule of ${perSec} per second when the client is late at its end`, async () => {
+      const level = makeLevel({
+        mode: { kind: "duration", durationMs: 1000 },
+        lanes: { laneCount: 1, isSync: false },
+      });
+      const { clock, context, driver } = level;
+      const arrivals = fromMidGap(constantArrivals(perSec));
+      await starterOf(driver).start({ kind: "scheduled", arrivals }, Number.POSITIVE_INFINITY);
+      const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, perSec);
+      clock.after(970, () => clock.spendMs(68));
+      const measured = run.begin(undefined).then(() => run.measure());
+      const { window } = await settleWithin(clock, 2000, measured).finally(() => driver.close());
+      const ms = (ns: number): number => Math.round(ns / 1e6);
+      assert.deepEqual([window.sentCount, ms(window.durationNs), ms(window.sendingNs)], [sentCount, 1038, sendingMs]);
+    });
 
   test("with one contains the responses to what was sent within it", async () => {
     const level = makeLevel({ mode: { kind: "duration", durationMs: 995, graceMs: 500 } });
