@@ -115,7 +115,7 @@ export class ContinuousPhases implements LevelSequence {
     const { unit } = phase.load.search;
     observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
     this.begin(upcoming, atNs, isCut && current !== undefined);
-    this.host.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY);
+    this.host.sender.change(mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY, atNs);
   }
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */
