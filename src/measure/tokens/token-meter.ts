@@ -259,6 +259,7 @@ export class TokenMeter {
       sendNs,
       waitNs: call.waitNs,
       times,
+      wholeNs: offsetsNs[offsetsNs.length - 1],
       inputTokens: hasContent ? prompt.inputTokens(kind) : Number.NaN,
       requestedTokens: prompt.requestedTokens(kind),
       usage: response.usage,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import type { MeasuredSink } from "../../../src/measure/tokens/answered-request.ts";
 import {
   type PackedFailure,
@@ -56,6 +57,17 @@ describe("a meter of tokens", () => {
       [10e6, 1e6, 1e6],
     );
     assert.deepEqual([first("outputTokens"), first("inputTokens"), first("requestLatencyNs")], [3, 3, 12e6]);
+  });
+
+  test("goodput limits the time to the end of the response, which follows the last token", () => {
+    const limits = [12.5e6, 13e6].map((latency) => ({ latency, timeToFirstToken: 1e9 }));
+    const made = new TokenMeter({ kind: "chat", countTokens: words, goodputs: limits });
+    const packer = new ResponsePacker((packed) => made.addPacked(packed));
+    packer.addPrompt(0, prompt);
+    packer.addResponse(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
+    packer.flush();
+    made.cut();
+    assert.deepEqual(made.merge(1).tokens.good.map(goodCountOf), [0, 1]);
   });
 
   test("a tap has what was measured since it was taken last, whatever windows and other taps do", () => {
