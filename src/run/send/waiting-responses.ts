@@ -123,10 +123,15 @@ export class WaitingResponses {
       this.endUndecided();
       return true;
     }
-    const isOfMember = (one: number): boolean => this.calls[one]?.member === call.member;
-    if (undecided.some(isOfMember))
-      this.judgeUndecided((one) => !isOfMember(one) || isUndecided(this.calls[one] as Call));
+    if (undecided.length > 0) this.judgeDecided(call.member, isUndecided);
     return false;
+  }
+
+  /** Judges the responses of a member that are decided now. */
+  private judgeDecided(member: number, isUndecided: (call: Call) => boolean): void {
+    const callOf = (row: number): Call => this.calls[row] as Call;
+    if (!this.undecided.some((row) => callOf(row).member === member)) return;
+    this.judgeUndecided((row) => callOf(row).member !== member || isUndecided(callOf(row)));
   }
 
   /** No later response is expected to decide. */
