@@ -108,8 +108,16 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
 
-/** Explains why a stream of these events is not complete; undefined when it is, and as long as no other one shows how the server ends them. */
-export type CutCheck = (events: readonly { readonly body: Uint8Array }[]) => CutStream | undefined;
+/** Finds streams without the end mark that others of the server have. */
+export interface CutCheck {
+  /** Whether a stream of these events lacks the mark, and no stream so far had it. */
+  isUndecided(events: StreamEvents): boolean;
+  /** Explains why the stream is not complete; undefined when it is, and as long as no stream had the mark. */
+  explain(events: StreamEvents): CutStream | undefined;
+}
+
+/** The events of a stream, in order. */
+export type StreamEvents = readonly { readonly body: Uint8Array }[];
 
 /** What is wrong with a stream that was cut, and the end mark that it lacks. */
 export interface CutStream {

@@ -15,6 +15,11 @@ interface Part {
   readonly failed: number;
   readonly cancelled?: number;
   readonly sent: number;
+  readonly load: {
+    readonly asked: number | null;
+    readonly delivered: number;
+    readonly isDelivered: boolean | null;
+  };
   readonly inFlight: { readonly mean: number };
   readonly metrics: MetricsJson;
   readonly tokens?: { readonly withContent: number };
@@ -38,13 +43,14 @@ interface Exported {
 
 /** Numbers that parts add up to. */
 function numbersOf(part: Part): number[] {
-  const { completed, failed, cancelled = 0, sent, inFlight, tokens } = part;
+  const { completed, failed, cancelled = 0, sent, load, inFlight, tokens } = part;
   return [
     completed,
     failed,
     cancelled,
     sent,
     valueIn(part, "throughputPerSec"),
+    load.delivered,
     inFlight.mean,
     spreadIn(part, "latencyUs")?.count ?? 0,
     tokens?.withContent ?? 0,
@@ -59,6 +65,8 @@ function checkParts(level: Level, parts: readonly Part[]): void {
     const sum = sums[at] as number;
     assert.ok(Math.abs(sum - value) <= 1e-6 * Math.max(1, value), `number ${at}: ${sum}, in all ${value}`);
   }
+  // The load was asked for all of them together.
+  for (const { load } of parts) assert.deepEqual([load.asked, load.isDelivered], [null, null]);
   const known = parts.flatMap((part) => spreadIn(part, "latencyUs") ?? []);
   const latency = spreadIn(level, "latencyUs");
   assert.equal(Math.min(...known.map(({ min = 0 }) => min)), latency?.min);

@@ -291,7 +291,7 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
 
 for (const workers of [1, 2])
   test(
-    `streams without their end mark are failed requests where others have it, but for the first: ${workers} senders`,
+    `streams without their end mark are failed requests where others have it, also before these: ${workers} senders`,
     LIMIT,
     async () => {
       let index = 0;
@@ -314,11 +314,10 @@ for (const workers of [1, 2])
         );
         const tokens = tokensOf(levels[0]);
         assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
-        assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [5, 1, 1]);
+        assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [4, 2, 2]);
         assert.match(failures[0]?.example ?? "", /^the stream ended after one event without its end mark/);
         const told = tokenWarnings(tokens).join("\n");
         assert.match(told, /^2 of 6 streams ended without their end mark \(\[DONE\] or a finish_reason\): /m);
-        assert.match(told, /the first that is not valid: the stream ended after one event without its end mark/);
         assert.equal(toTokensJson(tokens).withoutEndMark, 2);
       } finally {
         server.closeAllConnections();

@@ -73,6 +73,7 @@ const tokens: Part = (plan) => ({
   ...plan.measurement.tokens,
   keepsAllWindows: undefined,
   keepsBunchedRates: undefined,
+  joinsChoices: undefined,
 });
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;

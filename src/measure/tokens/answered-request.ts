@@ -12,6 +12,8 @@ export interface AnsweredRequest {
   /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
+  /** From the send to the end of the response, in nanoseconds, which goodput limits. Default: to the last content, as in GenAI-Perf. */
+  readonly wholeNs?: number | undefined;
   /** Tokens of the request's text; NaN when not counted. */
   readonly inputTokens: number;
   /** Number of tokens that the request asks for; absent or NaN if it leaves that to the server. */

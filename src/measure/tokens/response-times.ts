@@ -23,6 +23,8 @@ export interface ResponseTimes {
 interface ResponseRules {
   /** Counts tokens. Without it, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
+  /** Whether the choices of a response are counted as one text, in the order of arrival. Default: each is counted. */
+  readonly joinsChoices?: boolean | undefined;
 }
 
 /**
@@ -31,10 +33,15 @@ interface ResponseRules {
  * @param readNs arrival of each read, in nanoseconds after the send
  */
 export function timeResponse(
-  { output, outputTokens, reasoning }: Response,
+  { output, outputTokens, reasoning, choices }: Response,
   readNs: ArrayLike<number>,
-  { countTokens = () => Number.NaN }: ResponseRules,
+  { countTokens = () => Number.NaN, joinsChoices }: ResponseRules,
 ): ResponseTimes {
+  const countAll = (pieces: readonly TextPiece[], part: "text" | "reasoning"): number => {
+    if (pieces.length === 0) return 0;
+    if (choices === undefined || joinsChoices === true) return countTokens(joinTexts(pieces));
+    return choices.reduce((sum, choice) => (choice[part] === "" ? sum : sum + countTokens(choice[part])), 0);
+  };
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
   return {
@@ -42,8 +49,8 @@ export function timeResponse(
     eventCount: output.reduce((sum, { events }) => sum + events, 0),
     firstOutputNs: timeOf(output[0]),
     firstReasoningNs: timeOf(reasoning[0]),
-    outputTokens: outputTokens ?? (output.length === 0 ? 0 : countTokens(joinTexts(output))),
-    reasoningTokens: reasoning.length === 0 ? 0 : countTokens(joinTexts(reasoning)),
+    outputTokens: outputTokens ?? countAll(output, "text"),
+    reasoningTokens: countAll(reasoning, "reasoning"),
   };
 }
 

@@ -51,6 +51,8 @@ export interface MeterRules extends PromptRules {
   readonly endMarks?: EndMarks | undefined;
   /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
   readonly omitsBunchedRates?: boolean | undefined;
+  /** Whether the choices of a response are counted as one text, as in GenAI-Perf. Default: each is counted. */
+  readonly joinsChoices?: boolean | undefined;
   /** Name of the client's tokenizer, for notes. */
   readonly tokenizer?: string | undefined;
   /** Receives single requests. */
@@ -259,6 +261,7 @@ export class TokenMeter {
       sendNs,
       waitNs: call.waitNs,
       times,
+      wholeNs: offsetsNs[offsetsNs.length - 1],
       inputTokens: hasContent ? prompt.inputTokens(kind) : Number.NaN,
       requestedTokens: prompt.requestedTokens(kind),
       usage: response.usage,

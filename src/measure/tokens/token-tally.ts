@@ -70,7 +70,7 @@ export class TokenTally extends ResponseCounter {
     };
   }
 
-  protected push({ sendNs }: Pick<AnsweredRequest, "sendNs">, values: Float64Array): void {
+  protected push({ sendNs, wholeNs }: Pick<AnsweredRequest, "sendNs" | "wholeNs">, values: Float64Array): void {
     const read: ReadMetric = (metric) => values[INDEX_OF.get(metric) as number] as number;
     const endNs = sendNs + read("requestLatencyNs");
     this.rowCount++;
@@ -80,7 +80,9 @@ export class TokenTally extends ResponseCounter {
       const value = values[at] as number;
       if (!Number.isNaN(value)) this.sampleOf(metric).add(value, endNs);
     }
-    this.good.add((limits) => isGood(limits, read), endNs);
+    const readWhole: ReadMetric = (metric) =>
+      metric === "requestLatencyNs" ? (wholeNs ?? read(metric)) : read(metric);
+    this.good.add((limits) => isGood(limits, readWhole), endNs);
     this.compare(read);
   }
 

@@ -128,7 +128,8 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, wantsGaps } = run.plan;
+    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, joinsChoices, wantsGaps } =
+      run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
@@ -151,6 +152,7 @@ export class MeterDesk {
       keepsRows: run.keepsRows,
       goodputs: run.goodputs,
       omitsBunchedRates: keepsBunchedRates !== true,
+      joinsChoices,
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,

@@ -63,6 +63,7 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     kind,
     keepsAllWindows: true,
     keepsRows: true,
+    joinsChoices: true,
     sink: onTimes && { onMeasured: ({ answered }) => answered && onTimes(answered.times) },
   });
   const promptRules = {

@@ -143,7 +143,10 @@ function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups"
   const { unit, level, window: whole } = result;
   const convert = ({ tags, window }: TaggedPart): GroupJson => {
     const named = Object.entries(tags).map(([name, value]) => [name, value ?? null] as const);
-    return { tags: Object.fromEntries(named), ...toMeasuredJson(plan, { unit, level, window }) };
+    const measured = toMeasuredJson(plan, { unit, level, window });
+    // The load was asked for all requests together.
+    const load = { ...measured.load, asked: null, isDelivered: null };
+    return { tags: Object.fromEntries(named), ...measured, load };
   };
   const combinations = splitByAllTags(whole);
   return {

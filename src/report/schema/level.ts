@@ -126,8 +126,11 @@ function repeatSchema(parts: Parts) {
 export function deliveryEntries() {
   return {
     unit: LEVEL_UNIT,
-    asked: described(v.nullable(v.number()), "Mean over the measured time: requests in flight, or per second."),
-    delivered: v.number(),
+    asked: described(
+      v.nullable(v.number()),
+      "Mean over the measured time: requests in flight, or per second. Null for some of the requests, and for loads without such a number.",
+    ),
+    delivered: described(v.number(), "Requests in flight, or requests sent per second, also at a rate of sessions."),
     isDelivered: v.nullable(v.boolean()),
   };
 }

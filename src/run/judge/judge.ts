@@ -41,6 +41,11 @@ export interface Judging {
   readonly canWait: boolean;
   /** Creates the clients' checks of responses that are not kept. Absent: each member of a mix has its own. */
   readonly createCheck?: CreateResponseCheck;
+  /**
+   * Whether it will only be known from a later stream whether this one was cut off, so that judging waits for that where it can. Absent: it is
+   * always known.
+   */
+  isUndecided?(call: Call): boolean;
   /** Returns the failure of a completed request; undefined when it succeeded. */
   judge(call: Call, slots: Slots): Failure | undefined;
 }
@@ -94,7 +99,7 @@ export class RequestJudge implements Judging {
   readonly createCheck: CreateResponseCheck;
   /** Checks responses that are kept. */
   private readonly check: ResponseCheck;
-  private readonly explainCut: CutCheck | undefined;
+  private readonly cuts: CutCheck | undefined;
 
   constructor(parts: JudgeParts) {
     const { session, feed, verbosity, observer, responses, contentCheck, finished = { count: 0 } } = parts;
@@ -111,7 +116,7 @@ export class RequestJudge implements Judging {
     this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
-    this.explainCut = parts.findsCuts === true ? service.codec.createCutCheck?.() : undefined;
+    this.cuts = parts.findsCuts === true ? service.codec.createCutCheck?.() : undefined;
     this.sessions = sessionsOf(feed);
     this.isTracing = verbosity === 2;
     this.needsBodies =
@@ -125,6 +130,10 @@ export class RequestJudge implements Judging {
       this.sessions !== undefined;
     this.needsHeaders = this.sessions?.readsHeaders === true;
     this.canWait = this.needsBodies && !this.isTracing && shared === undefined;
+  }
+
+  isUndecided(call: Call): boolean {
+    return this.cuts?.isUndecided(call.responses) === true && this.findFault(call) === undefined;
   }
 
   judge(call: Call, slots: Slots): Failure | undefined {
@@ -167,7 +176,7 @@ export class RequestJudge implements Judging {
     const fault = call.isChecked ? undefined : this.findFault(call);
     if (fault !== undefined) return this.service.codec.explain(unreadable(fault.reason), fault.bytes);
     if (!this.needsBodies) return NO_RESPONSES;
-    const cut = this.explainCut?.(call.responses);
+    const cut = this.cuts?.explain(call.responses);
     if (cut !== undefined) return { ...unreadable(cut.message), cutMark: cut.mark };
     const step = slots.steps[call.slot] as number;
     const extracted = this.readResponse(call, step);

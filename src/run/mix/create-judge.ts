@@ -20,6 +20,10 @@ export class MixedJudge implements Judging {
     this.canWait = this.needsBodies && judges.every(({ canWait, needsBodies }) => canWait || !needsBodies);
   }
 
+  isUndecided(call: Call): boolean {
+    return this.judges[call.member]?.isUndecided?.(call) === true;
+  }
+
   judge(call: Call, slots: Slots): Failure | undefined {
     return (this.judges[call.member] as Judging).judge(call, slots);
   }

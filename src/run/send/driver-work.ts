@@ -45,6 +45,8 @@ export interface DriverWork {
   readonly createCheck?: CreateResponseCheck | undefined;
   /** Whether `judge` may run later, when the slot may already have its next request. */
   readonly canWait: boolean;
+  /** Whether judging a response should wait for that of a later one, see {@link Judging}. Absent: it never should. */
+  readonly isUndecided?: ((call: Call) => boolean) | undefined;
   /** Whether a closed loop reads what has arrived before sending. Default: false. */
   readonly readsFirst?: boolean;
   /** Receives completed requests in batches. */

@@ -47,12 +47,12 @@ export interface EndedCounts {
 
 /** Judges, counts and records ended requests. */
 export class EndedRequests implements EndedCounts {
-  completedCount = 0;
   failedCount = 0;
   cancelledCount = 0;
   lastSuccessNs: number;
   /** Longest latency of a success. */
   longestNs = 0;
+  private successCount = 0;
   private readonly client: LoadClient;
   private work: DriverWork | undefined;
   private records: RecordColumns | undefined;
@@ -69,6 +69,19 @@ export class EndedRequests implements EndedCounts {
   setWork(work: DriverWork): void {
     this.work = work;
     this.records = new RecordColumns((records, count) => work.onRecords(records, count));
+    const { isUndecided } = work;
+    this.waiting.isUndecided =
+      isUndecided &&
+      ((call) => {
+        const waits = isUndecided(call);
+        if (waits) this.lastSuccessNs = Math.max(this.lastSuccessNs, call.endNs);
+        return waits;
+      });
+  }
+
+  /** Streams of which it is not known yet whether they were cut off are among them. */
+  get completedCount(): number {
+    return this.successCount + this.waiting.undecidedCount;
   }
 
   /** Adds an ended request. Returns its failure, unless its response is judged later. The slot may then be used again. */
@@ -103,7 +116,7 @@ export class EndedRequests implements EndedCounts {
     records.group[records.row] = this.activeWork.groups?.ofStep[slots.steps[call.slot] as number] ?? 0;
     writeRecord(records, call, failure, slots);
     if (failure === undefined) {
-      this.completedCount++;
+      this.successCount++;
       this.lastSuccessNs = call.endNs;
       this.longestNs = Math.max(this.longestNs, call.endNs - call.sendStartNs);
     } else {

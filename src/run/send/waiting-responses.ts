@@ -4,6 +4,8 @@ import { Slots } from "./slots.ts";
 
 /** Maximum time for judging responses while sockets wait. */
 const SLICE_NS = 200_000;
+/** Number of responses that wait for a later one after which none is expected to decide about them. */
+const MOST_UNDECIDED = 1000;
 /** Maximum of deferred responses. A client without idle time judges them as they arrive. */
 const MAX_WAITING: WaitingLimits = { responses: 4096, bytes: 8 * 1024 * 1024 };
 /** Approximate memory per response besides its bytes. */
@@ -38,6 +40,10 @@ export class WaitingResponses {
   private byteCount = 0;
   private readonly clock: Clock;
   private cancelTurn: Cancel | undefined;
+  /** Rows that wait for a later response, in the order of the requests' ends. */
+  private undecided: number[] = [];
+  /** Whether judging a response should wait for that of a later one. Undefined: it never should. */
+  isUndecided: ((call: Call) => boolean) | undefined;
 
   /** @param options.max default: 4,096 responses, 8 MiB */
   constructor(judge: JudgeResponse, { max = MAX_WAITING, clock = systemClock } = {}) {
@@ -46,11 +52,17 @@ export class WaitingResponses {
     this.clock = clock;
   }
 
+  /** Number of responses that wait for a later one. */
+  get undecidedCount(): number {
+    return this.undecided.length;
+  }
+
   /** Adds an ended request. Its slot may be used again. */
   add(call: Call, slots: Slots, lane: number): void {
     const size = sizeOf(call);
     while (this.count > 0 && (this.count >= this.max.responses || this.byteCount + size > this.max.bytes))
       this.judgeFirst();
+    if (this.undecided.length > 0 && this.byteCount + size > this.max.bytes) this.endUndecided();
     const row = this.freeRows.pop() ?? this.calls.length;
     let waiting = this.calls[row];
     if (waiting === undefined) {
@@ -74,6 +86,7 @@ export class WaitingResponses {
     this.cancelTurn?.();
     this.cancelTurn = undefined;
     while (this.count > 0) this.judgeFirst();
+    if (this.undecided.length > 0) this.judgeUndecided();
   }
 
   private judgeSome(): void {
@@ -91,11 +104,53 @@ export class WaitingResponses {
   private judgeFirst(): void {
     const row = this.order[this.first] as number;
     this.first++;
-    this.byteCount -= this.sizes[row] as number;
     if (this.first === this.order.length || this.first > this.max.responses) {
       this.order = this.order.slice(this.first);
       this.first = 0;
     }
+    if (this.mustWait(row)) return;
+    this.judgeRow(row);
+  }
+
+  /** Lets a response wait for a later one if it must. Otherwise it may have decided about those that wait, which are judged first. */
+  private mustWait(row: number): boolean {
+    const { isUndecided, undecided } = this;
+    if (isUndecided === undefined) return false;
+    const call = this.calls[row] as Call;
+    if (isUndecided(call)) {
+      undecided.push(row);
+      if (undecided.length < MOST_UNDECIDED) return true;
+      this.endUndecided();
+      return true;
+    }
+    if (undecided.length > 0) this.judgeDecided(call.member, isUndecided);
+    return false;
+  }
+
+  /** Judges the responses of a member that are decided now. */
+  private judgeDecided(member: number, isUndecided: (call: Call) => boolean): void {
+    const callOf = (row: number): Call => this.calls[row] as Call;
+    if (!this.undecided.some((row) => callOf(row).member === member)) return;
+    this.judgeUndecided((row) => callOf(row).member !== member || isUndecided(callOf(row)));
+  }
+
+  /** No later response is expected to decide. */
+  private endUndecided(): void {
+    this.isUndecided = undefined;
+    this.judgeUndecided();
+  }
+
+  /** @param stays whether a response still waits. Default: none does */
+  private judgeUndecided(stays: (row: number) => boolean = () => false): void {
+    const waiting: number[] = [];
+    const decided: number[] = [];
+    for (const row of this.undecided) (stays(row) ? waiting : decided).push(row);
+    this.undecided = waiting;
+    for (const row of decided) this.judgeRow(row);
+  }
+
+  private judgeRow(row: number): void {
+    this.byteCount -= this.sizes[row] as number;
     const call = this.calls[row] as Call;
     this.judge(call, this.slots, this.lanes[row] as number);
     call.responses = [];

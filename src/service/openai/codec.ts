@@ -5,11 +5,11 @@ import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { explainPage } from "../response-faults.ts";
-import type { CutCheck, PayloadCodec } from "../service.ts";
+import type { CutCheck, PayloadCodec, StreamEvents } from "../service.ts";
 import { createPayloadChecks } from "./response-check.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
 import { readResponse } from "./response-text.ts";
-import { explainCutStream } from "./stream-end.ts";
+import { explainCutStream, hasEndMark, type StreamEnd } from "./stream-end.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -35,7 +35,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
     responseChecks: () => createPayloadChecks(kind),
     decode: (body) => ({ outputs: body, describe: () => decoder.decode(body) }),
     explain: explainFailure,
-    createCutCheck: () => createCutCheck(kind),
+    ...(kind !== undefined && hasEndMark(kind) ? { createCutCheck: () => createCutCheck(kind) } : {}),
     describe: ({ payload }) => decoder.decode(payload),
     sampleResponse: () => sampleText(kind, isStreaming),
   };
@@ -45,24 +45,36 @@ const DONE_LINE = encoder.encode("data: [DONE]");
 /** An end mark is in one of the last events. */
 const LAST_EVENTS = 2;
 
-/** Creates what finds streams without the end mark that others had. @param kind undefined: there is no mark */
-function createCutCheck(kind: ResponseKind | undefined): CutCheck {
+function createCutCheck(kind: ResponseKind): CutCheck {
   let isSeen = false;
-  return (events) => {
+  const endOf = (events: StreamEvents): StreamEnd | undefined =>
+    readResponse(
+      kind,
+      events.map(({ body }) => decoder.decode(body)),
+    ).end;
+  const isMarked = (events: StreamEvents): boolean => {
     const last = events.at(-1)?.body;
-    if (kind === undefined || last === undefined) return undefined;
-    const endOf = (some: typeof events) =>
-      readResponse(
-        kind,
-        some.map(({ body }) => decoder.decode(body)),
-      ).end;
+    if (last === undefined) return false;
     const isDone = last.length >= DONE_LINE.length && isSameBytes(DONE_LINE, 0, last, 0, DONE_LINE.length);
-    if (isDone || endOf(events.slice(-LAST_EVENTS))?.isMarked === true) {
-      isSeen = true;
-      return undefined;
-    }
-    const end = isSeen ? endOf(events) : undefined;
-    return end?.isMarked === false ? { message: explainCutStream(end), mark: end.mark } : undefined;
+    return isDone || endOf(events.slice(-LAST_EVENTS))?.isMarked === true;
+  };
+  return {
+    isUndecided: (events) => {
+      if (isSeen || events.length === 0) return false;
+      isSeen = isMarked(events);
+      const end = isSeen ? undefined : endOf(events);
+      isSeen ||= end?.isMarked === true;
+      return end?.isMarked === false;
+    },
+    explain: (events) => {
+      if (events.length === 0) return undefined;
+      if (isMarked(events)) {
+        isSeen = true;
+        return undefined;
+      }
+      const end = isSeen ? endOf(events) : undefined;
+      return end?.isMarked === false ? { message: explainCutStream(end), mark: end.mark } : undefined;
+    },
   };
 }
 

@@ -21,6 +21,14 @@ export interface ResponsePart {
   readonly usage?: ServerUsage | undefined;
   readonly finishReason?: string | undefined;
   readonly error?: string | undefined;
+  /** Text and reasoning by choice. Absent: they are all of the first choice. */
+  readonly choices?: readonly ChoicePart[] | undefined;
+}
+
+/** What a response, or a part of it, has of one choice. */
+export interface ChoicePart extends Pick<ResponsePart, "text" | "reasoning"> {
+  /** Number of the choice, from 0. */
+  readonly index: number;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -84,13 +92,20 @@ export function readFieldPart(field: ResponseField, data: unknown): ResponsePart
 
 /** Chat completions and completions, streamed or whole; some servers use one's shape for the other. All choices are output. */
 function readChat(data: Json): ResponsePart {
-  const choices = data["choices"];
-  if (!Array.isArray(choices) || choices.length < 2) return readChoice(Array.isArray(choices) ? choices[0] : undefined);
-  return choices.map(readChoice).reduce((one, other) => ({
-    text: one.text + other.text,
-    reasoning: one.reasoning + other.reasoning,
-    finishReason: one.finishReason ?? other.finishReason,
-  }));
+  const choices: unknown = data["choices"];
+  if (!Array.isArray(choices)) return EMPTY;
+  const [first] = choices as unknown[];
+  if (choices.length < 2 && (!isObject(first) || (first["index"] ?? 0) === 0)) return readChoice(first);
+  const parts = choices.map((choice: unknown, place) => {
+    const index = isObject(choice) ? choice["index"] : undefined;
+    return { ...readChoice(choice), index: typeof index === "number" ? index : place };
+  });
+  return {
+    text: parts.map(({ text }) => text).join(""),
+    reasoning: parts.map(({ reasoning }) => reasoning).join(""),
+    finishReason: parts.find(({ finishReason }) => finishReason !== undefined)?.finishReason,
+    choices: parts,
+  };
 }
 
 function readChoice(choice: unknown): ResponsePart {

@@ -3,7 +3,7 @@ import { explainPage } from "../response-faults.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
 import type { ResponseKind } from "./response-kind.ts";
-import { type ResponsePart, readFieldPart, readPart, type ServerUsage } from "./response-parts.ts";
+import { type ChoicePart, type ResponsePart, readFieldPart, readPart, type ServerUsage } from "./response-parts.ts";
 import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 
 /** The text in one socket read. */
@@ -25,6 +25,8 @@ export interface Response {
   /** Undefined when the server does not report it. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
+  /** Output and reasoning of each choice, where there are others than the first one. */
+  readonly choices?: readonly Pick<ChoicePart, "text" | "reasoning">[] | undefined;
   /** Tokens of the output, when it has ids instead of text. */
   readonly outputTokens?: number | undefined;
   /** How the stream ended; absent for other responses and for kinds without an end mark. */
@@ -48,8 +50,11 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
   let finishReason: string | undefined;
   let error = explainPage(reads);
   const events = error === undefined ? splitEvents(reads) : [];
+  let choices: Choices | undefined;
   for (const event of events) {
     const part = readEvent(kind, event, field);
+    if (part.choices !== undefined) choices ??= new Choices(output.text(), reasoning.text());
+    choices?.add(part);
     output.add(event.read, part.text);
     reasoning.add(event.read, part.reasoning);
     usage = mergeUsage(usage, part.usage);
@@ -62,7 +67,16 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
   if (field !== undefined && output.list.length === 0) error ??= `nothing is at ${field.text} in the response`;
   const end = readStreamEnd(kind, reads[0] ?? "", events, finishReason);
   const isStreamed = isStream(reads, events.length);
-  return { output: output.list, reasoning: reasoning.list, usage, finishReason, end, isStreamed, error };
+  return {
+    output: output.list,
+    reasoning: reasoning.list,
+    usage,
+    finishReason,
+    choices: choices?.list,
+    end,
+    isStreamed,
+    error,
+  };
 }
 
 /**
@@ -101,6 +115,10 @@ function isStream([first = "", ...others]: readonly string[], eventCount: number
 class Pieces {
   readonly list: { read: number; text: string; events: number }[] = [];
 
+  text(): string {
+    return this.list.map(({ text }) => text).join("");
+  }
+
   add(read: number, text: string): void {
     if (text === "") return;
     const last = this.list.at(-1);
@@ -108,6 +126,27 @@ class Pieces {
       last.text += text;
       last.events++;
     } else this.list.push({ read, text, events: 1 });
+  }
+}
+
+/** The texts of a response's choices, whose parts arrive in any order. */
+class Choices {
+  private readonly texts = new Map<number, { text: string; reasoning: string }>();
+
+  /** The arguments are those of the first choice so far. */
+  constructor(text: string, reasoning: string) {
+    this.texts.set(0, { text, reasoning });
+  }
+
+  get list(): readonly { readonly text: string; readonly reasoning: string }[] {
+    return [...this.texts.values()];
+  }
+
+  add({ choices, text, reasoning }: ResponsePart): void {
+    for (const part of choices ?? [{ index: 0, text, reasoning }]) {
+      const before = this.texts.get(part.index) ?? { text: "", reasoning: "" };
+      this.texts.set(part.index, { text: before.text + part.text, reasoning: before.reasoning + part.reasoning });
+    }
   }
 }
 

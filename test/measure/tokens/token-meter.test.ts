@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import type { MeasuredSink } from "../../../src/measure/tokens/answered-request.ts";
 import {
   type PackedFailure,
@@ -56,6 +57,40 @@ describe("a meter of tokens", () => {
       [10e6, 1e6, 1e6],
     );
     assert.deepEqual([first("outputTokens"), first("inputTokens"), first("requestLatencyNs")], [3, 3, 12e6]);
+  });
+
+  test("counts each choice of a stream, whose parts arrive in any order, or all as one text", () => {
+    const part = (index: number, content: string): string =>
+      `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
+    const both = `data: ${JSON.stringify({
+      choices: [0, 1].map((index) => ({ index, delta: { content: " five" }, finish_reason: "stop" })),
+    })}\n\n`;
+    for (const [joinsChoices, tokens] of [
+      [undefined, 6],
+      [true, 5],
+    ] as const) {
+      const made = new TokenMeter({ kind: "chat", countTokens: words, joinsChoices });
+      const packer = new ResponsePacker((packed) => made.addPacked(packed));
+      packer.addPrompt(0, prompt);
+      packer.addResponse(answer(1e6, part(0, "one"), part(1, "three"), part(0, " two"), part(1, " four"), both));
+      packer.flush();
+      made.cut();
+      const { metrics } = made.merge(1).tokens;
+      assert.equal(metrics.outputTokens?.mean, tokens);
+      // The times are those of all choices.
+      assert.equal(metrics.requestLatencyNs?.mean, 14e6);
+    }
+  });
+
+  test("goodput limits the time to the end of the response, which follows the last token", () => {
+    const limits = [12.5e6, 13e6].map((latency) => ({ latency, timeToFirstToken: 1e9 }));
+    const made = new TokenMeter({ kind: "chat", countTokens: words, goodputs: limits });
+    const packer = new ResponsePacker((packed) => made.addPacked(packed));
+    packer.addPrompt(0, prompt);
+    packer.addResponse(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
+    packer.flush();
+    made.cut();
+    assert.deepEqual(made.merge(1).tokens.good.map(goodCountOf), [0, 1]);
   });
 
   test("a tap has what was measured since it was taken last, whatever windows and other taps do", () => {

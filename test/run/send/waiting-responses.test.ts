@@ -88,3 +88,49 @@ for (const { name, max, bodyBytes, waiting: mostWaiting } of LIMITS)
       order.map((i) => i % 251),
     );
   });
+
+test("a response that a later one decides about waits for it, a flush, or the thousandth like it", async () => {
+  const judged: number[] = [];
+  let judgedCount = 0;
+  const waiting = new WaitingResponses((call) => {
+    judged.push(call.endNs);
+    judgedCount++;
+  });
+  let isDecided = false;
+  waiting.isUndecided = ({ endNs, member }) => {
+    isDecided ||= endNs === 2;
+    return member === 0 && !isDecided;
+  };
+  const slots = new Slots();
+  slots.grow(1);
+  const call = new Call(0);
+  const add = (endNs: number, member = 0): void => {
+    addedCount++;
+    waiting.add(Object.assign(call, { endNs, member }), slots, 0);
+  };
+  let addedCount = 0;
+  /** Waits until all are judged or wait for a later one. */
+  const settle = async (): Promise<void> => {
+    while (judgedCount + waiting.undecidedCount < addedCount) await new Promise((resolve) => setImmediate(resolve));
+  };
+  add(0);
+  add(1);
+  add(10, 1);
+  await settle();
+  assert.deepEqual([judged, waiting.undecidedCount], [[10], 2], "one of another member decides nothing");
+  add(2);
+  await settle();
+  assert.deepEqual([judged.splice(0), waiting.undecidedCount], [[10, 0, 1, 2], 0]);
+  isDecided = false;
+  add(3);
+  await settle();
+  waiting.flush();
+  assert.deepEqual(judged.splice(0), [3]);
+  for (let i = 0; i < 999; i++) add(4);
+  await settle();
+  assert.equal(judged.length, 0);
+  add(5);
+  add(6);
+  await settle();
+  assert.deepEqual([judged.length, judged.at(-1), waiting.undecidedCount], [1001, 6, 0]);
+});
