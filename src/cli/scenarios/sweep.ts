@@ -1,8 +1,8 @@
-import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
+import { combineAxes, countPoints, MOST_POINTS, type SweepAxis } from "../../campaign/sweep.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
-import { countOf } from "../../plan/units.ts";
+import { countOf, formatCount } from "../../plan/units.ts";
 import { describeSpan } from "../../registry/run-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
@@ -166,6 +166,16 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
   const [double] = axes.filter(({ name }, at) => axes.findIndex((other) => other.name === name) !== at);
   if (double !== undefined)
     problems.push(problem("conflict", `--sweep ${double.name}`, "is given twice", "Give all values in one."));
+  const count = countPoints(axes);
+  if (count > MOST_POINTS)
+    problems.push(
+      problem(
+        "invalid-value",
+        "--sweep",
+        `has ${formatCount(count)} points, above the limit of ${formatCount(MOST_POINTS)}`,
+        "Give fewer values: each option multiplies the points.",
+      ),
+    );
   return axes;
 }
 
