@@ -87,7 +87,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "a load of its own for more targets than can run at the same time",
     fields: [
-      "target: mix(Array.from({ length: 101 }, (_, index) => ({ name: `t${index}`, target: embedded() })))",
+      'target: mix(Array.from({ length: 101 }, (_, index) => ({ name: "t" + index, target: embedded() })))',
       "load: perTarget({ t0: hold(4) })",
     ],
     says: "4:3, target: has 101 targets with loads of their own, more than 100. Write fewer, or several scenarios.",
