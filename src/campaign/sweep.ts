@@ -58,7 +58,15 @@ export interface SweepTask<Point extends MeasuredPoint> {
   note(text: string): void;
 }
 
-/** Returns all combinations of the axes' values. The last axis changes fastest. */
+/** Maximum number of points of a sweep. More are most likely a typing error: they would take hours, and their number grows as a product. */
+export const MOST_POINTS = 10_000;
+
+/** Returns the number of combinations of the axes' values. */
+export function countPoints(axes: readonly { readonly values: readonly unknown[] }[]): number {
+  return axes.reduce((count, { values }) => count * values.length, 1);
+}
+
+/** Returns all combinations of the axes' values, {@link MOST_POINTS} at most. The last axis changes fastest. */
 export function combineAxes<Value>(axes: readonly SweepAxis<Value>[]): (readonly (readonly [string, Value])[])[] {
   return axes.reduce<(readonly (readonly [string, Value])[])[]>(
     (points, { name, values }) => points.flatMap((point) => values.map((value) => [...point, [name, value] as const])),

@@ -103,6 +103,8 @@ export async function executePlan(
   let reports: GuardedReport[] = [];
   let observer: RunObserver | undefined;
   let isInterrupted = false;
+  let isOver = false;
+  let isInterruptedLate = false;
   let running: RunningPlan | undefined;
   // Until there is something to report, Ctrl-C ends the process as usual.
   let stopListening = (): void => {};
@@ -112,6 +114,9 @@ export async function executePlan(
   const openReports = async (): Promise<RunObserver> => {
     if (observer !== undefined) return observer;
     stopListening = io.onInterrupt((signal) => {
+      // The measurement is complete, and so are its reports in a moment.
+      isInterruptedLate = isOver;
+      if (isOver) return;
       for (const report of reports) report.onInterrupt?.();
       onInterrupt(signal);
       isInterrupted = true;
@@ -133,33 +138,48 @@ export async function executePlan(
   // The scenario's code may end the process: then no partial files stay behind.
   process.on("exit", discardAll);
   const { repeat } = plan;
-  let repeated: RepeatedResult;
   try {
-    repeated =
-      repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
+    let repeated: RepeatedResult;
+    try {
+      repeated =
+        repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
+    } catch (error) {
+      if (!(error instanceof UserError) && outputFilesOf(plan).length > 0) removeEarlierFiles(plan);
+      const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure) : undefined;
+      throw wordError(
+        hint === undefined ? error : (error as RunError).reword((error as RunError).text, hint),
+        io.nameOf,
+      );
+    } finally {
+      await spare.close();
+    }
+    isOver = true;
+    const executed = await finishReports(reports, plan, repeated, io);
+    if (isInterruptedLate && executed.outputError === undefined)
+      throw new RunError("interrupted", "interrupted while the reports were written", "They are complete.");
+    return executed;
   } catch (error) {
     discardAll();
-    if (!(error instanceof UserError) && outputFilesOf(plan).length > 0) removeEarlierFiles(plan);
-    const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure) : undefined;
-    throw wordError(hint === undefined ? error : (error as RunError).reword((error as RunError).text, hint), io.nameOf);
+    throw error;
   } finally {
     stopListening();
     process.off("exit", discardAll);
-    await spare.close();
   }
+}
+
+async function finishReports(
+  reports: readonly GuardedReport[],
+  { repeat }: Plan,
+  repeated: RepeatedResult,
+  { nameOf }: CommandIo,
+): Promise<ExecutedPlan> {
   const runs: RunResult[] = [];
-  for (const run of repeated.runs) runs.push(await inWords(run, io.nameOf));
-  repeated = { ...repeated, runs };
+  for (const run of repeated.runs) runs.push(await inWords(run, nameOf));
   const result = runs.at(-1) as RunResult;
-  try {
-    for (const report of reports) await (repeat === undefined ? report.finish(result) : report.finishRuns(repeated));
-  } catch (error) {
-    // A defect: the other reports leave no partial files.
-    for (const report of reports) report.discard?.();
-    throw error;
-  }
-  const outputError = wordError(joinOutputErrors(reports.flatMap(({ error }) => error ?? [])), io.nameOf);
-  return { result, outputError, ...(repeat === undefined ? {} : { repeated }) };
+  const worded = { ...repeated, runs };
+  for (const report of reports) await (repeat === undefined ? report.finish(result) : report.finishRuns(worded));
+  const outputError = wordError(joinOutputErrors(reports.flatMap(({ error }) => error ?? [])), nameOf);
+  return { result, outputError, ...(repeat === undefined ? {} : { repeated: worded }) };
 }
 
 /** Runs a plan several times with the same reports. A later run that cannot start ends the repetition, and the runs before it count. */

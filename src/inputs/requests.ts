@@ -20,8 +20,8 @@ import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } fr
 
 /** Requests that are described in a plan or made by a scenario's function, as bytes. */
 
-/** All made requests stay in memory. */
-const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
+/** Maximum of what a scenario's function makes, all of which stays in memory. */
+export const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();

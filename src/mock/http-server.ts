@@ -5,6 +5,8 @@ import type { MockHandlers } from "./services/service.ts";
 
 /** A connection that waits this long for a request is closed, in milliseconds. Node's 5 s close those of slow loads. */
 const KEPT_MS = 75_000;
+/** Maximum length of a request's body, which waits in memory. */
+const MOST_BODY_BYTES = 256 * 1024 * 1024; // 256 MiB
 
 /**
  * Creates a server for KServe v2 and OpenAI's API, and for other services, which come first. It uses the runtime's HTTP server, so that the
@@ -27,6 +29,10 @@ async function answer(
 ): Promise<void> {
   const path = (request.url ?? "/").replace(/\?.*$/, "").replace(/(.)\/$/, "$1");
   const body = await readBody(request);
+  if (body === undefined) {
+    sendJson(response, 413, { error: `the body has more than ${MOST_BODY_BYTES} bytes` });
+    return;
+  }
   const { method = "GET", headers } = request;
   for (const service of services)
     if ((await service.answerHttp?.({ method, path, headers, body }, response)) === true) return;
@@ -139,8 +145,14 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(body);
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+/** Reads all of a request's body; undefined when it is too long. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+  let byteCount = 0;
+  for await (const piece of request) {
+    byteCount += (piece as Buffer).length;
+    if (byteCount <= MOST_BODY_BYTES) pieces.push(piece as Buffer);
+    else pieces.length = 0;
+  }
+  return byteCount <= MOST_BODY_BYTES ? Buffer.concat(pieces) : undefined;
 }

@@ -121,3 +121,17 @@ test("files that are written at the end are named in one error, and none is left
     for (const name of left) assert.ok(names.includes(name), name);
   });
 });
+
+test("a file of a stored report that does not fit costs only itself", { ...LIMIT, skip: !isSupported }, async () => {
+  const files = { "x.ts": scenarioText({ load: "hold(1, { requests: 50 })" }) };
+  await inFolder(files, async (cwd) => {
+    const run = await runLimited(64 * 1024 * 1024, ["run", "x.ts", "--json", "x.json"], cwd);
+    assert.equal(run.code, 0, run.err);
+    const args = REPORT_FLAGS.filter((flag) => flag !== "--json").flatMap((flag) => [flag, `y.${flag.slice(2)}`]);
+    const { code, err } = await runLimited(32 * 1024, ["report", "x.json", ...args], cwd);
+    assert.equal(code, 74, err);
+    assert.match(err, /y\.html cannot be written: the file is too long for the system/);
+    const left = (await readdir(cwd)).filter((name) => name.startsWith("y.")).toSorted();
+    assert.deepEqual(left, args.filter((arg) => arg.startsWith("y.") && arg !== "y.html").toSorted());
+  });
+});

@@ -141,6 +141,15 @@ describe("a mistake in a command line is one error", () => {
       }),
     );
 
+  test("a sweep has a limit of points, whose number is a product", () =>
+    inFolder(FILES, async (cwd) => {
+      const values = Array.from({ length: 100 }, (_, index) => index + 1).join(",");
+      const sweeps = ["users", "seed", "workers", "max-response-bytes"].map((name) => `--sweep=${name}=${values}`);
+      const { code, text } = await runInFolder(cwd, ["run", "ok.ts", ...sweeps]);
+      assert.equal(code, 64, text);
+      assert.match(text, /^rampart: --sweep: has 100,000,000 points, above the limit of 10,000\. Give fewer values/);
+    }));
+
   test("a file that is no scenario has the first errors only", () =>
     inFolder(FILES, async (cwd) => {
       const { code, text } = await runInFolder(cwd, ["run", "passwd.ts"]);

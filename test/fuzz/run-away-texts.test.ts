@@ -170,6 +170,13 @@ describe("numbers and files that ask for too much", () => {
     assert.match(err, /systemTokens: must be 10000000 or less/);
   });
 
+  test("a function that makes 100 bodies of 300 MiB", LIMIT, async () => {
+    const made = "input.generate(() => ({ body: new Uint8Array(300 * 1024 * 1024) }), { count: 100 })";
+    await writeFile(join(folder, "made.ts"), scenario(`target: http("URL"), inputs: ${made}`).replace("URL", urlOf()));
+    const { err } = await run("run DIR/made.ts", 2500);
+    assert.match(err, /input 3: makes 1258291200 bytes of inputs until here, more than 1073741824/);
+  });
+
   test("prompts of 1e9 tokens in genai-perf mode", LIMIT, async () => {
     assert.match((await run(`${GENAI} --isl 1000000000`)).err, /1000000000 tokens is above the maximum of 10000000/);
   });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { after, describe, test } from "node:test";
 import { createLatency, parseLatency } from "../../src/mock/latency.ts";
 import { MockError, MockModel } from "../../src/mock/model.ts";
@@ -96,6 +98,17 @@ test("mock: health and unknown paths", async () => {
   for (const path of ["/nowhere", "/v2/models/other", "/v2/models/simple/versions/9"])
     assert.equal((await driver.request(0, getRequest(path))).failure?.kind, "http", path);
   driver.close();
+});
+
+test("mock: a body of more than 256 MiB is refused", async () => {
+  const piece = Buffer.alloc(1024 * 1024);
+  const request = httpRequest({ port: quick.httpPort, host: "127.0.0.1", method: "POST", path: "/v1/completions" });
+  const answered = once(request, "response") as Promise<[IncomingMessage]>;
+  for (let sent = 0; sent < 257; sent++) if (!request.write(piece)) await once(request, "drain");
+  request.end();
+  const [response] = await answered;
+  response.resume();
+  assert.equal(response.statusCode, 413);
 });
 
 test("mock: a taken port is a user's error that names the flag", async () => {

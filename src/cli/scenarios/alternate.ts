@@ -1,5 +1,13 @@
 import type { Plan } from "../../plan/plan.ts";
-import { addProblems, type Problem, problem, UserError } from "../../plan/problem.ts";
+import {
+  addProblems,
+  formatRunError,
+  type Problem,
+  problem,
+  RunError,
+  UserError,
+  wordError,
+} from "../../plan/problem.ts";
 import {
   type Alternation,
   type Block,
@@ -7,13 +15,14 @@ import {
   compareBlocks,
   toAlternationJson,
 } from "../../report/compare/alternating.ts";
-import { EXIT } from "../../result/exit-codes.ts";
+import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import type { AbSide, abOf } from "../../scenario/definition/ab.ts";
 import { toRatio } from "../../scenario/fields.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { silent } from "../output-files.ts";
+import { beginSeries, type Series } from "./series.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
 /** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
@@ -56,7 +65,8 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
     io.out(formatDryRuns(time, { order: targets, plans: plans.map(showPlan) }));
     return [];
   }
-  const { blocks, codes } = await measureBlocks(run, order, io);
+  const series = beginSeries(io);
+  const { blocks, codes } = await measureBlocks(run, order, io, series).finally(series.end);
   const ratio = precision === undefined ? DEFAULT_PRECISION : toRatio(precision);
   const alternation: Alternation = { names, precision: ratio, isStrict: strict, blocks };
   const side = compareBlocks(alternation, flags.has("verbose"));
@@ -97,6 +107,7 @@ async function measureBlocks(
   { options, runBlock }: AbRun,
   order: readonly AbSide[],
   io: CommandIo,
+  series: Series,
 ): Promise<{ readonly blocks: readonly Block[]; readonly codes: readonly number[] }> {
   const { names = DEFAULT_NAMES } = options;
   const blocks: Block[] = [];
@@ -104,7 +115,16 @@ async function measureBlocks(
   for (const [index, side] of order.entries()) {
     if (io.isQuiet !== true) io.err(`  block ${index + 1} of ${order.length}: ${names[side]} …\n`);
     const onReport: PointWatch["onReport"] = (plan, json) => blocks.push({ target: names[side], plan, json });
-    codes.push(await runBlock(side, silent(io), { onReport }));
+    try {
+      codes.push(await runBlock(side, silent(series.io), { onReport }));
+    } catch (error) {
+      // What was measured before is compared.
+      if (!(error instanceof RunError) || blocks.length === 0) throw error;
+      io.err(`rampart: ${formatRunError(wordError(error, io.nameOf))}\n`);
+      codes.push(exitCodeOf(error.code));
+      break;
+    }
+    if (series.isInterrupted) codes.push(EXIT.interrupted);
     if (codes.at(-1) === EXIT.interrupted) break;
   }
   return { blocks, codes };

@@ -17,6 +17,7 @@ import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
 import { inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 import type { RunRequest } from "./parts.ts";
+import { beginSeries, type Series } from "./series.ts";
 import { NAME, nameOfFile, outputOptions } from "./several.ts";
 
 /** Several scenarios in one run, with one verdict, and reports on all of them. */
@@ -62,7 +63,8 @@ export async function runSeveral(request: SeveralRequest, io: CommandIo): Promis
   const hasReports = Object.keys(files).length > 0;
   const [startedAt, startNs] = [new Date().toISOString(), nowNs()];
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
-  const scenarios = await runAll(planned, own, hasReports, textIo);
+  const series = beginSeries(textIo);
+  const scenarios = await runAll(planned, own, hasReports, series).finally(series.end);
   const code = conclude(scenarios, textIo);
   if (!hasReports) return code;
   const json = toScenariosJson(scenarios, { startedAt, durationSec: nsToSec(nowNs() - startNs) });
@@ -150,12 +152,17 @@ async function runAll(
   planned: readonly Planned[],
   { flags, command, run }: SeveralRequest,
   hasReports: boolean,
-  io: CommandIo,
+  series: Series,
 ): Promise<ScenarioJson[]> {
+  const { io } = series;
   const done: ScenarioJson[] = [];
   for (const [index, { file, name }] of planned.entries()) {
     if (done.some(({ exitCode }) => exitCode === EXIT.interrupted)) {
       done.push({ name, file, reason: "an earlier scenario was interrupted" });
+      continue;
+    }
+    if (series.isInterrupted) {
+      done.push({ name, file, exitCode: EXIT.interrupted, reason: "it was interrupted before it began" });
       continue;
     }
     io.out(`${index === 0 ? "" : "\n"}${index + 1}/${planned.length}  ${file}\n\n`);

@@ -8,7 +8,7 @@ import {
   type SweptPoint,
   toSweepJson,
 } from "../../report/sweep/sweep-model.ts";
-import { EXIT } from "../../result/exit-codes.ts";
+import { exitCodeOf } from "../../result/exit-codes.ts";
 import { joinLocally } from "../../run/peers/local-peers.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
@@ -101,7 +101,7 @@ async function measure(
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       missing.push({ values, reason: error.message });
-      return EXIT.unreachable;
+      return exitCodeOf(error.code);
     } finally {
       await own?.close();
     }

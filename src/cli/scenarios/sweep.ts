@@ -1,8 +1,8 @@
-import { combineAxes, type SweepAxis } from "../../campaign/sweep.ts";
+import { combineAxes, countPoints, MOST_POINTS, type SweepAxis } from "../../campaign/sweep.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
-import { countOf } from "../../plan/units.ts";
+import { countOf, formatCount } from "../../plan/units.ts";
 import { describeSpan } from "../../registry/run-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
@@ -15,7 +15,7 @@ import {
   toSweepJson,
 } from "../../report/sweep/sweep-model.ts";
 import { renderText, styleOf } from "../../report/text/render-text.ts";
-import { EXIT } from "../../result/exit-codes.ts";
+import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { formatPoint } from "../../result/sweep.ts";
 import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
@@ -25,6 +25,7 @@ import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { inputFilesOf, routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
+import { beginSeries, type Series } from "./series.ts";
 
 /** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
 
@@ -80,9 +81,10 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
     io.out(formatDryRuns(time, { points: shown }));
     return [];
   }
-  const { sweep, codes } = await measureAll(points, io, (values, watch) =>
-    command.runPoint(flagsOf(values), once, watch),
-  );
+  const series = beginSeries(once);
+  const { sweep, codes } = await measureAll(points, io, series, (values, watch) =>
+    command.runPoint(flagsOf(values), series.io, watch),
+  ).finally(series.end);
   const { door, onReport } = command;
   await showReports({ model: buildSweepModel(sweep), json: toSweepJson(sweep), flags, door, onReport }, io);
   return codes;
@@ -108,6 +110,7 @@ async function planAll(points: readonly PointValues[], run: RunPoint): Promise<(
 async function measureAll(
   points: readonly PointValues[],
   io: CommandIo,
+  series: Series,
   run: RunPoint,
 ): Promise<{ readonly sweep: Sweep; readonly codes: readonly number[] }> {
   const done: SweptPoint[] = [];
@@ -119,9 +122,10 @@ async function measureAll(
       codes.push(await run(values, { onReport: (plan, json) => done.push({ values, plan, json }) }));
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
-      missing.push({ values, reason: error.message });
-      codes.push(EXIT.unreachable);
+      codes.push(exitCodeOf(error.code));
+      if (error.code !== "interrupted") missing.push({ values, reason: error.message });
     }
+    if (series.isInterrupted) codes.push(EXIT.interrupted);
     if (codes.at(-1) === EXIT.interrupted) break;
   }
   return { sweep: { points: done, missing, asked: points.length }, codes };
@@ -166,6 +170,16 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
   const [double] = axes.filter(({ name }, at) => axes.findIndex((other) => other.name === name) !== at);
   if (double !== undefined)
     problems.push(problem("conflict", `--sweep ${double.name}`, "is given twice", "Give all values in one."));
+  const count = countPoints(axes);
+  if (count > MOST_POINTS)
+    problems.push(
+      problem(
+        "invalid-value",
+        "--sweep",
+        `has ${formatCount(count)} points, above the limit of ${formatCount(MOST_POINTS)}`,
+        "Give fewer values: each option multiplies the points.",
+      ),
+    );
   return axes;
 }
 

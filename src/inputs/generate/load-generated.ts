@@ -11,6 +11,7 @@ import { type DataStep, type Dataset, NO_TENSORS, type StepTensor } from "../dat
 import { type HeldEntries, packEntries, unpackEntries } from "../held-entries.ts";
 import { EntryReader } from "../json-entry.ts";
 import { toPayload, toPayloadStep } from "../payload-entry.ts";
+import { MAX_MADE_BYTES } from "../requests.ts";
 import { readTags, TAGS_HINT } from "../tagged-input.ts";
 import type { GenerateContext, InputMaker } from "./generated-input.ts";
 
@@ -34,6 +35,7 @@ const encoder = new TextEncoder();
 export async function loadGeneratedTensors(source: Source, model: ModelInfo): Promise<Dataset> {
   const reader = new EntryReader(model, false, []);
   const steps: DataStep[] = [];
+  const count = countBytes();
   for await (const made of makeInputs(source, model)) {
     const place = placeOf(steps.length);
     const step = readReturned(place, made, (): DataStep => {
@@ -44,7 +46,7 @@ export async function loadGeneratedTensors(source: Source, model: ModelInfo): Pr
       const inputs = reader.inputs(place, toEntry(tensors, place), { stream: 0, step: steps.length });
       return { inputs, expected: NO_TENSORS, place, ...tagsOf(made, place) };
     });
-    steps.push(step);
+    steps.push(count(step));
   }
   reader.finish();
   return toDataset(steps);
@@ -53,14 +55,28 @@ export async function loadGeneratedTensors(source: Source, model: ModelInfo): Pr
 /** Takes the payloads that a scenario's function makes. @throws UserError when it throws, or makes something else */
 export async function loadGeneratedPayloads(source: PayloadSource): Promise<Dataset> {
   const steps: DataStep[] = [];
+  const count = countBytes();
   for await (const made of makeInputs(source)) {
     const place = placeOf(steps.length);
     const step = readReturned(place, made, () =>
       toPayloadStep(payloadOf(made, steps.length, source, place), { place, ...tagsOf(made, place) }),
     );
-    steps.push(step);
+    steps.push(count(step));
   }
   return toDataset(steps);
+}
+
+/** Returns what counts the bytes of inputs, and returns them. @throws UserError when they have more than {@link MAX_MADE_BYTES} */
+function countBytes(): (step: DataStep) => DataStep {
+  let totalBytes = 0;
+  return (step) => {
+    const { payload, inputs, place = "inputs" } = step;
+    totalBytes += payload?.length ?? 0;
+    for (const name of inputs.keys()) totalBytes += inputs.get(name)?.bytes?.length ?? 0;
+    if (totalBytes <= MAX_MADE_BYTES) return step;
+    const message = `makes ${totalBytes} bytes of inputs until here, more than ${MAX_MADE_BYTES}`;
+    throw userError("invalid-value", place, message, "Make fewer different inputs with count, or smaller ones.");
+  };
 }
 
 /** Packs data that a function made, so that other senders need not call it. */

@@ -9,6 +9,9 @@ import { type Load, type LoadKind, type LoadList, type LoadPlace, pacingOf } fro
 
 const KIND = "per-target";
 
+/** Maximum number of targets: each is a run of its own, at the same time as the others. */
+const MOST_TARGETS = 100;
+
 /** How it is written as data. */
 export const PER_TARGET_FORM: DataForm = {
   name: "perTarget",
@@ -75,9 +78,13 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
       problem("conflict", "load", "perTarget(…) needs several targets", "Use mix([…]) as the target."),
     );
   const names = members.map(({ name }) => name);
+  if (names.length > MOST_TARGETS) {
+    const message = `has ${names.length} targets with loads of their own, more than ${MOST_TARGETS}`;
+    throw new UserError(problem("invalid-value", "target", message, "Write fewer, or several scenarios."));
+  }
   const problems: Problem[] = [
     ...names.flatMap((name) =>
-      name in loads
+      Object.hasOwn(loads, name)
         ? []
         : [problem("missing", `load.${name}`, "this target has no load", "Give it one in perTarget(…).")],
     ),

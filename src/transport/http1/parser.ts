@@ -5,6 +5,7 @@ import { hexadecimal, quote } from "./text.ts";
 
 const MAX_CHUNK_LINE_BYTES = 1024; // 1 KiB, a chunk's size and extensions
 const MAX_TRAILER_BYTES = 64 * 1024; // 64 KiB, all trailer lines
+const MOST_INTERIM = 1000; // responses with a status of 1xx before the final one
 
 const LF = 10;
 const CR = 13;
@@ -48,6 +49,8 @@ export class ResponseParser {
   /** Bytes of the body so far, when the head does not give its length. */
   private bodyBytes = 0;
   private trailerBytes = 0;
+  /** Number of 1xx responses since the last final one. */
+  private interimCount = 0;
   /** Bytes of an incomplete line or head. */
   private carry: Uint8Array | undefined;
 
@@ -128,8 +131,10 @@ export class ResponseParser {
     const { status, isChunked, contentLength } = this.head;
     if (status < 200) {
       if (status === 101) throw new ProtocolError("server switched protocols (101) although nothing asked for it");
+      if (++this.interimCount > MOST_INTERIM) throw new ProtocolError(`more than ${MOST_INTERIM} interim responses`);
       return;
     }
+    this.interimCount = 0;
     this.keepAlive = this.head.keepAlive;
     this.wantsBody = this.sink.onHead(this);
     if (status === 204 || status === 304 || this.isHead) {

@@ -13,6 +13,9 @@ import {
 } from "./frames.ts";
 import type { PendingData, SendTicket, Stream } from "./stream.ts";
 
+/** Acknowledgements that may wait for a server that does not read: 170 kB of PINGs. */
+const MOST_WAITING_ACKS = 10_000;
+
 /** The sending half of a connection: queues frames in order, within the peer's flow-control windows. */
 export class FrameSender {
   /** SETTINGS_MAX_FRAME_SIZE of the peer, in bytes. */
@@ -28,6 +31,8 @@ export class FrameSender {
   private readonly next: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
+  /** Acknowledgements since the socket last had nothing to send. */
+  private ackCount = 0;
   /** When the last request, or message of one, was sent. */
   sentNs = 0;
 
@@ -36,8 +41,10 @@ export class FrameSender {
     this.out.put(bytes);
   }
 
-  /** Queues the acknowledgement of a PING or SETTINGS frame. */
+  /** Queues the acknowledgement of a PING or SETTINGS frame. @throws ProtocolError for a server that does not read them */
   putAck(type: number, bytes: Uint8Array, start: number, end: number): void {
+    if (++this.ackCount > MOST_WAITING_ACKS)
+      throw new ProtocolError("server sends PING or SETTINGS frames and does not read their acknowledgements");
     this.out.putFrame(this.header(type, FLAG.ack, 0), bytes, start, end);
   }
 
@@ -125,6 +132,7 @@ export class FrameSender {
   writeTo(socket: Socket): void {
     if (this.out.isEmpty) return;
     this.out.writeTo(socket);
+    if (this.ackCount > 0 && socket.pendingBytes === 0) this.ackCount = 0;
     if (this.ticketCount === 0) return;
     const sentNs = nowNs();
     this.sentNs = sentNs;

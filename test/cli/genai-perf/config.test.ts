@@ -231,6 +231,19 @@ analyze:
   );
 });
 
+test("sweeps of a file have a limit of points together", () => {
+  const { problems } = readYaml(`model_names: tiny
+endpoint: {type: chat}
+analyze:
+  concurrency: {start: 1, stop: 1000, step: 1}
+  request_rate: {start: 1, stop: 1000, step: 1}
+`);
+  assert.deepEqual(
+    problems.map(({ path, message, hint }) => `${path} ${message} / ${hint}`),
+    ["cfg.yaml:4:3 the sweep has 1000000 points / Give fewer values: at most 10000 points together."],
+  );
+});
+
 test("keys of Rampart's own outputs set the same as their flags", () => {
   const own = `rampart:
   watch_port: 0

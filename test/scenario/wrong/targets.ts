@@ -100,6 +100,14 @@ export const TARGETS: readonly WrongScenario[] = [
     says: "5:3, load: perTarget(…) needs several targets. Use mix([…]) as the target.",
   },
   {
+    name: "a load of its own for more targets than can run at the same time",
+    fields: [
+      'target: mix(Array.from({ length: 101 }, (_, index) => ({ name: "t" + index, target: embedded() })))',
+      "load: perTarget({ t0: hold(4) })",
+    ],
+    says: "4:3, target: has 101 targets with loads of their own, more than 100. Write fewer, or several scenarios.",
+  },
+  {
     name: "a prompt for the options of prompts",
     fields: ['target: openai("localhost:8000", { model: "m" })', 'inputs: input.prompts("Hello")', "load: hold(4)"],
     says: '5:3, inputs: needs an object of options (got "Hello"). Write { isl: 550 } or { file: "x.jsonl" }, or input.generate(() => ({ prompt: "…" })).',

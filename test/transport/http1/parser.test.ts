@@ -144,6 +144,7 @@ const BAD: readonly (readonly [name: string, bytes: string, message: RegExp, isE
   ["status 099", "HTTP/1.1 099 Low\r\n\r\n", /^bad status line/],
   ["status 600", "HTTP/1.1 600 High\r\n\r\n", /^bad status line/],
   ["101 unasked", "HTTP/1.1 101 Switching Protocols\r\n\r\n", /switched protocols \(101\)/],
+  ["endless interim responses", "HTTP/1.1 102 Processing\r\n\r\n".repeat(1001), /^more than 1000 interim responses/],
   ["a negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", /^bad Content-Length " -1"/],
   ["a length of nothing", "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n", /^bad Content-Length/],
   ["a length of letters", "HTTP/1.1 200 OK\r\nContent-Length: 0x10\r\n\r\n", /^bad Content-Length " 0x10"/],

@@ -1,4 +1,5 @@
 import { isMap, isScalar, type Node } from "yaml";
+import { countPoints, MOST_POINTS } from "../../../campaign/sweep.ts";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
@@ -49,9 +50,6 @@ export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !
 export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEPS)
   .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
   .join(", ");
-
-/** Maximum number of values of one sweep. More are most likely a typing error. */
-const MOST_VALUES = 10_000;
 
 /** Returns the values of a sweep in order. A range doubles from its start up to its end. */
 export function sweepValues(sweep: Sweep): readonly number[] {
@@ -108,7 +106,15 @@ export function readSweeps(
     if ("message" in sweep) builder.fail(place, sweep.message, JSON.stringify(value), sweep.hint);
     else sweeps.push(sweep);
   }
-  if (sweeps.length > 0) builder.store("analyze", sweeps, from);
+  const count = countPoints(sweeps.map((sweep) => ({ values: sweepValues(sweep) })));
+  if (count > MOST_POINTS)
+    builder.fail(
+      placeOf(node),
+      `the sweep has ${count} points`,
+      undefined,
+      `Give fewer values: at most ${MOST_POINTS} points together.`,
+    );
+  else if (sweeps.length > 0) builder.store("analyze", sweeps, from);
 }
 
 function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {
@@ -170,8 +176,8 @@ function makeRange(type: SweepType, min: number, max: number, step: number | und
     return { message: "--sweep-range max must be greater than min", hint: `Write ${max}:${min}, or give a list.` };
   if (step === undefined) return { kind: "range", type, min, max };
   const count = Math.floor((max - min) / step + 1e-9) + 1;
-  if (count > MOST_VALUES)
-    return { message: `the sweep has ${count} values`, hint: `Give a larger step: at most ${MOST_VALUES} values.` };
+  if (count > MOST_POINTS)
+    return { message: `the sweep has ${count} values`, hint: `Give a larger step: at most ${MOST_POINTS} values.` };
   return { kind: "list", type, values: Array.from({ length: count }, (_, index) => min + index * step) };
 }
 
