@@ -7,11 +7,11 @@ import { PAGE_STYLE } from "./page-style.ts";
 /** Also prevents the page from loading anything if a text of the run injects an address. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/** Draws the plots of a page, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
+/** Draws the plots of a page, if it has any that need ECharts, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
 const PAGE_SCRIPT = `
 "use strict";
 (() => {
-  const { themes, options } = JSON.parse(document.getElementById("data").textContent);
+  const { themes, options } = JSON.parse(document.getElementById("data")?.textContent ?? '{"themes":{},"options":[]}');
   for (const [name, theme] of Object.entries(themes)) echarts.registerTheme(name, theme);
   const system = matchMedia("(prefers-color-scheme: dark)");
   let theme = system.matches ? "dark" : "light";
@@ -73,13 +73,16 @@ const PAGE_SCRIPT = `
 })();
 `;
 
+/** Formats the script of a page whose charts are pictures: the button for light and dark, and printing. */
+export const STILL_SCRIPT = `<script>${PAGE_SCRIPT}</script>`;
+
 /** Formats the scripts that draw the plots of a page. @param library ECharts' code */
 export function formatScripts(options: readonly object[], library: string): string {
   // Only data is masked: a secret may be a word of the scripts.
   const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
   return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${PAGE_SCRIPT}</script>`;
+${STILL_SCRIPT}`;
 }
 
 /** Formats an HTML file, without secrets. @param scripts from {@link formatScripts} */

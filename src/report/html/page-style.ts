@@ -9,7 +9,7 @@ const DARK =
 export const PAGE_STYLE = `
 :root { ${LIGHT} }
 :root[data-theme="dark"] { ${DARK} }
-@media (prefers-color-scheme: dark) { :root:not([data-theme]) { ${DARK} } }
+@media screen and (prefers-color-scheme: dark) { :root:not([data-theme]) { ${DARK} } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1500px; padding: .8rem clamp(.7rem, 3vw, 2rem) 3rem; background: var(--ground); color: var(--text);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -53,6 +53,9 @@ figcaption { font-weight: 600; padding: 0 .5rem; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
 figcaption:has(+ .legend) { max-width: none; }
 .chart { height: 360px; width: 100%; margin-top: -1.5rem; }
+.still { container-type: inline-size; } .still svg { display: block; width: 100%; height: auto; } .still svg:not(.narrow) { display: none; }
+@container (min-width: 460px) { .still .narrow { display: none; } .still svg.middle { display: block; } }
+@container (min-width: 740px) { .still svg.middle { display: none; } .still svg.broad { display: block; } }
 .note { color: var(--faint); margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }

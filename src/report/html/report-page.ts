@@ -10,7 +10,8 @@ import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { hasHollow, legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
-import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts } from "./page-frame.ts";
+import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts, STILL_SCRIPT } from "./page-frame.ts";
+import { createStillDrawer } from "./still-chart.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
@@ -28,26 +29,34 @@ const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which i
 export function formatReportPage(model: ReportModel, library: string): string {
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
-  const place = (plot: Plot, isSummary: boolean): string =>
-    formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
+  const drawStill = model.hasStillCharts === true ? createStillDrawer(library) : undefined;
+  const figure = (plot: Plot, isSummary: boolean): string => {
+    const height = heightOf(plot, isSummary);
+    const place = drawStill?.(plot, height ?? USUAL_PX) ?? formatPlace(plot, plots.indexOf(plot), height);
+    return formatFigure(plot, place, formatLegend(plot, drawStill !== undefined));
+  };
   const [first, ...rest] = model.sections.filter(hasContent);
   const shown = [
-    ...(first === undefined ? [] : [formatSection(first, place)]),
+    ...(first === undefined ? [] : [formatSection(first, figure)]),
     formatNotes(model.notes),
-    ...rest.map((section) => formatSection(section, place)),
+    ...rest.map((section) => formatSection(section, figure)),
   ];
   const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
   const body = `${formatHeader(model.name, subtitle)}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
 ${formatChecks(model.checks)}
-${NO_SCRIPT}
+${drawStill === undefined ? NO_SCRIPT : ""}
 <main>
 ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
-  const options = plots.map((plot) => toChartOption(plot, "page"));
-  return formatDocument(`${model.name}: ${verdict.name}`, body, formatScripts(options, library));
+  const scripts = (): string =>
+    formatScripts(
+      plots.map((plot) => toChartOption(plot, "page")),
+      library,
+    );
+  return formatDocument(`${model.name}: ${verdict.name}`, body, drawStill === undefined ? scripts() : STILL_SCRIPT);
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -113,12 +122,12 @@ function fold(count: number, summary: string, content: string): string {
   return count === 0 ? "" : `<details><summary>${escapeHtml(summary)}</summary>${content}</details>`;
 }
 
-/** @param place formats the place of a chart */
+/** @param figure formats a chart */
 function formatSection(
   { id, title, isSummary, tables, charts, lines = [] }: Section,
-  place: (plot: Plot, isSummary: boolean) => string,
+  figure: (plot: Plot, isSummary: boolean) => string,
 ): string {
-  const cards = charts.map((plot) => formatFigure(plot, place(plot, isSummary), formatLegend(plot)));
+  const cards = charts.map((plot) => figure(plot, isSummary));
   const marks = explainMarks(tables);
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
@@ -157,15 +166,19 @@ function formatPlan(plan: object | undefined): string {
 }
 
 const SUMMARY_PX = 280;
+/** That of charts without a height of their own; the style of the page has it too. */
+const USUAL_PX = 360;
 
 /** Returns the height of a chart. @param isSummary lower, so that it is seen without scrolling */
 function heightOf(plot: Plot, isSummary: boolean): number | undefined {
   return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
 }
 
-function formatLegend(plot: Plot): string {
+/** @param isStill whether series cannot be switched off */
+function formatLegend(plot: Plot, isStill: boolean): string {
   const entries = legendOf(plot).map(({ name, color, isDashed }) => {
     const line = `<i style="border-color:${color}${isDashed ? ";border-style:dashed" : ""}"></i>`;
+    if (isStill) return `<span>${line}${escapeHtml(name)}</span>`;
     return `<button type="button" aria-pressed="true" data-series="${escapeHtml(name)}">${line}${escapeHtml(name)}</button>`;
   });
   if (hasHollow(plot)) entries.push(`<span><i class="hollow"></i>hollow: uncertain</span>`);

@@ -9,7 +9,6 @@ import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
@@ -116,8 +115,9 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
 
 function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<Text>[] {
   const { repeats, isLatencyUnstable } = result;
-  const why = whyUnstable(plan, result, shownUnitOf(whole.target, (result.window.tokens?.count ?? 0) > 0));
-  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice];
+  const why = whyUnstable(plan, result);
+  const [moved, cause] = why?.brief ?? ["", ""];
+  const texts = why === undefined ? [] : [`not stable: ${moved}`, cause, why.advice];
   const metric = why?.metric === undefined ? {} : { metric: why.metric };
   return [
     ...(why === undefined ? [] : [{ code: "not-stable", severity: "wrong", texts, ...metric } as const]),

@@ -107,7 +107,7 @@ function describeStart({ load }: Plan, { unit, window }: LevelResult): string | 
   }
   const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
   if (lost <= LOST_RATIO) return undefined;
-  return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Put a warmup(…) before it`;
+  return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Warm up first`;
 }
 
 /** With fewer rounds or arrivals, one more or less is more than a few percent of throughput. */

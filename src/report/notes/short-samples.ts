@@ -58,8 +58,8 @@ export function findShortSamples(
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */
 const WORTH_RATIO = 0.5;
 
-const WARM_UP = "Warm up before: put a warmup(…) before the load";
-const SETTLE = `${WARM_UP}. If the drift remains in a longer run, it is the server's`;
+const WARM_UP = "Warm up first";
+const SETTLE = `${WARM_UP}; a drift that remains is the server's`;
 
 /** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one. */
 function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
