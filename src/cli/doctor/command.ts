@@ -121,11 +121,14 @@ function readAsked(flags: FlagValues): { readonly load: AskedLoad; readonly file
 }
 
 function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host" | "port"> {
-  const [text = flags.text("url")] = flags.positionals;
+  const named = flags.text("url");
+  const [text = named] = flags.positionals;
   if (text === undefined) return {};
+  if (named !== undefined && named !== text)
+    problems.push(problem("conflict", "--url", "the argument is an address too", "Give one of them.", named));
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
   if (url === null || url.hostname === "") {
-    problems.push(problem("invalid-value", "URL", "is not an address", "Write host:port or http://host:port.", text));
+    problems.push(problem("invalid-value", named === undefined ? "the URL" : "--url", "is not an address", "Write host:port or http://host:port.", text));
     return {};
   }
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);

@@ -173,10 +173,11 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   const shortfall = whyLate({ ...prepared, plan }, result);
   if (shortfall === undefined) return [];
   // The delivered load has the rates.
-  const { late, cause, bound } = shortfall;
+  const { late, lateRatio, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
   const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
-  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", metric: "scheduledLatency", texts }];
+  const own = { code: "sent-late", severity: "caution", metric: "scheduledLatency" } as const;
+  return texts.length === 0 ? [] : [{ ...own, texts, kind: `late ${bound}`, weight: lateRatio }];
 }
 
 /** A smaller part of the time is noise. */

@@ -289,7 +289,11 @@ test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
-  for (const text of [textOf(model), formatMarkdownReport(model), formatReportPage({ ...model, hasStillCharts: false }, "")]) {
+  for (const text of [
+    textOf(model),
+    formatMarkdownReport(model),
+    formatReportPage({ ...model, hasStillCharts: false }, ""),
+  ]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }

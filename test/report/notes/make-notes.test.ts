@@ -173,7 +173,7 @@ test("notes that differ by level are one too, with the text of the worst", () =>
   assert.equal(notes.length, 1);
   assert.match(
     notes[0]?.text ?? "",
-    /^At concurrency 2: 1 s per level is short: p99 latency needs 299 requests, and there are 50\. Use for: "10 s"\. Likewise at the other levels\.$/,
+    /^Worst at concurrency 2: 1 s per level is short: p99 latency needs 299 requests, and there are 50\. Use for: "10 s"\.$/,
   );
 });
 
@@ -319,7 +319,10 @@ test("what makes a number wrong comes first, details last", () => {
     notes.map(({ severity }) => severity).toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)),
   );
   assert.deepEqual([notes[0]?.code, notes[0]?.severity, notes.at(-1)?.code], ["not-stable", "wrong", "sent-again"]);
-  assert.match(notes[0]?.text ?? "", /^Not stable: latency moved by 40 %; 10 % is allowed\. \S.*\. (Raise|Lower) [^.]+/);
+  assert.match(
+    notes[0]?.text ?? "",
+    /^Not stable: latency moved by 40 %; 10 % is allowed\. \S.*\. (Raise|Lower) [^.]+/,
+  );
 });
 
 test("a level that was not stable names its metric where only one moved", () => {
@@ -354,12 +357,12 @@ test("a burst, a slow start and a drift are named with their size, and no longer
   const rising = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
   for (const [latenciesNs, code, text] of [
     [around(1984, 2112, 12), "burst", /^Latency had one burst .* of 12 times the rest\.$/],
+    [around(0, 320, 3), "start-up", /^Latency had a slow start of 3 times the rest.* Warm up first\.$/],
     [
-      around(0, 320, 3),
-      "start-up",
-      /^Latency had a slow start of 3 times the rest.* Warm up first\.$/,
+      rising,
+      "drift",
+      /^Latency had a drift of \+73 % from the first to the last fifth\. Warm up first; a drift that remains is the server's\.$/,
     ],
-    [rising, "drift", /^Latency had a drift of \+73 % from the first to the last fifth\. Warm up first; a drift that remains is the server's\.$/],
   ] as const) {
     const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], ASSERTED);
     const note = notes.find((one) => one.code === code);
