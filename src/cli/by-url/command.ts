@@ -67,9 +67,8 @@ async function runUrlCommand(door: Door, args: readonly string[], command: strin
       return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
     }
     const { settings, given } = readFlags(kind, flags);
-    const commandLine = `${command} ${args.map(quote).join(" ")}`;
     const run = (values: PlanValues): Promise<number> =>
-      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values }, commandLine);
+      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
     return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
   });
 }
@@ -128,8 +127,8 @@ class UrlRun {
     this.io = io;
   }
 
-  /** Finds out about the server, and measures it. @param commandLine the whole command, to repeat it. Returns the exit code */
-  measure(given: PlanChanges, commandLine: string): Promise<number> {
+  /** Finds out about the server, and measures it. Returns the exit code. */
+  measure(given: PlanChanges): Promise<number> {
     const { settings, flags } = this.request;
     const { save } = settings;
     return this.inFlags(async () => {
@@ -139,7 +138,7 @@ class UrlRun {
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
       const code = await runMadePlan(plan, flags, this.io);
-      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine, text);
+      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, text);
       return code;
     });
   }
@@ -177,14 +176,14 @@ class UrlRun {
     writeNewScenario(file, text, "--save");
   }
 
-  private sayHowToRepeat({ outputs }: Plan, commandLine: string, scenario: string): void {
+  private sayHowToRepeat({ outputs }: Plan, scenario: string): void {
     const { io } = this;
     const { settings, flags } = this.request;
     registerHeaders(Object.entries(settings.headers));
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
     const text =
       settings.save === undefined
-        ? `repeat it with: ${maskText(commandLine)}\nor with this scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
+        ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);

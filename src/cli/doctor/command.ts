@@ -128,7 +128,15 @@ function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host"
     problems.push(problem("conflict", "--url", "the argument is an address too", "Give one of them.", named));
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
   if (url === null || url.hostname === "") {
-    problems.push(problem("invalid-value", named === undefined ? "the URL" : "--url", "is not an address", "Write host:port or http://host:port.", text));
+    problems.push(
+      problem(
+        "invalid-value",
+        named === undefined ? "the URL" : "--url",
+        "is not an address",
+        "Write host:port or http://host:port.",
+        text,
+      ),
+    );
     return {};
   }
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);

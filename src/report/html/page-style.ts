@@ -81,8 +81,9 @@ pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
 summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
 footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
 @media (max-width: 600px) {
-  .checks .measured { display: block; padding: 0; }
-  table { font-size: .8rem; } th, td { padding-right: .45rem; }
+  .panel { padding: .55rem .6rem; } .checks b { flex-basis: auto; min-width: 2.6rem; } .checks .measured { display: block; padding: 0; }
+  nav { flex-wrap: nowrap; overflow-x: auto; white-space: nowrap; }
+  table { font-size: .78rem; } th, td { padding-right: .35rem; }
   tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .45rem; min-width: 5rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
 [data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }

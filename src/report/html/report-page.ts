@@ -36,14 +36,17 @@ export function formatReportPage(model: ReportModel, library: string): string {
     return formatFigure(plot, place, formatLegend(plot, drawStill !== undefined));
   };
   const [first, ...rest] = model.sections.filter(hasContent);
+  // The answer in words stands before what was checked of it.
+  const answer = first?.title === "" ? (first.lines ?? []) : [];
   const shown = [
-    ...(first === undefined ? [] : [formatSection(first, figure)]),
+    ...(first === undefined ? [] : [formatSection(answer.length === 0 ? first : { ...first, lines: [] }, figure)]),
     formatNotes(model.notes),
     ...rest.map((section) => formatSection(section, figure)),
   ];
   const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
   const body = `${formatHeader(model.name, subtitle)}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
+${formatLines(answer)}
 ${formatChecks(model.checks)}
 ${drawStill === undefined ? NO_SCRIPT : ""}
 <main>
@@ -131,9 +134,9 @@ function formatSection(
   const marks = explainMarks(tables);
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
-    lines.length === 0 ? "" : `<div class="panel">${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>`,
+    formatLines(lines),
     cards.length === 0 ? "" : `<div class="cards${isSummary ? " summary" : ""}">\n${cards.join("\n")}\n</div>`,
-    ...tables.map(foldLong),
+    ...tables.map((table) => foldLong(table, isSummary ? MOST_OPEN_ROWS : MOST_DETAIL_ROWS)),
     marks === "" ? "" : `<p class="note">${marks}</p>`,
   ];
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
@@ -149,15 +152,20 @@ function explainMarks(tables: readonly ModelTable[]): string {
   ].join(" ");
 }
 
-/** Tables with more rows are folded: charts show them better. */
-const MOST_OPEN_ROWS = 40;
+function formatLines(lines: readonly string[]): string {
+  const paragraphs = lines.map((line) => `<p>${escapeHtml(line)}</p>`);
+  return paragraphs.length === 0 ? "" : `<div class="panel">${paragraphs.join("")}</div>`;
+}
 
-function foldLong(table: ModelTable): string {
+/** Tables with more rows are folded: charts show them better. Those of the answer are open longer than details. */
+const MOST_OPEN_ROWS = 40;
+const MOST_DETAIL_ROWS = 12;
+
+/** @param most rows of a table that is open */
+function foldLong(table: ModelTable, most: number): string {
   const { title, rows } = table;
   const text = formatTable(table);
-  return rows.length <= MOST_OPEN_ROWS
-    ? text
-    : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
+  return rows.length <= most ? text : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
 }
 
 function formatPlan(plan: object | undefined): string {

@@ -51,7 +51,7 @@ export function findInLevel(
       : [
           finding(
             isBehind ? UNSENT_LOAD : "load-not-delivered",
-            severityOfMissing(isBehind, result),
+            severityOfMissing(isBehind, result, client !== undefined),
             undelivered,
             ...(isBehind ? ["lower the load, or give the client more cores or hosts"] : []),
           ),
@@ -88,10 +88,15 @@ function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
 /** In a level that is shorter than this, its start and end are a part of the load. */
 const SHORT_SEC = 1;
 
-function severityOfMissing(isBehind: boolean, { outcome, window }: LevelResult): Finding["severity"] {
+/** @param isClientKnown whether another note says that it is the client */
+function severityOfMissing(
+  isBehind: boolean,
+  { outcome, window }: LevelResult,
+  isClientKnown: boolean,
+): Finding["severity"] {
   if (isBehind) return "wrong";
   // The verdict says why a level ended early.
-  return outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
+  return isClientKnown || outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
 }
 
 /** Says how much of the load was delivered. */

@@ -159,8 +159,9 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
         : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
     });
     const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
-    // Where all levels have it, the worst says enough.
-    const isWorst = isWhole && times.length === 0 && others.length > 0 && finding.weight !== undefined;
+    // Where they can be compared, the worst says enough.
+    const isWorst = times.length === 0 && namesOf(group).length > same.length && finding.weight !== undefined;
+    if (isWorst && at > 0) return [];
     const place = isWhole && others.length === 0 ? "" : `${isWorst ? "worst " : ""}at ${joinLevels(same)}: `;
     const [text = "", ...more] = finding.texts;
     // The remedy is said once.

@@ -226,6 +226,15 @@ output tokens/s   ±0.00 %      1     1
   );
 });
 
+test("a comparison of which nothing is decided says what would decide it", () => {
+  const p99 = { "latency.p99": [20 * MS, 28 * MS, 14 * MS] };
+  const open = compareRuns(makeRunSet("a", p99), makeRunSet("b", p99), { precision: 0.05, acceptsWithinRuns: false });
+  assert.equal(
+    judgeComparison([{ comparison: open, limits: [], isAll: false }], false).headline,
+    "1 inconclusive: more runs on each side would show what differs",
+  );
+});
+
 test("a limit at the very change has no number of runs that would decide", () => {
   const wide = compareRuns(
     makeRunSet("a", { throughput: [90, 100, 110] }),

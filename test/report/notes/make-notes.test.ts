@@ -48,6 +48,16 @@ for (const [name, cpuRatio, client] of [
     );
   });
 
+test("a load that a late client did not deliver is a detail, because the client is a note of its own", () => {
+  const late = { cpuRatio: 0.3, coreWaitRatio: 0.5, loopLagMeanNs: 1e6 };
+  const severityOf = (health: object): string | undefined =>
+    notesOf([makeLevel({ level: 8, window: makeWindow({ latenciesNs: spread(100), health }) })]).find(
+      ({ code }) => code === "load-not-delivered",
+    )?.severity;
+  assert.equal(severityOf({ cpuRatio: 0.1 }), "caution");
+  assert.equal(severityOf(late), "detail");
+});
+
 test("notes on gaps and on the client name the metric that they are about", () => {
   const late = { cpuRatio: 0.3, coreWaitRatio: 0.2, loopLagMeanNs: 1e6 };
   const levels = [
@@ -70,7 +80,7 @@ test("notes on gaps and on the client name the metric that they are about", () =
   assert.deepEqual([alone?.code, alone?.metric], ["client-late", "latency"]);
 });
 
-test("the note on the client calls only those levels alike whose client was late for the same reason", () => {
+test("the note on the client says the worst of its levels", () => {
   const waited = (coreWaitRatio: number) => ({ cpuRatio: 0.3, coreWaitRatio, loopLagMeanNs: 1e6 });
   const healths = [waited(0.2), waited(0.1), { cpuRatio: 0.3, loopLagMeanNs: 2e6 }];
   const levels = healths.map((health, index) => makeLevel({ level: index + 1, window: makeWindow({ health }) }));
@@ -78,7 +88,7 @@ test("the note on the client calls only those levels alike whose client was late
   assert.deepEqual(notes[0]?.levels, ["concurrency 1", "concurrency 2", "concurrency 3"]);
   assert.match(
     notes[0]?.text ?? "",
-    /^At concurrency 1: .* for a core 20 % .*\. Likewise at concurrency 2\. At concurrency 3: .*\b2\.00 ms .*late, so times may be too long\.$/,
+    /^Worst at concurrency 1: the client waited for a core 20 % of the time, so times may be too long\. Give it its own core, or lower the load\.$/,
   );
   assert.equal(notes.length, 1);
 });
@@ -342,6 +352,7 @@ const SHAPES = [
   [{ kind: "drift", ratio: -0.1234 }, "a drift of -12 % from the first to the last fifth"],
   [{ kind: "burst", ...SIZE }, "one burst 4.2 s after the start, 300 ms long, of 12 times the rest"],
   [{ kind: "burst", from: 4, to: 6, factor: 0.25 }, "one burst of 0.25 times the rest"],
+  [{ kind: "burst", ...SIZE, factor: 0.94 }, undefined],
   [
     { kind: "start-up", ...SIZE, startNs: 2.9e9, endNs: 3.1e9 },
     "a slow start of 12 times the rest in the first 100 ms",
