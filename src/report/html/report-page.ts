@@ -10,8 +10,15 @@ import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { hasHollow, legendOf } from "../plots/series-look.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
-import { formatDocument, formatFigure, formatHeader, formatPlace, formatScripts, STILL_SCRIPT } from "./page-frame.ts";
-import { createStillDrawer } from "./still-chart.ts";
+import {
+  createStillDrawer,
+  formatDocument,
+  formatFigure,
+  formatHeader,
+  formatPlace,
+  formatScripts,
+  STILL_SCRIPT,
+} from "./page-frame.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
@@ -36,17 +43,17 @@ export function formatReportPage(model: ReportModel, library: string): string {
     return formatFigure(plot, place, formatLegend(plot, drawStill !== undefined));
   };
   const [first, ...rest] = model.sections.filter(hasContent);
-  // The answer in words stands before what was checked of it.
-  const answer = first?.title === "" ? (first.lines ?? []) : [];
+  // What was found, in words, stands before what was checked of it.
+  const found = first?.title === "" ? (first.lines ?? []) : [];
   const shown = [
-    ...(first === undefined ? [] : [formatSection(answer.length === 0 ? first : { ...first, lines: [] }, figure)]),
+    ...(first === undefined ? [] : [formatSection(found.length === 0 ? first : { ...first, lines: [] }, figure)]),
     formatNotes(model.notes),
     ...rest.map((section) => formatSection(section, figure)),
   ];
   const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
   const body = `${formatHeader(model.name, subtitle)}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
-${formatLines(answer)}
+${formatLines(found)}
 ${formatChecks(model.checks)}
 ${drawStill === undefined ? NO_SCRIPT : ""}
 <main>
@@ -157,7 +164,7 @@ function formatLines(lines: readonly string[]): string {
   return paragraphs.length === 0 ? "" : `<div class="panel">${paragraphs.join("")}</div>`;
 }
 
-/** Tables with more rows are folded: charts show them better. Those of the answer are open longer than details. */
+/** Tables with more rows are folded: charts show them better. Details are folded sooner. */
 const MOST_OPEN_ROWS = 40;
 const MOST_DETAIL_ROWS = 12;
 
