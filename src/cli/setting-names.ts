@@ -88,3 +88,25 @@ export function withNames(io: CommandIo, nameOf: NameOf): CommandIo {
 
 /** The front door of scenarios and of Rampart's own commands. */
 export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? sharedNameOf("run", path);
+
+/** Names of the commands whose server is an argument. */
+const NAMES_AT_URL: Readonly<Partial<Record<SettingPath, string>>> = {
+  "inputs.tokenizer": "--tokenizer",
+  "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
+  "target.kind=triton": "rampart triton",
+  "target.model": "--model",
+  "target.shapes": "--shapes",
+  "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
+  "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
+  "target.tls=true": "write https:// before the address",
+  "target.tls=unverified-http": "--insecure",
+  "target.url": "the URL",
+  "target.url=http": "write http:// before the address",
+  "target.url=https": "write https:// before the address",
+  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
+};
+
+/** Returns the names of a command whose server is an argument. */
+export function namesAtUrl(door: "chat" | "llm" | "triton"): NameOf {
+  return (path) => NAMES_AT_URL[path] ?? sharedNameOf(door, path) ?? inScenario(path);
+}

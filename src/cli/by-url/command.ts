@@ -1,5 +1,4 @@
 import { dirname, resolve } from "node:path";
-import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
@@ -15,7 +14,6 @@ import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
 import type { PlanValues } from "../options/place.ts";
-import { sharedNameOf } from "../options/shared-options.ts";
 import { routeTextAroundReports, silent } from "../output-files.ts";
 import { type PlanChanges, planChange } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
@@ -23,7 +21,7 @@ import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { inScenario, withNames } from "../setting-names.ts";
+import { namesAtUrl, withNames } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
 import { findServer } from "./find-server.ts";
 import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
@@ -54,7 +52,7 @@ interface Door {
 
 async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const { kind } = door;
-  const io = withNames(rawIo, namesIn(kind));
+  const io = withNames(rawIo, namesAtUrl(kind.name));
   return explainErrors(command, io, async () => {
     const flags = parseFlags(door.flags, args, 1);
     if (printsHelp(flags, helpPage(door, command), io)) return EXIT.passed;
@@ -162,7 +160,7 @@ class UrlRun {
   private inFlags<T>(run: () => Promise<T>): Promise<T> {
     const { kind } = this.request;
     return run().catch((error: unknown) => {
-      throw inFlags(error, namesIn(kind), FIELDS);
+      throw inFlags(error, namesAtUrl(kind.name), FIELDS);
     });
   }
 
@@ -188,27 +186,6 @@ class UrlRun {
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
-}
-
-/** What settings are called here. */
-const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
-  "inputs.tokenizer": "--tokenizer",
-  "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
-  "target.kind=triton": "rampart triton",
-  "target.model": "--model",
-  "target.shapes": "--shapes",
-  "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
-  "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
-  "target.tls=true": "write https:// before the address",
-  "target.tls=unverified-http": "--insecure",
-  "target.url": "the URL",
-  "target.url=http": "write http:// before the address",
-  "target.url=https": "write https:// before the address",
-  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
-};
-
-function namesIn({ name }: UrlKind): NameOf {
-  return (path) => NAMES[path] ?? sharedNameOf(name, path) ?? inScenario(path);
 }
 
 const FIELDS: FlagsOfFields = [

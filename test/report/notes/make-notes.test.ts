@@ -154,6 +154,8 @@ test("Little's law is a detail where no rate or time is asserted, and after a kn
     [severityOf(failures), severityOf(throughput), severityOf(ASSERTED)],
     ["detail", "caution", "caution"],
   );
+  const failed = { window: makeWindow({ latenciesNs: spread(100), inFlightSumNs: 5e9, failedCount: 50 }) };
+  assert.equal(severityOf(throughput, failed), "detail", "the failures are counted elsewhere");
   const phase = { index: 1, name: "peak", label: "peak" };
   assert.equal(severityOf(throughput, { phase } as Partial<LevelResult>), "detail");
 });
