@@ -66,7 +66,7 @@ function formatRows(findings: readonly NamedFinding[]): string {
 export const FLAGS: readonly Flag[] = commandFlags("doctor", []);
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runDoctorCommand);
+export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: "word" });
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
