@@ -99,3 +99,20 @@ export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? builderOf(pa
 function builderOf(path: SettingPath): string | undefined {
   return path.startsWith(TARGET_KIND) ? `${path.slice(TARGET_KIND.length)}(…)` : undefined;
 }
+
+/** Those of the commands that measure a model. */
+const NAMES_OF_MODELS: Readonly<Partial<Record<SettingPath, string>>> = {
+  ...NAMES_AT_URL,
+  "inputs.tokenizer": "--tokenizer",
+  "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
+  "target.model": "--model",
+  "target.shapes": "--shapes",
+  "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
+  "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
+  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
+};
+
+/** Returns the names of a command that measures a model at an address. */
+export function namesAtUrl(door: "chat" | "llm" | "triton"): NameOf {
+  return (path) => NAMES_OF_MODELS[path] ?? sharedNameOf(door, path) ?? inScenario(path);
+}

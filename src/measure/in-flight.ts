@@ -46,9 +46,15 @@ export function explainLittlesLaw(window: Measurement): string | undefined {
   return `${found}: ${causeOf(window)}`;
 }
 
-function causeOf({ requestCount, failedCount, cancelledCount, openBeforeCount, openAfterCount }: Measurement): string {
+/** Reports whether requests that failed or were cancelled, which reports count themselves, are enough to explain a difference. */
+export function hasManyFailed({ requestCount, failedCount, cancelledCount }: Measurement): boolean {
+  return failedCount + cancelledCount > requestCount * LITTLES_LAW_TOLERANCE_RATIO;
+}
+
+function causeOf(window: Measurement): string {
+  const { failedCount, cancelledCount, openBeforeCount, openAfterCount } = window;
   const others = failedCount + cancelledCount;
-  if (others > requestCount * LITTLES_LAW_TOLERANCE_RATIO)
+  if (hasManyFailed(window))
     return `the ${others} ${plural(others, "request")} that failed or ${plural(others, "was cancelled was", "were cancelled were")} in flight too`;
   if (
     Math.abs(openAfterCount - openBeforeCount) > Math.max(FEW_REQUESTS, 2 * Math.min(openAfterCount, openBeforeCount))

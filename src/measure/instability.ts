@@ -49,6 +49,8 @@ interface InstabilityReport {
   readonly metric?: string;
   /** The likely cause, and whether it was the client. */
   readonly cause: string;
+  /** Both in fewer words: without the windows and their values, and of the client only that it was the limit. */
+  readonly brief: readonly [moved: string, cause: string];
   readonly remedy: Remedy;
 }
 
@@ -65,42 +67,47 @@ export function explainInstability(
   instability: Instability,
   window: Measurement,
   asked: AskedRate | undefined,
-  unit = DEFAULT_THROUGHPUT_UNIT,
 ): InstabilityReport {
   const [metric, ...others] = movedMetrics(instability);
+  const saturation = saturationReason(window);
+  const { why, remedy }: Cause =
+    saturation === undefined
+      ? findCause(instability, window, asked)
+      : { why: clientLimitText(saturation), remedy: "less-load" };
+  const idle = saturation === undefined ? `the client was not the limit (${ofCore(window.health.cpuRatio)}); ` : "";
   return {
-    moved: describeMovement(instability, unit),
+    moved: describeMovement(instability),
     ...(metric === undefined || others.length > 0 ? {} : { metric }),
-    ...explainCause(instability, window, asked),
+    cause: `${idle}${why}`,
+    brief: [describeBriefly(instability), why],
+    remedy,
   };
 }
 
-function explainCause(
-  instability: Instability,
-  window: Measurement,
-  asked: AskedRate | undefined,
-): Pick<InstabilityReport, "cause" | "remedy"> {
+interface Cause {
+  readonly why: string;
+  readonly remedy: Remedy;
+}
+
+/** Finds the likely cause of an unstable level of which the client was not the limit. */
+function findCause(instability: Instability, window: Measurement, asked: AskedRate | undefined): Cause {
   const { windows, toleranceRatio } = instability;
-  const saturation = saturationReason(window);
-  if (saturation !== undefined) return { cause: clientLimitText(saturation), remedy: "less-load" };
-  const idle = `the client was not the limit (${ofCore(window.health.cpuRatio)})`;
   const answeredPerSec = window.requestCount / nsToSec(window.durationNs);
   if (asked !== undefined && isRateMissed(answeredPerSec, asked, window.durationNs, MISSED_RATE_RATIO))
     return {
-      cause: `${idle}; the server answered ${answeredPerSec.toFixed(1)} of ${asked.perSec} requests per second`,
+      why: `the server answered ${answeredPerSec.toFixed(1)} of ${asked.perSec} requests per second`,
       remedy: "less-load",
     };
   const fewest = Math.min(...windows.map(({ requestCount }) => requestCount));
   if (fewest < FEW_REQUESTS)
-    return {
-      cause: `${idle}; a window held as few as ${countOf(fewest, "request")}`,
-      remedy: "longer-windows",
-    };
+    return { why: `a window held as few as ${countOf(fewest, "request")}`, remedy: "longer-windows" };
   const values = windows.map((one) => (isThroughputWorse(instability) ? one.inferPerSec : one.latencyNs));
-  if (isMonotone(values)) return { cause: `${idle}; the values kept moving in one direction`, remedy: "more-trials" };
+  if (isMonotone(values)) return { why: "the values kept moving in one direction", remedy: "more-trials" };
   const worst = Math.max(instability.throughputRatio, instability.isThroughputOnly ? 0 : instability.latencyRatio);
-  if (worst <= 2 * toleranceRatio) return { cause: `${idle}; the values went up and down`, remedy: "wider-tolerance" };
-  return { cause: `${idle}; the values went up and down`, remedy: "longer-windows" };
+  return {
+    why: "the values went up and down",
+    remedy: worst <= 2 * toleranceRatio ? "wider-tolerance" : "longer-windows",
+  };
 }
 
 /** What to change so that the level becomes stable; a sentence without a full stop. */
@@ -134,19 +141,30 @@ function movedMetrics({ throughputRatio, latencyRatio, toleranceRatio, isThrough
   ];
 }
 
-function describeMovement(instability: Instability, unit: string): string {
+function describeMovement(instability: Instability): string {
   const { throughputRatio, latencyRatio, toleranceRatio, trials, windows } = instability;
   const moved = movedMetrics(instability);
   const throughputs = windows.map(({ inferPerSec }) => Number(inferPerSec.toPrecision(5))).join(", ");
   const latencies = windows.map(({ latencyNs }) => formatDurationNs(latencyNs)).join(", ");
   const parts: string[] = [];
   if (moved.includes("throughput"))
-    parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} ${unit})`);
+    parts.push(`throughput moved by ${formatPct(throughputRatio)} (${throughputs} ${DEFAULT_THROUGHPUT_UNIT})`);
   if (moved.includes("latency")) parts.push(`latency moved by ${formatPct(latencyRatio)} (${latencies})`);
   const first = trials - windows.length + 1;
   // Stability needs a minimum number of windows.
   if (parts.length === 0) parts.push("there were too few windows to compare");
   return `over windows ${first} to ${trials} ${parts.join(" and ")}; ${formatPct(toleranceRatio)} is allowed`;
+}
+
+/** Describes what moved: `throughput moved by 82 % and latency by 73 %; 5 % is allowed`. */
+function describeBriefly(instability: Instability): string {
+  const { throughputRatio, latencyRatio, toleranceRatio, trials } = instability;
+  const [first, second] = movedMetrics(instability).map(
+    (name) => [name, formatPct(name === "latency" ? latencyRatio : throughputRatio)] as const,
+  );
+  if (first === undefined) return `${countOf(trials, "window is", "windows are")} too few to compare`;
+  const also = second === undefined ? "" : ` and ${second[0]} by ${second[1]}`;
+  return `${first[0]} moved by ${first[1]}${also}; ${formatPct(toleranceRatio)} is allowed`;
 }
 
 function isMonotone(values: readonly number[]): boolean {

@@ -41,6 +41,8 @@ export interface RateShortfall {
   readonly achieved: string;
   /** How late requests were; undefined when none was. */
   readonly late: string | undefined;
+  /** How many of the requests were more than 1 ms late, 0 to 1. */
+  readonly lateRatio: number;
   /** The likely cause. */
   readonly cause: string;
   /** The resource that was too small: lanes, sequences, the limit on outstanding requests, or the client. */
@@ -72,7 +74,7 @@ export function explainShortfall(window: Measurement, rate: ScheduledRate): Rate
   const achieved = isMissed
     ? `${sent.toFixed(1)} requests/s were sent of the requested ${rate.asked?.perSec}; ${delay}`
     : delay;
-  return { achieved, late, ...causeOf(window, rate) };
+  return { achieved, late, lateRatio, ...causeOf(window, rate) };
 }
 
 function describeDelay(sendDelay: Sketch, lateRatio: number): string {

@@ -45,13 +45,15 @@ export function describeUsers(count: number | string): string {
   return `${count} ${plural(Number(count), "user")}`;
 }
 
-/** Joins the names of levels of one load: `concurrency 1, 2 and 4`, `1 and 4 users`. */
+/** Joins the names of levels of one load: `concurrency 1, 2 and 4`, `1 and 4 users`, `10 and 20 requests/s`. */
 export function joinLevels(names: readonly string[]): string {
   const list = (texts: readonly string[]): string =>
     texts.length <= 1 ? (texts[0] ?? "") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
   const numbersOf = (pattern: RegExp): string[] => names.flatMap((name) => pattern.exec(name)?.[1] ?? []);
   const [concurrency, users] = [numbersOf(/^concurrency (\S+)$/), numbersOf(/^(\S+) users?$/)];
+  const rates = numbersOf(/^(\S+) requests\/s$/);
   if (concurrency.length === names.length) return `concurrency ${list(concurrency)}`;
+  if (rates.length === names.length) return `${list(rates)} requests/s`;
   return users.length === names.length ? describeUsers(list(users)) : list(names);
 }
 

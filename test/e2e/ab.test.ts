@@ -96,6 +96,7 @@ describe("ab(…)", () => {
       JSON.stringify(metric("throughput")),
     );
     assert.match(stdout, /new against old/);
+    assert.doesNotMatch(stdout, /plans differ/, "that the targets differ is what is asked");
     assert.match(stdout, /error rate = 0 % +at all 6 blocks/);
   });
 

@@ -13,6 +13,10 @@ test("it reports what varied, by how much and over which windows", () => {
     explainInstability(both, window, undefined).moved,
     "over windows 8 to 10 throughput moved by 23.4 % (100, 110, 104 infer/s) and latency moved by 40 % (1 ms, 1.4 ms, 1.1 ms); 10 % is allowed",
   );
+  assert.equal(
+    explainInstability(both, window, undefined).brief[0],
+    "throughput moved by 23.4 % and latency by 40 %; 10 % is allowed",
+  );
   const latency = makeInstability({ throughputRatio: 0.05, latencyRatio: 0.4 });
   assert.match(explainInstability(latency, window, undefined).moved, /^over windows 8 to 10 latency moved by 40 % /);
   const asynchronous = makeInstability({ throughputRatio: 0.2, latencyRatio: 0.9, isThroughputOnly: true });
@@ -22,8 +26,9 @@ test("it reports what varied, by how much and over which windows", () => {
 test("too few windows for the stability rule are reported as such", () => {
   const short = makeInstability({ throughputRatio: 0, latencyRatio: 0, trials: 2 });
   const windows = short.windows.slice(0, 2);
-  const { moved } = explainInstability({ ...short, windows }, window, undefined);
+  const { moved, brief } = explainInstability({ ...short, windows }, window, undefined);
   assert.match(moved, /^over windows 1 to 2 there were too few windows to compare/);
+  assert.equal(brief[0], "2 windows are too few to compare");
 });
 
 const steady = { inferPerSec: 100, latencyNs: 1e6, requestCount: 200 };
@@ -91,6 +96,7 @@ for (const [name, change, measured, askedPerSec, cause, remedy] of causes) {
     const asked = askedPerSec === undefined ? undefined : { perSec: askedPerSec, gapDeviationRatio: 0 };
     const report = explainInstability(makeInstability(change), makeWindow(measured), asked);
     assert.match(report.cause, cause);
+    assert.ok(report.cause.endsWith(report.brief[1]) && !report.brief[1].includes("not the limit"), report.brief[1]);
     assert.equal(report.remedy, remedy);
   });
 }

@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
 import { defined } from "../../plan/defined.ts";
-import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";
@@ -16,7 +15,6 @@ import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
 import type { PlanValues } from "../options/place.ts";
-import { sharedNameOf } from "../options/shared-options.ts";
 import { routeTextAroundReports, silent } from "../output-files.ts";
 import { type PlanChanges, planChange } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
@@ -24,7 +22,7 @@ import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { inScenario, NAMES_AT_URL, withNames } from "../setting-names.ts";
+import { namesAtUrl, withNames } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
 import { findServer } from "./find-server.ts";
 import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
@@ -55,7 +53,7 @@ interface Door {
 
 async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const { kind } = door;
-  const io = withNames(rawIo, namesIn(kind));
+  const io = withNames(rawIo, namesAtUrl(kind.name));
   return explainErrors(command, io, async () => {
     const flags = parseFlags(door.flags, args, 1);
     if (printsHelp(flags, helpPage(door, command), io)) return EXIT.passed;
@@ -68,9 +66,8 @@ async function runUrlCommand(door: Door, args: readonly string[], command: strin
       return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
     }
     const { settings, given } = readFlags(kind, flags);
-    const commandLine = `${command} ${args.map(quote).join(" ")}`;
     const run = (values: PlanValues): Promise<number> =>
-      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values }, commandLine);
+      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
     return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
   });
 }
@@ -131,8 +128,8 @@ class UrlRun {
     this.io = io;
   }
 
-  /** Finds out about the server, and measures it. @param commandLine the whole command, to repeat it. Returns the exit code */
-  measure(given: PlanChanges, commandLine: string): Promise<number> {
+  /** Finds out about the server, and measures it. Returns the exit code. */
+  measure(given: PlanChanges): Promise<number> {
     const { settings, flags } = this.request;
     const { save } = settings;
     return this.inFlags(async () => {
@@ -142,7 +139,7 @@ class UrlRun {
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
       const code = await runMadePlan(plan, flags, this.io);
-      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, commandLine, text);
+      if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, text);
       return code;
     });
   }
@@ -166,7 +163,7 @@ class UrlRun {
   private inFlags<T>(run: () => Promise<T>): Promise<T> {
     const { kind } = this.request;
     return run().catch((error: unknown) => {
-      throw inFlags(error, namesIn(kind), FIELDS);
+      throw inFlags(error, namesAtUrl(kind.name), FIELDS);
     });
   }
 
@@ -180,34 +177,18 @@ class UrlRun {
     writeNewScenario(file, text, "--save");
   }
 
-  private sayHowToRepeat({ outputs }: Plan, commandLine: string, scenario: string): void {
+  private sayHowToRepeat({ outputs }: Plan, scenario: string): void {
     const { io } = this;
     const { settings, flags } = this.request;
     registerHeaders(Object.entries(settings.headers));
     const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
     const text =
       settings.save === undefined
-        ? `repeat it with: ${maskText(commandLine)}\nor with this scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
+        ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
     const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
-}
-
-/** What settings are called here. */
-const NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
-  ...NAMES_AT_URL,
-  "inputs.tokenizer": "--tokenizer",
-  "target.apiKeyEnv": "--api-key-env NAME (the environment variable that holds it)",
-  "target.model": "--model",
-  "target.shapes": "--shapes",
-  "target.tls=trusting-grpc": 'tls: { ca: "FILE" } in a scenario',
-  "target.tls=trusting-http": 'tls: { ca: "FILE" } in a scenario',
-  "telemetry.metrics": "metrics: {} to the scenario that --save writes",
-};
-
-function namesIn({ name }: UrlKind): NameOf {
-  return (path) => NAMES[path] ?? sharedNameOf(name, path) ?? inScenario(path);
 }
 
 const FIELDS: FlagsOfFields = [

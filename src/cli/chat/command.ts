@@ -1,5 +1,5 @@
 import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { writeReport } from "../../report/output-file.ts";
@@ -25,6 +25,7 @@ import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
 import { type PlanValues, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
+import { namesAtUrl, withNames } from "../setting-names.ts";
 import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags.ts";
 import { ask, type Question, type TimedResponse } from "./ask.ts";
 import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
@@ -56,7 +57,8 @@ const DEFAULT_QUESTION = "Write one sentence about the sea.";
 export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "word" });
 
 /** Runs `rampart chat`. Returns the exit code. */
-export function runChatCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+export function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+  const io = withNames(rawIo, namesAtUrl("chat"));
   return explainErrors(command, io, async () => {
     const flags = parseFlags(FLAGS, args, 2);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
@@ -95,7 +97,7 @@ export function runChatCommand(args: readonly string[], command: string, io: Com
     const code = report(asked, counted, out);
     if (files.json !== undefined) {
       const response =
-        asked.answered === undefined ? { failure: reasonOf(asked) } : toResponseJson(asked.answered, counted);
+        asked.answered === undefined ? { failure: reasonOf(asked, io) } : toResponseJson(asked.answered, counted);
       const json = { url, model, endpoint, question: text, ...response };
       writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
     }
@@ -111,8 +113,8 @@ function countTokens(text: string, { response }: TimedResponse, tokenizer: Token
 }
 
 /** Returns why a request failed. */
-function reasonOf({ failed, result }: Asked): string {
-  if (result.error !== undefined) return formatRunError(result.error);
+function reasonOf({ failed, result }: Asked, { nameOf }: CommandIo): string {
+  if (result.error !== undefined) return formatRunError(wordError(result.error, nameOf));
   return failed?.failure.message ?? result.failures[0]?.example ?? "it was not answered";
 }
 
@@ -120,7 +122,7 @@ function reasonOf({ failed, result }: Asked): string {
 function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo): number {
   const { answered, result } = asked;
   if (answered === undefined) {
-    io.err(`rampart: ${result.error === undefined ? "the request failed: " : ""}${reasonOf(asked)}\n`);
+    io.err(`rampart: ${result.error === undefined ? "the request failed: " : ""}${reasonOf(asked, io)}\n`);
     return result.error === undefined ? EXIT.unreachable : exitCodeOf(result.error.code);
   }
   io.out(`${formatResponse(answered, counted)}\n`);

@@ -66,12 +66,12 @@ function formatRows(findings: readonly NamedFinding[]): string {
 export const FLAGS: readonly Flag[] = commandFlags("doctor", []);
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runDoctorCommand);
+export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: "word" });
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 0);
+    const flags = parseFlags(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { load, files } = readAsked(flags);
     const host = thisHost();
@@ -121,11 +121,22 @@ function readAsked(flags: FlagValues): { readonly load: AskedLoad; readonly file
 }
 
 function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host" | "port"> {
-  const text = flags.text("url");
+  const named = flags.text("url");
+  const [text = named] = flags.positionals;
   if (text === undefined) return {};
+  if (named !== undefined && named !== text)
+    problems.push(problem("conflict", "--url", "the argument is an address too", "Give one of them.", named));
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
   if (url === null || url.hostname === "") {
-    problems.push(problem("invalid-value", "--url", "is not an address", "Write host:port or http://host:port.", text));
+    problems.push(
+      problem(
+        "invalid-value",
+        named === undefined ? "the URL" : "--url",
+        "is not an address",
+        "Write host:port or http://host:port.",
+        text,
+      ),
+    );
     return {};
   }
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
@@ -134,12 +145,12 @@ function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host"
 
 function helpPage(command: string): HelpPage {
   return {
-    usage: [`${command} [options]`],
+    usage: [`${command} [URL] [options]`],
     about: [
       "Looks at this host before a measurement: clock, timers, cores, limits and caches, and how many requests per second it can send, which takes a few seconds. Each line is ok, a warning (numbers can be distorted, or requests can fail) or a problem (the asked load is impossible), with what to do; unknown is what this system does not report.",
     ],
     flags: FLAGS,
-    examples: [`${command} --url gpu-host:8000 --users 2000`],
+    examples: [`${command} gpu-host:8000 --users 2000`],
     exitCodes: "0 no problem, 65 a problem, 64 a mistake in the options, 74 the findings could not be written.",
   };
 }

@@ -171,8 +171,8 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
   if (few.length === 0) return undefined;
   const which = few.length === 2 ? "each side has one run" : `${few[0]} has one run`;
   if (!hasVerdicts(comparison))
-    return `${which}, which cannot say whether a change is more than chance: for verdicts give 2 runs on each side at least, better 5 (repeat in a scenario, or several files)`;
-  return `${which}: nothing is known about how runs differ; the intervals rest on the requests within a run, and lack the variation between runs. Runs needed: 2 on each side at least, 5 or more to show small differences`;
+    return `${which}, so a change may be chance: give 2 runs on each side at least, better 5 (repeat in a scenario, or several files)`;
+  return `${which}, so the intervals lack how runs differ: give 2 runs on each side at least, better 5`;
 }
 
 /**

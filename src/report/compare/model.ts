@@ -63,6 +63,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     ),
     notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
+    hasStillCharts: true,
     suites: [toSuite(own, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
     origin: "",
   };

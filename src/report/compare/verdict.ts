@@ -122,6 +122,8 @@ function describeChanges(sides: readonly ComparedSides[]): string {
       return `${metric.metric.label} ${formatChange(metric.change)}${place}`;
     });
   const counts = summarizeVerdicts(metrics.map(({ metric }) => metric));
+  if (metrics.length > 0 && metrics.every(({ metric }) => metric.verdict === "inconclusive"))
+    return `${counts}: more runs on each side would show what differs`;
   if (names.length === 0) return counts;
   const which = `${names.join(", ")}${worse.length > MOST_NAMED ? ", …" : ""}`;
   return counts.replace(/^\d+ worse/, (text) => `${text} (${which})`);

@@ -9,7 +9,7 @@ const DARK =
 export const PAGE_STYLE = `
 :root { ${LIGHT} }
 :root[data-theme="dark"] { ${DARK} }
-@media (prefers-color-scheme: dark) { :root:not([data-theme]) { ${DARK} } }
+@media screen and (prefers-color-scheme: dark) { :root:not([data-theme]) { ${DARK} } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1500px; padding: .8rem clamp(.7rem, 3vw, 2rem) 3rem; background: var(--ground); color: var(--text);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -53,6 +53,9 @@ figcaption { font-weight: 600; padding: 0 .5rem; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
 figcaption:has(+ .legend) { max-width: none; }
 .chart { height: 360px; width: 100%; margin-top: -1.5rem; }
+.still { container-type: inline-size; } .still svg { display: block; width: 100%; height: auto; } .still svg:not(.narrow) { display: none; }
+@container (min-width: 460px) { .still .narrow { display: none; } .still svg.middle { display: block; } }
+@container (min-width: 740px) { .still svg.middle { display: none; } .still svg.broad { display: block; } }
 .note { color: var(--faint); margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }
@@ -78,8 +81,9 @@ pre { overflow: auto; max-height: 32rem; font-size: .8rem; margin: .6rem 0 0; }
 summary { cursor: pointer; color: var(--faint); font-size: .88rem; }
 footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
 @media (max-width: 600px) {
-  .checks .measured { display: block; padding: 0; }
-  table { font-size: .8rem; } th, td { padding-right: .45rem; }
+  .panel { padding: .55rem .6rem; } .checks b { flex-basis: auto; min-width: 2.6rem; } .checks .measured { display: block; padding: 0; }
+  nav { flex-wrap: nowrap; overflow-x: auto; white-space: nowrap; }
+  table { font-size: .78rem; } th, td { padding-right: .35rem; }
   tbody th:first-child { position: sticky; left: 0; background: var(--panel); padding-right: .45rem; min-width: 5rem; max-width: 40vw; white-space: normal; overflow-wrap: break-word; }
 }
 [data-print] body { max-width: 700px; padding: 0; } [data-print] figcaption, [data-print] .legend { max-width: none; } [data-print] .cards { grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); } [data-print] header button, [data-print] nav, [data-print] .plan { display: none; }
@@ -94,70 +98,4 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
   th, td { padding: .12rem .35rem .12rem 0; } td { white-space: normal; } td.figure { white-space: nowrap; } td small { white-space: normal; font-size: 8px; }
   td.long, th.long { min-width: 0; }
 }
-`;
-
-/** Draws the plots of a page, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
-export const PAGE_SCRIPT = `
-"use strict";
-(() => {
-  const { themes, options } = JSON.parse(document.getElementById("data").textContent);
-  for (const [name, theme] of Object.entries(themes)) echarts.registerTheme(name, theme);
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  let theme = system.matches ? "dark" : "light";
-  // Functions cannot be in JSON, so options have their names.
-  const formats = {
-    percentile: (nines) => {
-      const value = typeof nines === "object" ? Number(nines.value) : nines;
-      return Number((100 * (1 - 10 ** -value)).toFixed(Math.max(1, Math.ceil(value) - 1))) + " %";
-    },
-  };
-  for (const { xAxis } of options)
-    for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
-      if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
-  const power = (value) => String(Number((10 ** value).toPrecision(3)));
-  for (const { yAxis } of options)
-    for (const axis of [yAxis ?? []].flat())
-      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
-  const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
-    // Sharp on paper, and drawn at once.
-    const chart = echarts.init(place, theme, { renderer: "svg" });
-    chart.setOption(options[Number(place.dataset.plot)]);
-    return chart;
-  });
-  const show = (name) => {
-    theme = name;
-    document.documentElement.dataset.theme = name;
-    for (const chart of charts) chart.setTheme(name);
-  };
-  document.documentElement.dataset.theme = theme;
-  system.addEventListener("change", ({ matches }) => show(matches ? "dark" : "light"));
-  document.getElementById("theme").addEventListener("click", () => show(theme === "dark" ? "light" : "dark"));
-  const sizes = new ResizeObserver(() => { for (const chart of charts) chart.resize(); });
-  for (const chart of charts) sizes.observe(chart.getDom());
-  for (const button of document.querySelectorAll("[data-series]"))
-    button.addEventListener("click", () => {
-      const chart = echarts.getInstanceByDom(button.closest("figure").querySelector("[data-plot]"));
-      button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-      chart.dispatchAction({ type: "legendToggleSelect", name: button.dataset.series });
-    });
-  // Paper is white, has its own width, and nothing on it opens.
-  let before;
-  addEventListener("beforeprint", () => {
-    before = { theme, folds: [...document.querySelectorAll("details:not(.plan):not([open])")] };
-    for (const fold of before.folds) fold.open = true;
-    document.documentElement.dataset.print = "";
-    show("light");
-    for (const chart of charts) {
-      chart.setOption({ toolbox: { show: false } });
-      chart.resize();
-      chart.getZr().flush();
-    }
-  });
-  addEventListener("afterprint", () => {
-    for (const fold of before.folds) fold.open = false;
-    delete document.documentElement.dataset.print;
-    show(before.theme);
-    for (const chart of charts) chart.setOption({ toolbox: { show: true } });
-  });
-})();
 `;

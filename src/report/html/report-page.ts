@@ -1,4 +1,3 @@
-import { maskSecrets } from "../../plan/secrets.ts";
 import { countOf, plural } from "../../plan/units.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { escapeHtml } from "../markup.ts";
@@ -10,9 +9,16 @@ import type { Plot } from "../plot.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { hasHollow, legendOf } from "../plots/series-look.ts";
-import { THEMES } from "../plots/themes.ts";
 import { timeLineHeightPx } from "../plots/time-line-option.ts";
-import { PAGE_SCRIPT, PAGE_STYLE } from "./page-style.ts";
+import {
+  createStillDrawer,
+  formatDocument,
+  formatFigure,
+  formatHeader,
+  formatPlace,
+  formatScripts,
+  STILL_SCRIPT,
+} from "./page-frame.ts";
 
 /** A report as one HTML file that works without network, server or other files. */
 
@@ -30,26 +36,37 @@ const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which i
 export function formatReportPage(model: ReportModel, library: string): string {
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
-  const place = (plot: Plot, isSummary: boolean): string =>
-    formatPlace(plot, plots.indexOf(plot), heightOf(plot, isSummary));
+  const drawStill = model.hasStillCharts === true ? createStillDrawer(library) : undefined;
+  const figure = (plot: Plot, isSummary: boolean): string => {
+    const height = heightOf(plot, isSummary);
+    const place = drawStill?.(plot, height ?? USUAL_PX) ?? formatPlace(plot, plots.indexOf(plot), height);
+    return formatFigure(plot, place, formatLegend(plot, drawStill !== undefined));
+  };
   const [first, ...rest] = model.sections.filter(hasContent);
+  // What was found, in words, stands before what was checked of it.
+  const found = first?.title === "" ? (first.lines ?? []) : [];
   const shown = [
-    ...(first === undefined ? [] : [formatSection(first, place)]),
+    ...(first === undefined ? [] : [formatSection(found.length === 0 ? first : { ...first, lines: [] }, figure)]),
     formatNotes(model.notes),
-    ...rest.map((section) => formatSection(section, place)),
+    ...rest.map((section) => formatSection(section, figure)),
   ];
   const subtitle = [model.subject, ...model.setup].filter((text) => text !== "").join(" · ");
   const body = `${formatHeader(model.name, subtitle)}
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
+${formatLines(found)}
 ${formatChecks(model.checks)}
-${NO_SCRIPT}
+${drawStill === undefined ? NO_SCRIPT : ""}
 <main>
 ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
-  const options = plots.map((plot) => toChartOption(plot, "page"));
-  return formatDocument(`${model.name}: ${verdict.name}`, body, formatScripts(options, library));
+  const scripts = (): string =>
+    formatScripts(
+      plots.map((plot) => toChartOption(plot, "page")),
+      library,
+    );
+  return formatDocument(`${model.name}: ${verdict.name}`, body, drawStill === undefined ? scripts() : STILL_SCRIPT);
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -115,18 +132,18 @@ function fold(count: number, summary: string, content: string): string {
   return count === 0 ? "" : `<details><summary>${escapeHtml(summary)}</summary>${content}</details>`;
 }
 
-/** @param place formats the place of a chart */
+/** @param figure formats a chart */
 function formatSection(
   { id, title, isSummary, tables, charts, lines = [] }: Section,
-  place: (plot: Plot, isSummary: boolean) => string,
+  figure: (plot: Plot, isSummary: boolean) => string,
 ): string {
-  const cards = charts.map((plot) => formatFigure(plot, place(plot, isSummary), formatLegend(plot)));
+  const cards = charts.map((plot) => figure(plot, isSummary));
   const marks = explainMarks(tables);
   const parts = [
     title === "" ? "" : `<h2>${escapeHtml(title)}</h2>`,
-    lines.length === 0 ? "" : `<div class="panel">${lines.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}</div>`,
+    formatLines(lines),
     cards.length === 0 ? "" : `<div class="cards${isSummary ? " summary" : ""}">\n${cards.join("\n")}\n</div>`,
-    ...tables.map(foldLong),
+    ...tables.map((table) => foldLong(table, isSummary ? MOST_OPEN_ROWS : MOST_DETAIL_ROWS)),
     marks === "" ? "" : `<p class="note">${marks}</p>`,
   ];
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
@@ -142,15 +159,20 @@ function explainMarks(tables: readonly ModelTable[]): string {
   ].join(" ");
 }
 
-/** Tables with more rows are folded: charts show them better. */
-const MOST_OPEN_ROWS = 40;
+function formatLines(lines: readonly string[]): string {
+  const paragraphs = lines.map((line) => `<p>${escapeHtml(line)}</p>`);
+  return paragraphs.length === 0 ? "" : `<div class="panel">${paragraphs.join("")}</div>`;
+}
 
-function foldLong(table: ModelTable): string {
+/** Tables with more rows are folded: charts show them better. Details are folded sooner. */
+const MOST_OPEN_ROWS = 40;
+const MOST_DETAIL_ROWS = 12;
+
+/** @param most rows of a table that is open */
+function foldLong(table: ModelTable, most: number): string {
   const { title, rows } = table;
   const text = formatTable(table);
-  return rows.length <= MOST_OPEN_ROWS
-    ? text
-    : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
+  return rows.length <= most ? text : fold(rows.length, `${title === "" ? "Table" : title}: ${rows.length} rows`, text);
 }
 
 function formatPlan(plan: object | undefined): string {
@@ -159,15 +181,19 @@ function formatPlan(plan: object | undefined): string {
 }
 
 const SUMMARY_PX = 280;
+/** That of charts without a height of their own; the style of the page has it too. */
+const USUAL_PX = 360;
 
 /** Returns the height of a chart. @param isSummary lower, so that it is seen without scrolling */
 function heightOf(plot: Plot, isSummary: boolean): number | undefined {
   return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
 }
 
-function formatLegend(plot: Plot): string {
+/** @param isStill whether series cannot be switched off */
+function formatLegend(plot: Plot, isStill: boolean): string {
   const entries = legendOf(plot).map(({ name, color, isDashed }) => {
     const line = `<i style="border-color:${color}${isDashed ? ";border-style:dashed" : ""}"></i>`;
+    if (isStill) return `<span>${line}${escapeHtml(name)}</span>`;
     return `<button type="button" aria-pressed="true" data-series="${escapeHtml(name)}">${line}${escapeHtml(name)}</button>`;
   });
   if (hasHollow(plot)) entries.push(`<span><i class="hollow"></i>hollow: uncertain</span>`);
@@ -213,61 +239,4 @@ function formatValue(cell: Cell, { quantity }: Column, unit: TimeUnit | undefine
   return at === 0
     ? `<th scope="row"${look}>${escapeHtml(text)}${small}</th>`
     : `<td${look}>${escapeHtml(text)}${small}</td>`;
-}
-
-/** Also prevents the page from loading anything if a text of the run injects an address. */
-const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
-
-/** Formats the scripts that draw the plots of a page. @param library ECharts' code */
-function formatScripts(options: readonly object[], library: string): string {
-  // Only data is masked: a secret may be a word of the scripts.
-  const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
-  return `<script type="application/json" id="data">${escapeJson(data)}</script>
-<script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>${PAGE_SCRIPT}</script>`;
-}
-
-/** Formats an HTML file, without secrets. @param scripts from {@link formatScripts} */
-function formatDocument(title: string, body: string, scripts: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<title>${maskSecrets(escapeHtml(title))}</title>
-<style>${PAGE_STYLE}</style>
-</head>
-<body>
-${maskSecrets(body)}
-${scripts}
-</body>
-</html>
-`;
-}
-
-/** Formats the head of a page. */
-function formatHeader(title: string, subtitle: string): string {
-  return `<header>
-<div><h1>${escapeHtml(title)}</h1><p>${escapeHtml(subtitle)}</p></div>
-<button id="theme" type="button" aria-label="Light or dark">◐</button>
-</header>`;
-}
-
-/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page */
-function formatPlace({ title }: Plot, index: number, heightPx: number | undefined): string {
-  const style = heightPx === undefined ? "" : ` style="height:${heightPx}px"`;
-  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
-}
-
-/** Formats a chart with its title and notes. @param place where it is drawn */
-function formatFigure({ title, notes, isWide }: Plot, place: string, legend = ""): string {
-  const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
-  const wide = isWide === true ? ' class="wide"' : "";
-  return `<figure${wide}><figcaption>${escapeHtml(title)}</figcaption>${legend}${place}${text}</figure>`;
-}
-
-/** Escapes JSON so that it cannot end its script element. */
-function escapeJson(json: string): string {
-  return json.replaceAll("<", "\\u003c");
 }

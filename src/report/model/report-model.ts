@@ -21,6 +21,8 @@ export interface ReportModel {
   readonly notes: readonly Note[];
   /** In reading order; the first one answers the question that was asked. */
   readonly sections: readonly Section[];
+  /** Whether a page shows its charts as pictures, so that it is small and needs no script: for charts of a few points. Default: false. */
+  readonly hasStillCharts?: boolean;
   /** The same without a table, where there is one level. */
   readonly single?: SingleLevel | undefined;
   /** What passed and what did not, one by one, as CI systems count it: a suite for each run, and one for the checks of several. */

@@ -9,7 +9,6 @@ import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 import type { Severity } from "../model/report-model.ts";
@@ -52,7 +51,7 @@ export function findInLevel(
       : [
           finding(
             isBehind ? UNSENT_LOAD : "load-not-delivered",
-            severityOfMissing(isBehind, result),
+            severityOfMissing(isBehind, result, client !== undefined),
             undelivered,
             ...(isBehind ? ["lower the load, or give the client more cores or hosts"] : []),
           ),
@@ -89,10 +88,15 @@ function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
 /** In a level that is shorter than this, its start and end are a part of the load. */
 const SHORT_SEC = 1;
 
-function severityOfMissing(isBehind: boolean, { outcome, window }: LevelResult): Finding["severity"] {
+/** @param isClientKnown whether another note says that it is the client */
+function severityOfMissing(
+  isBehind: boolean,
+  { outcome, window }: LevelResult,
+  isClientKnown: boolean,
+): Finding["severity"] {
   if (isBehind) return "wrong";
   // The verdict says why a level ended early.
-  return outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
+  return isClientKnown || outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
 }
 
 /** Says how much of the load was delivered. */
@@ -116,8 +120,9 @@ function finding(code: string, severity: Severity, ...texts: string[]): Finding 
 
 function findInstability(whole: Plan, plan: Plan, result: LevelResult): Finding<Text>[] {
   const { repeats, isLatencyUnstable } = result;
-  const why = whyUnstable(plan, result, shownUnitOf(whole.target, (result.window.tokens?.count ?? 0) > 0));
-  const texts = why === undefined ? [] : [`not stable: ${why.moved}`, why.cause, why.advice];
+  const why = whyUnstable(plan, result);
+  const [moved, cause] = why?.brief ?? ["", ""];
+  const texts = why === undefined ? [] : [`not stable: ${moved}`, cause, why.advice];
   const metric = why?.metric === undefined ? {} : { metric: why.metric };
   return [
     ...(why === undefined ? [] : [{ code: "not-stable", severity: "wrong", texts, ...metric } as const]),
@@ -173,10 +178,11 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   const shortfall = whyLate({ ...prepared, plan }, result);
   if (shortfall === undefined) return [];
   // The delivered load has the rates.
-  const { late, cause, bound } = shortfall;
+  const { late, lateRatio, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
   const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
-  return texts.length === 0 ? [] : [{ code: "sent-late", severity: "caution", metric: "scheduledLatency", texts }];
+  const own = { code: "sent-late", severity: "caution", metric: "scheduledLatency" } as const;
+  return texts.length === 0 ? [] : [{ ...own, texts, kind: `late ${bound}`, weight: lateRatio }];
 }
 
 /** A smaller part of the time is noise. */

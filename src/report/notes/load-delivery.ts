@@ -105,11 +105,11 @@ function askedRate({ load }: Plan, level: number): AskedRate | undefined {
 
 /**
  * Says what varied in a level that did not become stable, the likely cause, and in a sentence without a full stop what to change; undefined when it
- * did. @param unit of throughput. Default: perf_analyzer's
+ * did.
  */
-export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult, unit?: string) {
+export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult) {
   if (instability === undefined) return undefined;
-  const { remedy, ...found } = explainInstability(instability, window, askedRate(plan, level), unit);
+  const { remedy, ...found } = explainInstability(instability, window, askedRate(plan, level));
   return { ...found, advice: describeRemedy(remedy, plan.measurement.mode) };
 }
 

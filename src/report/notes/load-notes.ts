@@ -1,6 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { gapRatio } from "../../measure/completion-gaps.ts";
-import { explainLittlesLaw } from "../../measure/in-flight.ts";
+import { explainLittlesLaw, hasManyFailed } from "../../measure/in-flight.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
 import { MISSED_RATIO } from "../../measure/rate-shortfall.ts";
@@ -60,10 +60,12 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
     ["unfinished-ramp", "caution", describeUnfinishedRamp(plan, level)],
     // It makes throughput wrong, which is read where nothing is asserted.
     ["cold-start", whole.assertions.length === 0 ? "caution" : ofRates, start],
-    // A load that was not delivered is another note, which says more. A phase begins with the requests of the one before.
+    // A load that was not delivered is another note, which says more, and so are failures. A phase begins with the requests of the one before.
     [
       "littles-law",
-      isSteady && isAsserted(whole, ["rate", "time"]) && !isUndelivered ? "caution" : "detail",
+      isSteady && isAsserted(whole, ["rate", "time"]) && !isUndelivered && !hasManyFailed(level.window)
+        ? "caution"
+        : "detail",
       start === undefined ? describeImbalance(plan, level) : undefined,
     ],
     ["short-level", ofRates, isNoted ? describeResolution(plan, level) : undefined],
@@ -109,7 +111,7 @@ function describeStart({ load, measurement: { mode } }: Plan, { unit, window }: 
   }
   const lost = openBeforeCount > 0 || sentCount === 0 ? 0 : openAfterCount / sentCount;
   if (lost <= LOST_RATIO) return undefined;
-  return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Put a warmup(…) before it`;
+  return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Warm up first`;
 }
 
 /** With fewer rounds or arrivals, one more or less is more than a few percent of throughput. */

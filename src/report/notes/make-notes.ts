@@ -152,7 +152,6 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
     const same = namesOf(placed.filter(isSame));
     const others = namesOf(placed).filter((name) => !same.includes(name));
     const isWhole = isEverywhere && causes.length === 1;
-    const place = isWhole && others.length === 0 ? "" : `at ${joinLevels(same)}: `;
     const times = placed.flatMap((one) => {
       const { when } = one.finding;
       return when === undefined || isSame(one)
@@ -160,10 +159,15 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
         : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
     });
     const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
+    // Where they can be compared, the worst says enough.
+    const isWorst = times.length === 0 && namesOf(group).length > same.length && finding.weight !== undefined;
+    if (isWorst && at > 0) return [];
+    const place = isWhole && others.length === 0 ? "" : `${isWorst ? "worst " : ""}at ${joinLevels(same)}: `;
     const [text = "", ...more] = finding.texts;
     // The remedy is said once.
     const own = more.filter((one) => at === 0 || !texts.includes(one));
-    return [`${place}${text}`, ...own, ...(times.length + others.length === 0 ? [] : [`likewise ${rest}`])];
+    const isAll = isWorst || times.length + others.length === 0;
+    return [`${place}${text}`, ...own, ...(isAll ? [] : [`likewise ${rest}`])];
   });
   return {
     code,

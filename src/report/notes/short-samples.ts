@@ -58,8 +58,8 @@ export function findShortSamples(
 /** Samples that are worth more than this part of their number say enough, whatever their shape is. */
 const WORTH_RATIO = 0.5;
 
-const WARM_UP = "Warm up before: put a warmup(…) before the load";
-const SETTLE = `${WARM_UP}. If the drift remains in a longer run, it is the server's`;
+const WARM_UP = "Warm up first";
+const SETTLE = `${WARM_UP}; a drift that remains is the server's`;
 
 /** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one. */
 function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
@@ -79,11 +79,15 @@ function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undef
   };
 }
 
+/** A burst whose mean is nearer to the rest is no size to speak of. */
+const LEAST_FACTOR = 1.1;
+
 /** Describes a burst, a slow start or a drift, with its size and time: `one burst of 12 times the rest`; undefined without one. @param startNs start of what was measured */
 export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
   if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
   if (shape.kind === "drift")
     return `a drift of ${withSign(shape.ratio, formatPct(Math.abs(shape.ratio), 2))} from the first to the last fifth`;
+  if (Math.max(shape.factor, 1 / shape.factor) < LEAST_FACTOR) return undefined;
   const size = `${Number(shape.factor.toPrecision(2))} times the rest`;
   const time = timeOfShape(shape, startNs);
   if (shape.kind === "start-up")

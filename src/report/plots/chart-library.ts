@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { EChartsOption } from "echarts";
-import { groundOf, THEMES } from "./themes.ts";
+import { THEMES, themeColors } from "./themes.ts";
 
 /** ECharts as text: pages embed it, and the same text draws SVG files here. */
 
@@ -43,7 +43,7 @@ export function createSvgPainter(library: string): SvgPainter {
   return (option, width, height) => {
     const chart = init(null, THEMES.light, { renderer: "svg", ssr: true, width, height });
     try {
-      chart.setOption({ ...option, backgroundColor: groundOf("light") });
+      chart.setOption({ ...option, backgroundColor: themeColors("light").panel });
       // Attributes for scripts, which a picture does not have: half of its bytes.
       const svg = chart.renderToSVGString().replaceAll(/ ecmeta_\w+="[^"]*"/g, "");
       return `<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`;

@@ -12,15 +12,13 @@ import { drawXy } from "./xy-option.ts";
 /** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
 
 /** Top of the axes: below the toolbar of a page, and below the title and legend of a picture. */
-const TOPS_PX = { page: 34, alone: 64 } as const;
+const TOPS_PX = { page: 34, still: 14, alone: 64 } as const;
 
-/** Converts a plot to an ECharts option. @param place on a page, which has its title and legend; or alone */
-export function toChartOption(plot: Plot, place: "page" | "alone"): EChartsOption {
-  const drawn = drawPlot(plot, TOPS_PX[place], place === "page");
-  return {
-    animation: false,
-    ...(place === "page" ? { ...TOOLS, ...drawn } : { ...titleOf(plot), ...makeStill(drawn) }),
-  };
+/** Converts a plot to an ECharts option. @param place on a page, which has its title and legend, drawn by its script or as a picture; or alone */
+export function toChartOption(plot: Plot, place: keyof typeof TOPS_PX): EChartsOption {
+  const drawn = drawPlot(plot, TOPS_PX[place], place !== "alone");
+  const shown = place === "page" ? { ...TOOLS, ...drawn } : makeStill(drawn);
+  return { animation: false, ...(place === "alone" ? titleOf(plot) : {}), ...shown };
 }
 
 /** Removes interactivity. */

@@ -56,9 +56,9 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-
 /** ECharts themes by name. */
 export const THEMES: Readonly<Record<ThemeName, object>> = { light: makeTheme("light"), dark: makeTheme("dark") };
 
-/** Returns the background color of a theme. */
-export function groundOf(name: ThemeName): string {
-  return COLORS[name].panel;
+/** Returns the colors of a theme besides those of series. */
+export function themeColors(name: ThemeName): Colors & { readonly hollow: string } {
+  return { ...COLORS[name], hollow: HOLLOW };
 }
 
 function makeTheme(name: ThemeName): object {

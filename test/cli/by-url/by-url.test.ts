@@ -141,9 +141,8 @@ describe("rampart llm", () => {
           JSON.stringify([knee, levels.map(({ level }) => level)]),
         );
         assert.match(result.text, /^throughput stops growing at \d users?: the lowest load that reaches 90 %/m);
-        assert.match(result.text, /^repeat it with: .*llm http:\/\/127\.0\.0\.1:\d+ --isl 20 /m);
         // The scenario that is printed does the same.
-        const [, scenario = ""] = result.text.split("or with this scenario, which --save FILE.ts writes:\n\n");
+        const [, scenario = ""] = result.text.split("the same as a scenario, which --save FILE.ts writes:\n\n");
         assert.match(scenario, /^ {2}\/\/ Throughput stops growing at the knee: ends two levels above it\.$/m);
         writeFileSync(join(folder, "printed.ts"), scenario);
         const again = await runInFolder(folder, ["run", "printed.ts", "--dry-run"]);
@@ -439,7 +438,7 @@ describe("both", () => {
     const json = await run("--users", "1", "--requests", "5", "--json", "-");
     assert.equal(json.code, 0, json.err);
     assert.equal((JSON.parse(json.out) as { name: string }).name, "simple");
-    assert.match(json.err, /^repeat it with: /m);
+    assert.match(json.err, /^the same as a scenario, which --save /m);
     const dry = await run("--gpus", "2", "--dry-run");
     const plan = JSON.parse(dry.out) as { load: { search: string }; capacity: object };
     assert.deepEqual([dry.code, plan.load.search, plan.capacity], [0, "knee", { gpuCount: 2 }]);

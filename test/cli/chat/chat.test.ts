@@ -161,6 +161,14 @@ describe("rampart chat", () => {
     assert.match(err, /the request failed: .*out of memory/);
   });
 
+  test("names the option of a key that is missing", async () => {
+    const locked = await startAnsweringServer((response) => response.writeHead(401).end("no key"));
+    const { code, err } = await runRampart(["chat", locked.url]);
+    locked.close();
+    assert.equal(code, 69, err);
+    assert.match(err, /401.*give it with --api-key-env NAME/);
+  });
+
   test("writes the response with its times and counts as JSON", async () => {
     answer = (response) => stream(response, [delta("Deep"), delta(" blue"), delta("."), usage(9, 3), "[DONE]"], 1000);
     const { code, out, err } = await chat("Hi", "--tokenizer", "o200k_base", "--json", "-");

@@ -389,4 +389,13 @@ describe("rampart doctor", () => {
     assert.equal(out, "");
     for (const name of ["--rate", "--users", "--url", "--xyz"]) assert.ok(err.includes(`rampart: ${name}: `), err);
   });
+
+  test("takes the server as its argument, as other commands do, and only one", async () => {
+    const bad = await runDoor(["doctor", "http://", "--rate", "0"]);
+    assert.equal(bad.code, 64);
+    assert.match(bad.err, /^rampart: the URL: is not an address \(got http:\/\/\)/m);
+    const two = await runDoor(["doctor", "localhost:1", "--url", "localhost:2"]);
+    assert.equal(two.code, 64);
+    assert.match(two.err, /^rampart: --url: the argument is an address too/m);
+  });
 });

@@ -11,7 +11,7 @@ import { type ChangeLimit, type ComparedSides, judgeLimit } from "../../../src/r
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { levelChanges, runCurves } from "../../../src/report/compare/run-curves.ts";
 import { judgeComparison } from "../../../src/report/compare/verdict.ts";
-import { formatReportPage } from "../../../src/report/html/report-page.ts";
+import { formatPage, formatReportPage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
 import { createComparisonSchema } from "../../../src/report/schema/comparison.ts";
@@ -248,9 +248,8 @@ metric             change   base   new
 throughput         +100 %    1/s   2/s
 output tokens/s   ±0.00 %      1     1
 
-  note  Each side has one run, which cannot say whether a change is more than
-        chance: for verdicts give 2 runs on each side at least, better 5 (repeat
-        in a scenario, or several files).
+  note  Each side has one run, so a change may be chance: give 2 runs on each
+        side at least, better 5 (repeat in a scenario, or several files).
   … 1 more note: -v
 `,
   );
@@ -260,6 +259,15 @@ output tokens/s   ±0.00 %      1     1
     textOf(modelOf({ comparison: single, limits })),
     /^throughput +\+100 % +1\/s +2\/s$/m,
     "beside a limit too",
+  );
+});
+
+test("a comparison of which nothing is decided says what would decide it", () => {
+  const p99 = { "latency.p99": [20 * MS, 28 * MS, 14 * MS] };
+  const open = compareRuns(makeRunSet("a", p99), makeRunSet("b", p99), { precision: 0.05, acceptsWithinRuns: false });
+  assert.equal(
+    judgeComparison([{ comparison: open, limits: [], isAll: false }], false).headline,
+    "1 inconclusive: more runs on each side would show what differs",
   );
 });
 
@@ -326,7 +334,11 @@ test("a level without a metric on both sides has no heading", () => {
   const searched = comparison.levels.map((level) => ({ ...level, label: "search", metrics: [] }));
   const parts = { ...sides, comparison: { ...comparison, levels: [...searched, ...comparison.levels] } };
   const model = modelOf(parts);
-  for (const text of [textOf(model), formatMarkdownReport(model), formatReportPage(model, "")]) {
+  for (const text of [
+    textOf(model),
+    formatMarkdownReport(model),
+    formatReportPage({ ...model, hasStillCharts: false }, ""),
+  ]) {
     assert.ok(!text.includes("search for the highest load"), text);
     assert.ok(text.includes("concurrency 4"), text);
   }
@@ -345,14 +357,17 @@ test("Markdown has tables that hold whatever names are", () => {
   assert.match(text, /\| mean latency \| worse \| \+20\.0 % \| .* \| 10\.0 ms \| 12\.0 ms \|/);
 });
 
-test("HTML is one page without references, and escapes names", () => {
-  const text = formatReportPage(modelOf(), "");
+test("HTML is one page without references, and escapes names", async () => {
+  const text = await formatPage(modelOf());
   assert.match(text, /^<!doctype html>/);
   assert.ok(!/src=|href="(?!#)|https?:|@import|url\((?!#)/.test(text.replaceAll(/ xmlns(:xlink)?="[^"]*"/g, "")));
   assert.ok(text.includes("base_&lt;1&gt;.json") && !text.includes("<1>"));
   assert.match(text, /prefers-color-scheme: dark/);
   assert.match(text, /<td class="worse">worse<\/td>/);
-  assert.equal(text.match(/ data-plot=/g)?.length, 2, "the changes and all runs");
+  assert.equal(text.match(/ class="still"/g)?.length, 2, "the changes and all runs");
+  const still = text.replaceAll(/<script>[\s\S]*?<\/script>/g, "");
+  assert.equal(still.match(/<svg class="(narrow|middle|broad)"/g)?.length, 2 * 3, "the charts need no script");
+  assert.ok(text.length < 100_000, `the page has ${text.length} characters`);
   for (const tag of ["section", "table", "tbody", "tr", "td", "li", "ul", "p"])
     assert.equal(
       text.match(new RegExp(`<${tag}[ >]`, "g"))?.length,
@@ -457,9 +472,9 @@ test("a value that its run marks is hollow in the chart of all runs", () => {
   );
 });
 
-test("the page begins with the verdict and the limits", () => {
-  const text = formatReportPage(modelOf(), "");
-  const [verdict, check, chart, table] = ["<b>FAILED</b>", "<b>fail</b>", " data-plot=", "<table"].map((part) =>
+test("the page begins with the verdict and the limits", async () => {
+  const text = await formatPage(modelOf());
+  const [verdict, check, chart, table] = ["<b>FAILED</b>", "<b>fail</b>", 'class="still"', "<table"].map((part) =>
     text.indexOf(part),
   );
   assert.ok(

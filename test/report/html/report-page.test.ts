@@ -124,6 +124,35 @@ const words = fc
   .tuple(fc.string({ maxLength: 6 }), fc.constantFrom(...MARKUP), fc.string({ maxLength: 6 }))
   .map((parts) => parts.join(""));
 
+test("the answer in words is above what was checked, and long tables of details are folded", () => {
+  const table = {
+    title: "each",
+    columns: [{ key: "k", title: "k", quantity: "count", dropOrder: 0 }],
+    rows: Array.from({ length: 20 }, (_, value) => [{ value }]),
+  } as const;
+  const html = formatReportPage(
+    {
+      ...EMPTY,
+      checks: [{ state: "pass", text: "the check", measured: "" }],
+      sections: [
+        sectionOf({ id: "answer", title: "", isSummary: true, lines: ["the answer"], tables: [table] }),
+        sectionOf({ id: "more", title: "More", isSummary: false, tables: [table] }),
+      ],
+    },
+    LIBRARY,
+  );
+  const places = ["the answer", "the check", '<section id="answer">'].map((text) => html.indexOf(text));
+  assert.deepEqual(
+    places.toSorted((a, b) => a - b),
+    places,
+  );
+  assert.ok(places.every((place) => place > 0));
+  assert.equal(html.split("the answer").length, 2, "it is said once");
+  const [summary = "", details = ""] = html.slice(places[2]).split('<section id="more">');
+  assert.doesNotMatch(summary, /<summary>/);
+  assert.match(details, /<summary>each: 20 rows<\/summary>/);
+});
+
 test("texts of servers and users are texts, wherever they are", () => {
   fc.assert(
     fc.property(words, (text) => {

@@ -75,7 +75,7 @@ const STARTS: readonly (readonly [
     "a schedule that begins with nothing in flight",
     ...([rate, "request-rate"] as const),
     { ...responses(80, 0.2e9), sentCount: 100, openAfterCount: 20, inFlightSumNs: 18e9 },
-    /^the load began with nothing in flight, so throughput is up to 20 % too low\. Put a warmup/,
+    /^the load began with nothing in flight, so throughput is up to 20 % too low\. Warm up first/,
   ],
   [
     "a schedule that continues",

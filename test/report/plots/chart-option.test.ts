@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Plot, TimeLinePlot, XyPlot } from "../../../src/report/plot.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import { colorsOf, legendOf } from "../../../src/report/plots/series-look.ts";
-import { groundOf, MEANING_COLORS, PALETTE, THEMES } from "../../../src/report/plots/themes.ts";
+import { MEANING_COLORS, PALETTE, THEMES, themeColors } from "../../../src/report/plots/themes.ts";
 import { timeLineHeightPx } from "../../../src/report/plots/time-line-option.ts";
 
 /** What keeps the texts of charts readable on a page. */
@@ -48,7 +48,7 @@ test("every line has a contrast of 3:1 at least on a light and on a dark page", 
   const shades = colorsOf(Array.from({ length: 41 }, (_, index) => ({ shade: index / 40 })));
   const weak = [...PALETTE, ...Object.values(MEANING_COLORS), ...shades].flatMap((color) =>
     (["light", "dark"] as const).flatMap((theme) => {
-      const [dim = 0, bright = 0] = [color, groundOf(theme)].map(luminanceOf).sort((a, b) => a - b);
+      const [dim = 0, bright = 0] = [color, themeColors(theme).panel].map(luminanceOf).sort((a, b) => a - b);
       const contrast = (bright + 0.05) / (dim + 0.05);
       return contrast >= 3 ? [] : [`${color} on ${theme}: ${contrast.toFixed(2)}`];
     }),
