@@ -10,7 +10,7 @@ import { METRIC_KEYS, reportedMetrics } from "../src/measure/metrics/catalogue.t
 import { listMetrics } from "../src/report/live/metric-list.ts";
 import { toPageState } from "../src/report/live/watch/watch-page.ts";
 import { measuredColumns } from "../src/report/model/level-columns.ts";
-import { comparisonJsonSchema, reportJsonSchema, sweepJsonSchema } from "../src/report/schema/json-schema.ts";
+import { publishedSchema } from "../src/report/schema/json-schema.ts";
 import { scenarioJsonSchema } from "../src/scenario/data/json-schema.ts";
 import { GUIDES } from "./guides/blocks.ts";
 import { makePlan } from "./plan/make-plan.ts";
@@ -85,7 +85,7 @@ function listOutputNames(): ReadonlySet<string> {
   const ofPage = listMetrics(snapshot).map(({ name }) =>
     name.replace(/^rampart\./, "").replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase()),
   );
-  const schemas = [reportJsonSchema(), comparisonJsonSchema(), sweepJsonSchema()];
+  const schemas = [publishedSchema("report"), publishedSchema("comparison"), publishedSchema("sweep")];
   const all = [...schemas.flatMap(fieldsOf), ...keysOf(toPageState(makePlan(), snapshot)), ...columns, ...ofPage];
   return new Set(all.flatMap((name) => [name, name.replace(UNIT, "")]));
 }

@@ -213,7 +213,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
           title: "req/min",
           quantity: "rate",
           dropOrder: 1,
-          cell: ({ metrics }) => ({ value: 60 * (readMetric(metrics, "throughput")?.value ?? 0) }),
+          cell: ({ metrics }) => ({ value: 60 * (readerOf(metrics)("throughput")?.value ?? 0) }),
         },`,
       },
     ],

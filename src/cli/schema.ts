@@ -1,10 +1,5 @@
 import { problem, UserError } from "../plan/problem.ts";
-import {
-  comparisonJsonSchema,
-  reportJsonSchema,
-  scenariosJsonSchema,
-  sweepJsonSchema,
-} from "../report/schema/json-schema.ts";
+import { publishedSchema } from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
@@ -27,19 +22,19 @@ interface PublishedSchema {
 export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   report: {
     summary: "the JSON report of rampart run and rampart http (--json)",
-    load: reportJsonSchema,
+    load: () => publishedSchema("report"),
   },
   comparison: {
     summary: "the JSON of a comparison, and of ab (rampart compare --json)",
-    load: comparisonJsonSchema,
+    load: () => publishedSchema("comparison"),
   },
   sweep: {
     summary: "the JSON of a sweep, and of perTarget (rampart run --sweep --json)",
-    load: sweepJsonSchema,
+    load: () => publishedSchema("sweep"),
   },
   scenarios: {
     summary: "the JSON of several scenarios (rampart run a.ts b.ts --json)",
-    load: scenariosJsonSchema,
+    load: () => publishedSchema("scenarios"),
   },
   scenario: {
     summary: "a scenario in YAML or JSON (rampart run x.yaml)",

@@ -86,15 +86,9 @@ describe("a stored report", () => {
     await inFolder(files, async (folder) => {
       for (const [args, message] of [
         [["nothing.json"], /nothing\.json: cannot be read: there is no such file/],
-        [
-          ["v9.json"],
-          /v9\.json: is a report of version 9, and this Rampart reads version 3\. Use the Rampart that wrote it/,
-        ],
-        [["v2.json"], /v2\.json: is a report of version 2, and this Rampart reads version 3/],
-        [
-          ["sweep.json"],
-          /sweep\.json: is a report of version 7, and this Rampart reads version 2\. Use the Rampart that wrote it/,
-        ],
+        [["v9.json"], /v9\.json: .* version 9, .* version 3\b/],
+        [["v2.json"], /v2\.json: .* version 2, .* version 3\b/],
+        [["sweep.json"], /sweep\.json: .* version 7, .* version 2\b/],
         [["sweep2.json"], /sweep2\.json: is not the JSON of a run/],
         [
           ["compare.json"],

@@ -1,7 +1,7 @@
 import type { Direction, MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
-import type { Metric, Quantity } from "./metric.ts";
+import type { Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";
 
 /**
@@ -154,22 +154,6 @@ export function nameMetric(metric: MetricPlan): string {
   const of = name === undefined ? metric.key : `${metric.key}.${name}`;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
   return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
-}
-
-/** Percentiles of metrics that are listed one by one. */
-const LISTED_PERCENTILES = [50, 90, 99];
-
-/** Lists the metrics of some entries, with all statistics that they have. Of those that need more than a key, none. */
-export function listPlans(isWanted: (entry: Metric) => boolean): MetricPlan[] {
-  return METRIC_KEYS.flatMap((key): MetricPlan[] => {
-    const entry = findEntry(key) as Metric;
-    if (entry.isOfReports === true || entry.isCustom === true || key === "goodput" || !isWanted(entry)) return [];
-    if (entry.statistics === undefined) return [{ key }];
-    const statistics = entry.statistics.flatMap((one): readonly Statistic[] =>
-      one === "percentiles" ? LISTED_PERCENTILES : [one],
-    );
-    return statistics.map((statistic) => ({ key, statistic }));
-  });
 }
 
 /** Returns a metric by its name; undefined for unknown names. */

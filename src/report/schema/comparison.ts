@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { count, described, type Parts, unitSchema } from "./parts.ts";
-import { createReportSchema, noteSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { createReportSchema, noteSchema, verdictEntries } from "./report-schema.ts";
 
 /**
  * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
@@ -35,9 +35,7 @@ export function createComparisonSchema(object: typeof v.object = v.object) {
   return object({
     version: v.literal(COMPARISON_VERSION),
     verdict: object({
-      name: v.picklist(VERDICT_NAMES),
-      headline: described(v.string(), "One sentence that says why, without a full stop."),
-      reasons: reasonsSchema(parts),
+      ...verdictEntries(parts),
       exitCode: count(),
     }),
     notes: described(v.array(noteSchema(parts)), "What a reader should know about the numbers."),

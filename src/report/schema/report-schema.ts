@@ -109,7 +109,7 @@ export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "meas
 const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
 /** Why something did not pass. */
-export function reasonsSchema({ object }: Parts) {
+function reasonsSchema({ object }: Parts) {
   const reason = object({
     state: v.picklist(REASON_ORDER),
     code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
@@ -123,12 +123,20 @@ export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonl
   return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
-/** How the runs ended. */
-function verdictSchema({ object }: Parts) {
-  return object({
-    name: v.picklist(VERDICT_NAMES),
+/** The entries of a verdict. @param of what it is the worst of; absent: of one run or comparison */
+export function verdictEntries(parts: Parts, of?: string) {
+  const name = v.picklist(VERDICT_NAMES);
+  return {
+    name: of === undefined ? name : described(name, `The worst of all ${of}.`),
     headline: described(v.string(), "One sentence that says why, without a full stop."),
-    reasons: reasonsSchema({ object }),
+    reasons: reasonsSchema(parts),
+  };
+}
+
+/** How the runs ended. */
+function verdictSchema(parts: Parts) {
+  return parts.object({
+    ...verdictEntries(parts),
     exitCode: v.exactOptional(
       described(count(), "Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf."),
     ),

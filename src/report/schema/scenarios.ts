@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type ComparisonJson, createComparisonSchema } from "./comparison.ts";
 import { count, described } from "./parts.ts";
-import { createReportSchema, type ReportJson, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { createReportSchema, type ReportJson, verdictEntries } from "./report-schema.ts";
 import { createSweepSchema, type SweepJson } from "./sweep.ts";
 
 /**
@@ -32,9 +32,7 @@ export function createScenariosSchema(object: typeof v.object = v.object) {
     version: v.literal(SCENARIOS_VERSION),
     kind: v.literal("scenarios"),
     verdict: object({
-      name: described(v.picklist(VERDICT_NAMES), "The worst of all scenarios."),
-      headline: described(v.string(), "One sentence that says why, without a full stop."),
-      reasons: reasonsSchema({ object }),
+      ...verdictEntries({ object }, "scenarios"),
       exitCode: described(count(), "The gravest of all scenarios."),
     }),
     startedAt: v.pipe(v.string(), v.isoTimestamp()),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { count, described } from "./parts.ts";
-import { createReportSchema, reasonsSchema, VERDICT_NAMES } from "./report-schema.ts";
+import { createReportSchema, verdictEntries } from "./report-schema.ts";
 
 /**
  * Rampart's JSON of a sweep, and of targets with loads of their own. A later version of Rampart may add fields; `version` changes when a field is
@@ -26,11 +26,7 @@ export function createSweepSchema(object: typeof v.object = v.object) {
       "targets: the points are targets with loads of their own, which were measured at the same time.",
     ),
     name: described(v.string(), "The scenario's name."),
-    verdict: object({
-      name: described(v.picklist(VERDICT_NAMES), "The worst of all points."),
-      headline: described(v.string(), "One sentence that says why, without a full stop."),
-      reasons: reasonsSchema({ object }),
-    }),
+    verdict: object(verdictEntries({ object }, "points")),
     pointCount: described(count(), "Number of points that were asked for."),
     points: described(
       v.array(object({ values, report: createReportSchema(object) })),

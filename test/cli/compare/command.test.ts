@@ -290,10 +290,7 @@ describe("files that cannot be compared", () => {
       await inFolder({ "a.json": failed(1, version), "b.json": failed(2) }, async (folder) => {
         const { code, text } = await runInFolder(folder, ["compare", "a.json", "b.json"]);
         assert.equal(code, 64, text);
-        assert.match(
-          text,
-          new RegExp(`a\\.json: is a report of version ${shown}, and this Rampart reads version ${REPORT_VERSION}`),
-        );
+        assert.match(text, new RegExp(`a\\.json: .* version ${shown}, .* version ${REPORT_VERSION}`));
       });
     });
 

@@ -8,7 +8,7 @@ import { ExtractedTally } from "../../../src/measure/extracted-tally.ts";
 import { addReading, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
 import { findEntry, METRIC_KEYS } from "../../../src/measure/metrics/catalogue.ts";
 import type { MeasuredPart } from "../../../src/measure/metrics/metric.ts";
-import { listPlans, nameMetric } from "../../../src/measure/metrics/metric-names.ts";
+import { nameMetric } from "../../../src/measure/metrics/metric-names.ts";
 import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import { GAUGE_KEYS } from "../../../src/measure/metrics/server-gauges.ts";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
@@ -20,6 +20,7 @@ import type { ModelTable, ReportModel } from "../../../src/report/model/report-m
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { readMetric } from "../../../src/report/schema/read-metrics.ts";
 import { completionsAt, makeDelta, makeWindow } from "../../measure/make-window.ts";
+import { listMetrics } from "../../measure/metrics/list-metrics.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
 import { makeLevel, makeResult } from "../make-result.ts";
@@ -105,7 +106,7 @@ function allMetrics(): MetricPlan[] {
     (statistic): MetricPlan => ({ key: "extracted", name: "score", statistic }),
   );
   const share: MetricPlan = { key: "extractedShare", name: "label", text: "cat" };
-  return [...listPlans(() => true), ...scores, share, DERIVED];
+  return [...listMetrics(), ...scores, share, DERIVED];
 }
 
 test("each entry of the catalogue with a value is in the JSON, and comparisons read it back", () => {

@@ -5,12 +5,7 @@ import { runSchemaCommand } from "../../../src/cli/schema.ts";
 import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { toPageState } from "../../../src/report/live/watch/watch-page.ts";
-import {
-  comparisonJsonSchema,
-  reportJsonSchema,
-  scenariosJsonSchema,
-  sweepJsonSchema,
-} from "../../../src/report/schema/json-schema.ts";
+import { publishedSchema } from "../../../src/report/schema/json-schema.ts";
 import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
@@ -114,10 +109,10 @@ function findUnitless(
 }
 
 test("every number has its unit in its name, in a field unit beside it, or is a count", () => {
-  assert.deepEqual([...new Set(findUnitless(reportJsonSchema() as Schema, ""))], []);
-  assert.deepEqual([...new Set(findUnitless(comparisonJsonSchema() as Schema, ""))], []);
-  assert.deepEqual([...new Set(findUnitless(sweepJsonSchema() as Schema, ""))], []);
-  assert.deepEqual([...new Set(findUnitless(scenariosJsonSchema() as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(publishedSchema("report") as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(publishedSchema("comparison") as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(publishedSchema("sweep") as Schema, ""))], []);
+  assert.deepEqual([...new Set(findUnitless(publishedSchema("scenarios") as Schema, ""))], []);
   const number = { type: "number" };
   const wrong = { properties: { speed: number, timeMs: number, unit: {}, value: number, at: { anyOf: [{}, number] } } };
   assert.deepEqual(findUnitless(wrong, ""), [".speed", ".at"]);
@@ -159,7 +154,7 @@ function findRates({ anyOf = [], items, additionalProperties, properties = {} }:
 
 test("a rate that is a metric has the name of the metric everywhere", () => {
   const known = new Set(reportedMetrics().map(({ name }) => name));
-  const others = findRates(reportJsonSchema() as Schema).filter((name) => !known.has(name));
+  const others = findRates(publishedSchema("report") as Schema).filter((name) => !known.has(name));
   assert.deepEqual([...new Set(others)].sort(), OTHER_RATES);
 });
 
@@ -175,21 +170,21 @@ test("the names of metrics are unique and have their units, or are numbers of to
 test("rampart schema comparison prints the schema of a comparison", async () => {
   const io = captureIo();
   assert.equal(await runSchemaCommand(["comparison"], "rampart schema", io.io), 0);
-  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(comparisonJsonSchema())));
+  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("comparison"))));
   assert.match(io.out, /"\$id": "urn:rampart:comparison:2"/);
 });
 
 test("rampart schema sweep prints the schema of a sweep", async () => {
   const io = captureIo();
   assert.equal(await runSchemaCommand(["sweep"], "rampart schema", io.io), 0);
-  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(sweepJsonSchema())));
+  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("sweep"))));
   assert.match(io.out, /"\$id": "urn:rampart:sweep:2"/);
 });
 
 test("rampart schema scenarios prints the schema of several scenarios", async () => {
   const io = captureIo();
   assert.equal(await runSchemaCommand(["scenarios"], "rampart schema", io.io), 0);
-  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(scenariosJsonSchema())));
+  assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("scenarios"))));
   assert.match(io.out, /"\$id": "urn:rampart:scenarios:1"/);
 });
 
@@ -197,7 +192,7 @@ test("rampart schema report prints the schema with its version", async () => {
   const io = captureIo();
   assert.equal(await runSchemaCommand(["report"], "rampart schema", io.io), 0);
   const schema = JSON.parse(io.out) as Record<string, unknown>;
-  assert.deepEqual(schema, JSON.parse(JSON.stringify(reportJsonSchema())));
+  assert.deepEqual(schema, JSON.parse(JSON.stringify(publishedSchema("report"))));
   assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   assert.equal(schema["$id"], "urn:rampart:report:3");
 });
