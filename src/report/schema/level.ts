@@ -145,7 +145,7 @@ function measuredEntries(parts: Parts) {
     delayedByLimit: optional(object({ requests: count(), longestMs: v.number() })),
     sent: count(),
     sendingSec: optional(
-      described(v.number(), "Time in which requests were due, where that is shorter than durationSec."),
+      described(v.number(), "Time in which requests were due, where that is not durationSec."),
     ),
     load: object(deliveryEntries()),
     inFlight: object({
