@@ -147,9 +147,7 @@ function measuredEntries(parts: Parts) {
     delayed: described(count(), "Requests sent more than 1 ms later than due."),
     delayedByLimit: optional(object({ count: count(), longestMs: v.number() })),
     sent: count(),
-    sendingSec: optional(
-      described(v.number(), "Time in which requests were due, where that is shorter than durationSec."),
-    ),
+    sendingSec: optional(described(v.number(), "Time in which requests were due, where that is not durationSec.")),
     load: object(deliveryEntries()),
     inFlight: object({
       mean: v.number(),
