@@ -286,6 +286,8 @@ const FILE_TABLES = [
   "report/read/runs/read-runs.ts",
   "wizard/goals/goals.ts",
   "cli/perf-analyzer/options/table.ts",
+  "cli/perf-analyzer/kinds/kinds.ts",
+  "mock/services/table.ts",
 ];
 /** Each front door has its names of settings at the same place, and `compile/bundle.ts` replaces the declarations. */
 const UNMERGED = /setting-names\.ts →|^cli\/types\/declarations\.ts/;

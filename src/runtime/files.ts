@@ -50,16 +50,6 @@ export function noteOpenedFiles(): () => string[] {
   };
 }
 
-/** Returns the maximum number of open files and sockets of this process; undefined when the system does not report it. */
-export function openFileLimit(): number | undefined {
-  try {
-    const limit = /^Max open files\s+(\d+)/m.exec(fileSystem().readFileSync("/proc/self/limits", "utf8"))?.[1];
-    return limit === undefined ? undefined : Number(limit);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether this process currently cannot open another file. */
 export function isOutOfFiles(): boolean {
   const { closeSync, openSync } = fileSystem();

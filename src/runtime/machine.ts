@@ -136,8 +136,23 @@ function addressSpaceBytes(read: ReadSystemFile): number {
 }
 
 function limitOf(read: ReadSystemFile, name: string): number {
-  const text = new RegExp(`^${name}\\s+(\\d+)`, "m").exec(read("/proc/self/limits") ?? "")?.[1];
-  return text === undefined ? Number.POSITIVE_INFINITY : Number(text);
+  return readLimit(name, read)?.limit ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Reads a limit of this process, such as `Max open files`, and to how much its user can raise it. Infinity: no limit. Undefined when the
+ * system does not report it. @param read default: the system's own files
+ */
+export function readLimit(
+  name: string,
+  read: ReadSystemFile = readSystemFile,
+): { readonly limit: number; readonly hardLimit: number } | undefined {
+  const [, limit, hardLimit] =
+    new RegExp(`^${name}\\s+(\\S+)\\s+(\\S+)`, "m").exec(read("/proc/self/limits") ?? "") ?? [];
+  const toNumber = (text: string): number => (text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text));
+  return limit === undefined || hardLimit === undefined
+    ? undefined
+    : { limit: toNumber(limit), hardLimit: toNumber(hardLimit) };
 }
 
 /**

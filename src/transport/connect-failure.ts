@@ -1,4 +1,5 @@
-import { isOutOfFiles, openFileLimit } from "../runtime/files.ts";
+import { isOutOfFiles } from "../runtime/files.ts";
+import { readLimit } from "../runtime/machine.ts";
 import type { Failure } from "./failure.ts";
 
 const REFUSED = "Connection refused";
@@ -71,8 +72,8 @@ function isFileLimitReached(error: Error | undefined, message: string): boolean 
 }
 
 function describeFileLimit(): string {
-  const limit = openFileLimit();
-  const most = limit === undefined ? "" : `: this process may have ${limit} open`;
+  const { limit = Number.POSITIVE_INFINITY } = readLimit("Max open files") ?? {};
+  const most = Number.isFinite(limit) ? `: this process may have ${limit} open` : "";
   return `this host, not the server, ran out of file descriptors${most}. Raise the limit (ulimit -n), or lower the load`;
 }
 

@@ -1,4 +1,5 @@
 import { formatCount } from "../../plan/units.ts";
+import { readLimit } from "../../runtime/machine.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
 import { type AskedLoad, type Check, type Finding, impossible, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
@@ -24,15 +25,15 @@ function connectionsOf({ concurrency, protocol }: AskedLoad): number | undefined
 }
 
 function checkOpenFiles(host: Host, load: AskedLoad): Finding {
-  const text = /^Max open files\s+(\S+)\s+(\S+)/m.exec(host.read("/proc/self/limits") ?? "");
-  if (text === null) return unknown("this system does not report the limit on open files");
-  const [limit, hard] = [toLimit(text[1]), toLimit(text[2])];
+  const read = readLimit("Max open files", (path) => host.read(path));
+  if (read === undefined) return unknown("this system does not report the limit on open files");
+  const { limit, hardLimit } = read;
   const connections = connectionsOf(load);
-  const values = { limit: finite(limit), hardLimit: finite(hard), connections };
+  const values = { limit: finite(limit), hardLimit: finite(hardLimit), connections };
   const most = Math.max(0, limit - OTHER_FILES);
   if (connections !== undefined && connections > most) {
     const fix =
-      hard - OTHER_FILES >= connections
+      hardLimit - OTHER_FILES >= connections
         ? `Run ulimit -n ${connections + OTHER_FILES} first`
         : `Raise the limit for this user (nofile in /etc/security/limits.conf, or --ulimit nofile=${connections + OTHER_FILES} of a container)`;
     return impossible(
@@ -42,10 +43,6 @@ function checkOpenFiles(host: Host, load: AskedLoad): Finding {
     );
   }
   return ok(`${describeLimit(limit)} open files: enough for ${describeLimit(most)} connections`, values);
-}
-
-function toLimit(text = ""): number {
-  return text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
 }
 
 /** JSON has no infinity. */
