@@ -196,9 +196,7 @@ function sayIfEntryWaits(entry: string): void {
   const look = async (): Promise<void> => {
     if (isDefined) return;
     const hasEnded = await Promise.race([
-      toUrl(entry)
-        .then(importEntry)
-        .then(() => true),
+      toUrl(entry).then(importEntry).then(hasDefault),
       new Promise((resolve) => setTimeout(resolve, EVALUATED_MS, false).unref()),
     ]);
     if (!hasEnded) process.stderr.write(`rampart: ${entry}: ${describeLoading(LOAD_LIMITS.noticeMs)}\n`);
@@ -265,6 +263,15 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
     return EXIT_INTERNAL;
   });
   process.exit(code);
+}
+
+/** Whether what a module exports has been evaluated. Deno imports a module that still waits, and its exports throw. */
+function hasDefault(loaded: { default?: unknown } | undefined): boolean {
+  try {
+    return loaded === undefined || !("default" in loaded) || loaded.default !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Imports the main module again; undefined when that fails, and without a file. Importing a module resolves after its evaluation. */

@@ -71,7 +71,15 @@ export function naturalSchema(): Schema<number> {
 
 /** Returns the schema of text that is not empty. @param hint how to correct what is no text. Default: unknown */
 export function nameSchema(what: string, hint: Hint<unknown> = () => undefined): Schema<string> {
-  return v.pipe(withHint(v.string(`must be ${what}`), hint), v.nonEmpty(`must be ${what}`));
+  return v.pipe(withHint(v.string(`must be ${what}`), hint), v.nonEmpty(`must be ${what}`), isSet());
+}
+
+/** Refuses a text into which a variable without a value was put: `Bearer ${process.env.KEY}`. */
+export function isSet() {
+  return v.check(
+    hinted((text: string) => !/(?:^|[\s/:@=])undefined(?=$|[\s/:?])/.test(text), "Give it a value."),
+    "has a variable in it that is not set",
+  );
 }
 
 /** Returns the schema of a JMESPath expression. */

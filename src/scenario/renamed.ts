@@ -28,6 +28,10 @@ const OWN_LOADS: Meant = [
   "load: perTarget({ a: hold(16), b: rate(50) }), beside the target",
   "load: { perTarget: { a: { hold: { concurrency: 16 } }, b: { rate: { perSec: 50 } } } }, beside the target",
 ];
+const PHASES: Meant = [
+  'load: [ramp(1, 16, { over: "1 min" }), hold(16, { for: "1 min" })]',
+  "load: [{ ramp: { from: 1, to: 16, over: 1 min } }, { hold: { concurrency: 16, for: 1 min } }]",
+];
 const KNEE: Meant = [
   'load: steps([1, 2, 4, 8, 16, 32], { until: "knee" })',
   "load: { steps: { levels: [1, 2, 4, 8, 16, 32], until: knee } }",
@@ -116,6 +120,8 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["scenarios", HOLD],
   ["rps", RATE],
   ["startRate", RATES],
+  ["phases", PHASES],
+  ["arrivalRate", RATE],
   ["timeUnit", "the rate in requests per second, without timeUnit"],
   ["preAllocatedVUs", MOST],
   ["maxVUs", MOST],
@@ -140,10 +146,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["burstiness", BURSTS],
   ["arrivalSmoothness", BURSTS],
   ["maxConcurrency", MOST],
-  ["numSessions", TURNS],
-  ["conversationNum", TURNS],
-  ["conversationTurnMean", TURNS],
-  ["turns", TURNS],
+  ...["numSessions", "conversationNum", "conversationTurnMean", "turns"].map((name) => [name, TURNS] as const),
   ["prefixPromptLength", "prefix: { count: 10, tokens: 100 }"],
   ["numPrefixPrompts", "prefix: { count: 10, tokens: 100 }"],
   ["sharedSystemPromptLength", "systemTokens: 100"],
@@ -172,9 +175,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxTokens", "osl: 128"],
   ["numPrompts", "count: 100"],
   ["numDatasetEntries", "count: 100"],
-  ["isl", PROMPTS],
-  ["osl", PROMPTS],
-  ["prompts", PROMPTS],
+  ...["isl", "osl", "prompts"].map((name) => [name, PROMPTS] as const),
   ["inputFile", ['inputs: input.prompts({ file: "x.jsonl" })', "inputs: { prompts: { file: x.jsonl } }"]],
   ["extraInputs", "extra: { temperature: 0 } in input.prompts(…)"],
   ["randomSeed", "seed: 0"],
@@ -331,6 +332,12 @@ function findOption(keys: readonly string[]): Meant | undefined {
   const name = toCamelCase(keys.at(-1) ?? "");
   const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : (keys.at(-2) ?? "scenario");
   return OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
+}
+
+/** Returns a hint for code as one for data; undefined for a hint that is not one of these. */
+export function hintForData(hint: string): string | undefined {
+  const found = [...OPTIONS.values()].find((meant) => formatMeant(meant, "code") === hint);
+  return found === undefined ? undefined : formatMeant(found, "data");
 }
 
 /** Returns what to write for a field that is missing; undefined when there is no example. @param keys its path */

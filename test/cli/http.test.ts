@@ -127,6 +127,11 @@ describe("rampart http", () => {
     assert.deepEqual([got?.text, got?.headers["content-type"]], ['{"s":1}\n', "application/json"]);
   });
 
+  test("asks for no TLS of an address with http://, also when any certificate is accepted", async () => {
+    const { code, err } = await runRampart(["http", server.url.replace(/^(?:http:\/\/)?/, "http://"), "-k", "-n", "2"]);
+    assert.equal(code, 0, err);
+  });
+
   test("sends at a rate, with a JSON report on standard output", async () => {
     const args = [
       "http",

@@ -175,7 +175,7 @@ describe("rampart run refuses", () => {
     [
       "a function with its old name, of all that there is",
       'import * as rampart from "rampart";\nrampart.requestRate(1, 2);\n',
-      /x\.ts(:\d+)*: does not load: .*requestRate.*Write rateRamp\(10, 500\)/m,
+      /x\.ts(:\d+)*: does not load: .*requestRate.*Write rate\(100\), or rateRamp\(10, 500\)/m,
     ],
     [
       "a builder with a typing error in its import",

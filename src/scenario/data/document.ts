@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
 import { formatKeys, messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
-import { CODE_HINT, exampleOf, renamedOption } from "../renamed.ts";
+import { CODE_HINT, exampleOf, hintForData } from "../renamed.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
 /** The text of a scenario in YAML or JSON, and where its parts stand. */
@@ -99,7 +99,8 @@ function placeProblem(found: Problem, document: Document, positionAt: (offset: n
 function hintInData({ path, hint }: Problem): Problem["hint"] {
   if (typeof path !== "string") return hint;
   const keys = path.split(".");
-  if (hint === renamedOption(keys)) return renamedOption(keys, "data") ?? hint;
+  const ofData = hintForData(String(hint));
+  if (ofData !== undefined) return ofData;
   if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
   return String(hint).startsWith(CODE_HINT) ? "" : hint;
 }

@@ -4,7 +4,7 @@ import { durationHint } from "../../plan/nearest-name.ts";
 import { flagSchema, hinted, recordSchema, type Schema, withHint } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
-import { nameSchema } from "../fields.ts";
+import { isSet, nameSchema } from "../fields.ts";
 import { landing } from "./target-field.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
@@ -26,7 +26,7 @@ export function latencySchema(): Schema<MockLatency> {
 
 /** Returns the schema of optional headers. */
 export function headersSchema() {
-  const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"));
+  const value = v.pipe(v.string("must be text"), v.regex(/^[^\r\n\0]*$/, "must not contain a line break"), isSet());
   return v.optional(
     recordSchema(
       v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header's name, such as X-Team")),

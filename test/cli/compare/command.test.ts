@@ -73,6 +73,18 @@ describe("exit codes", () => {
       65,
       /FAIL {2}p99 > \+5% +\+10\.0 %/,
     ],
+    [
+      "a limit on a change for the better passes a regression, and says so",
+      [BASE, WORSE, "--fail-if", "throughput > +5%"],
+      0,
+      /^rampart: --fail-if 'throughput > \+5%' is broken by a change for the better; a regression is 'throughput < -5%'$/m,
+    ],
+    [
+      "as does one on a latency that falls",
+      [BASE, WORSE, "--fail-if", "p99 < -5%"],
+      0,
+      /for the better; a regression is 'latency\.p99 > \+5%'$/m,
+    ],
     ["a limit that is kept passes", [BASE, SAME, "--fail-if", "p99 > +5%"], 0, /pass {2}p99 not > \+5%/],
     [
       "a limit in the interval passes with a warning",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import * as v from "valibot";
@@ -173,6 +173,15 @@ describe("reports on several scenarios", () => {
       assertShownAgain(cwd);
       const compared = await runInFolder(cwd, ["compare", "out.json", "out.json"]);
       assert.match(compared.text, /turns is left out: it is a comparison itself/);
+      const [turns, own] = joint.scenarios;
+      const missing = { name: "gone", file: "gone.ts", exitCode: 69, reason: "the server is down" };
+      writeFileSync(join(cwd, "gone.json"), JSON.stringify({ ...joint, scenarios: [own, missing] }));
+      writeFileSync(join(cwd, "turns.json"), JSON.stringify({ ...joint, scenarios: [turns] }));
+      const withGap = await runInFolder(cwd, ["compare", "gone.json", "gone.json", "-v"]);
+      assert.match(withGap.text, /gone is left out: it has no report/);
+      const nothing = await runInFolder(cwd, ["compare", "turns.json", "turns.json"]);
+      assert.equal(nothing.code, 64, nothing.text);
+      assert.match(nothing.text, /^rampart: turns\.json: has nothing to compare: turns is left out/m);
     });
   });
 

@@ -8,6 +8,24 @@ export const TARGETS: readonly WrongScenario[] = [
     says: '4:3, target: must be a list of { name, target, inputs, weight } (got <*>). Write [{ name: "a", target: … }, { name: "b", target: … }].',
   },
   {
+    name: "a header with a variable of the environment that is not set",
+    fields: ['target: http("h:1", { headers: { A: "Bearer " + process.env.NOT_SET } })', "load: hold(4)"],
+    says: "4:<*>, target.headers.A: has a variable in it that is not set <*> Give it a value.",
+    compiles: "Any text is a header.",
+  },
+  {
+    name: "an address with a variable of the environment that is not set",
+    fields: ['target: http("http://" + process.env.NOT_SET + "/x")', "load: hold(4)"],
+    says: '4:<*>, target.url: has a variable in it that is not set (got "http://undefined/x"). Give it a value.',
+    compiles: "Any text may be an address.",
+  },
+  {
+    name: "a model with a variable of the environment that is not set",
+    fields: ['target: triton("h:1", { model: String(process.env.NOT_SET) })', "load: hold(4)"],
+    says: '4:<*>, target.model: has a variable in it that is not set (got "undefined"). Give it a value.',
+    compiles: "Any text may be a name.",
+  },
+  {
     name: "prompts in a list",
     fields: ['target: openai("localhost:8000", { model: "m" })', 'inputs: [{ prompt: "Hello" }]', "load: hold(4)"],
     says: '5:3, inputs: must be <*> (got [{"prompt":"Hello"}]). Write input.generate(() => ({ prompt: "…" })), or another of them.',

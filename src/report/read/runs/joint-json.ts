@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { userError } from "../../../plan/problem.ts";
 import { formatPoint } from "../../../result/sweep.ts";
 import { labelsOf } from "../../schema/scenarios.ts";
 import { type MeasuredLevel, type MeasuredRun, parseDocument, type RunFormat, toRunFile } from "./measured-run.ts";
@@ -19,7 +20,8 @@ const scenariosSchema = v.object({
 /** One of the reports, with the name of what it is of. */
 interface Part {
   readonly name: string;
-  readonly document: Readonly<Record<string, unknown>>;
+  /** Undefined: it ended without a report. */
+  readonly document: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Rampart's JSON of several runs. */
@@ -28,16 +30,21 @@ export const jointJson: RunFormat = {
   detectDocument: (document) => "version" in document && ("points" in document || "scenarios" in document),
   read: ({ path, readDocument }) => {
     const parts = partsOf({ name: "", document: readDocument() ?? {} }, path);
-    const left = parts.filter(({ document }) => "comparisons" in document).map(({ name }) => name);
-    const read = parts
-      .filter(({ name }) => !left.includes(name))
-      .map(({ name, document }) => ({ name, runs: rampartJson.read(toRunFile(path, document)) }));
+    const left = parts.flatMap((part) => whyLeftOut(part) ?? []);
+    const read = parts.flatMap((part) =>
+      part.document === undefined || whyLeftOut(part) !== undefined
+        ? []
+        : [{ name: part.name, runs: rampartJson.read(toRunFile(path, part.document)) }],
+    );
+    if (read.length === 0) {
+      const message = `has nothing to compare: ${left.join("; ")}`;
+      throw userError("mismatch", path, message, "Give the reports of single runs.");
+    }
     const count = Math.max(0, ...read.map(({ runs }) => runs.length));
     return Array.from({ length: count }, (_, index): MeasuredRun => {
       const here = read.flatMap(({ name, runs }) => (runs[index] === undefined ? [] : [{ name, run: runs[index] }]));
       const whole = here.filter(({ run }) => !run.isPartial);
       const cut = here.filter(({ run }) => run.isPartial).map(({ name }) => `${name} is left out: it ended early`);
-      const compared = left.map((name) => `${name} is left out: it is a comparison itself`);
       const startedAt = here.find(({ run }) => run.startedAt !== undefined)?.run.startedAt;
       return {
         source: count === 1 ? path : `${path}, run ${index + 1}`,
@@ -48,7 +55,7 @@ export const jointJson: RunFormat = {
         levels: whole.flatMap(({ name, run }) => run.levels.map((level) => namedLevel(name, level))),
         notes: [
           ...cut,
-          ...(index === 0 ? compared : []),
+          ...(index === 0 ? left : []),
           ...whole.flatMap(({ name, run }) => (run.notes ?? []).map((note) => `${name}: ${note}`)),
         ],
       };
@@ -56,15 +63,22 @@ export const jointJson: RunFormat = {
   },
 };
 
+/** Says why a part cannot be compared; undefined for one that can. */
+function whyLeftOut({ name, document }: Part): string | undefined {
+  if (document === undefined) return `${name} is left out: it has no report`;
+  return "comparisons" in document ? `${name} is left out: it is a comparison itself` : undefined;
+}
+
 /** Returns the reports of runs in a document, also of scenarios that are sweeps. @throws UserError */
-function partsOf({ name, document }: Part, path: string): Part[] {
+function partsOf({ name, document = {} }: Part, path: string): Part[] {
   const of = (own: string): string => (name === "" ? own : `${name}, ${own}`);
   if ("scenarios" in document) {
     const { scenarios } = parseDocument(scenariosSchema, document, path);
     const labels = labelsOf(scenarios);
-    return scenarios.flatMap(({ report }, at) =>
-      report === undefined ? [] : partsOf({ name: of(labels[at] ?? ""), document: report }, path),
-    );
+    return scenarios.flatMap(({ report }, at) => {
+      const part = { name: of(labels[at] ?? ""), document: report };
+      return report === undefined ? [part] : partsOf(part, path);
+    });
   }
   if (!("points" in document)) return [{ name, document }];
   const { points } = parseDocument(sweepSchema, document, path);
