@@ -131,7 +131,7 @@ test("no other spelling of a term is a name of the language, of an output or of 
 });
 
 test("successes are completed in every output: requests is no number there, but holds several", () => {
-  const schemas = [reportJsonSchema(), comparisonJsonSchema(), sweepJsonSchema()];
+  const schemas = (["report", "comparison", "sweep"] as const).map(publishedSchema);
   const types = new Set(schemas.flatMap((schema) => typesOf("requests", schema)));
   assert.deepEqual([...types], ["object"]);
   assert.ok(new Set(schemas.flatMap((schema) => typesOf("completed", schema))).has("integer"));
