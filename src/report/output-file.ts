@@ -21,6 +21,7 @@ import { describeWriteError, messageOf, RunError } from "../plan/problem.ts";
 import { maskSecrets } from "../plan/secrets.ts";
 import { countOf } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
+import { PIPE_BYTES } from "../runtime/stdio.ts";
 import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
 import type { Report } from "./report.ts";
 
@@ -254,7 +255,10 @@ function writeAll(
 ): void {
   for (let done = 0; done < bytes.length; ) {
     try {
-      const count = writeSync(fd, bytes, done, bytes.length - done, position === undefined ? null : position + done);
+      const count =
+        position === undefined
+          ? writeSync(fd, bytes, done, Math.min(PIPE_BYTES, bytes.length - done), null)
+          : writeSync(fd, bytes, done, bytes.length - done, position + done);
       done += count;
       onWritten(count);
     } catch (error) {

@@ -15,13 +15,15 @@ export function writeStderr(text: string): void {
 }
 
 const EAGAIN_PAUSE_MS = 5;
+/** A pipe takes as many bytes whole or not at all (PIPE_BUF of POSIX). Of a longer write, Deno does not report the part that was written. */
+export const PIPE_BYTES = 4096;
 
 function writeAll(fd: number, text: string): void {
   const { writeSync } = fileSystem();
   let bytes: Uint8Array = new TextEncoder().encode(text);
   while (bytes.length > 0) {
     try {
-      bytes = bytes.subarray(writeSync(fd, bytes));
+      bytes = bytes.subarray(writeSync(fd, bytes, 0, Math.min(PIPE_BYTES, bytes.length)));
     } catch (error) {
       if ((error as { code?: string }).code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EAGAIN_PAUSE_MS);

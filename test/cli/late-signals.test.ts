@@ -57,6 +57,7 @@ test("a signal while reports are written leaves them complete", {
       const { code, out, err } = await ended;
       assert.ok(code === 0 || code === 130, `${code}: ${out}${err}`);
       assert.match(page, /<\/html>\s*$/);
+      assert.equal(page.match(/<!doctype html>/gi)?.length, 1);
       assert.equal(readFileSync(join(cwd, "r.jsonl"), "utf8").split("\n").length, 51);
       assert.ok(readdirSync(cwd).includes("x.json"));
       assert.deepEqual(
