@@ -74,7 +74,7 @@ function answer(hasMark: (index: number) => boolean): (response: ServerResponse,
 function requestsOf({ files }: ChatRun): Record<string, number> {
   const [, text = "{}"] = [...files].find(([path]) => path.endsWith("profile_export_genai_perf_rampart.json")) ?? [];
   const { requests, levels } = JSON.parse(text);
-  const { requests: measured, withoutEndMark } = levels[0].tokens;
+  const { withContent: measured, withoutEndMark } = levels[0].tokens;
   return { ...requests, measured, withoutEndMark };
 }
 

@@ -62,7 +62,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     assert.match(out, /│ +Good Requests \(%\) │ +75\.00 │/);
     const json = JSON.parse(ownFile(files));
     const [{ tokens, metrics }] = json.levels;
-    assert.deepEqual([json.requests.completed, json.requests.failed, tokens.requests], [3, 1, 3]);
+    assert.deepEqual([json.requests.completed, json.requests.failed, tokens.withContent], [3, 1, 3]);
     assert.deepEqual(json.failures, [{ kind: "http", count: 1, example: "HTTP status 500: boom", status: 500 }]);
     assert.deepEqual([metrics.errorRateRatio.value, metrics.goodRatio.value], [0.25, 0.75]);
     assert.ok(Math.abs(metrics.goodputPerSec.value / metrics.throughputPerSec.value - 1) < 1e-6);

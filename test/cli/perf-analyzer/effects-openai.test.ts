@@ -309,7 +309,7 @@ for (const [name, args, says] of [
   ],
   ["a batch", [...GIVEN, "-b", "2"], "Batching is not currently supported with OpenAI service-kind"],
   ["shapes", [...GIVEN, "--shape", "a:1"], "--shape cannot be used with"],
-  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with a Triton"],
+  ["an endpoint of Triton", ["-m", "m", "--endpoint", "v1/x"], "--endpoint cannot be used with --service-kind triton"],
   [
     "a number of sessions with a Triton",
     ["-m", "m", "--session-concurrency", "2"],

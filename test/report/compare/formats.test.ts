@@ -117,7 +117,7 @@ test("the verdict and the exit code say the same, with limits in all states", ()
 test("where names are long, the interval stands below the change, and no line is longer than 80 columns", () => {
   const slow = (factor: number) => ({
     outputTokensPerSec: [2000 / factor, 2010 / factor, 1990 / factor],
-    "timeToFirstToken.average": [10 * MS * factor, 10.1 * MS * factor, 9.9 * MS * factor],
+    "timeToFirstToken.mean": [10 * MS * factor, 10.1 * MS * factor, 9.9 * MS * factor],
     "normalizedTimePerOutputToken.p99": [20 * MS * factor, 28 * MS * factor, 14 * MS * factor],
   });
   const compared = compareRuns(makeRunSet("a.json", slow(1)), makeRunSet("b.json", slow(1.2)), {

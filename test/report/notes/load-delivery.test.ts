@@ -74,14 +74,14 @@ const CASES: Readonly<Record<string, Case>> = {
   "gaps of a file, of which a time has fewer than the mean": {
     load: { kind: "intervals", file: "gaps.txt" },
     level: 125,
-    expected: "100 requests/s sent, 125 asked for; 4 in flight on average; throughput × average latency is 4",
+    expected: "100 requests/s sent, 125 asked for; 4 in flight on average; throughput × mean latency is 4",
     isDelivered: true,
   },
   "gaps of a file that were missed": {
     load: { kind: "intervals", file: "gaps.txt" },
     level: 125,
     parts: { ...HUNDRED, sendDelayNs: new Array<number>(100).fill(200 * MS) },
-    expected: "only 100 requests/s sent, 125 asked for; 4 in flight on average; throughput × average latency is 4",
+    expected: "only 100 requests/s sent, 125 asked for; 4 in flight on average; throughput × mean latency is 4",
     isDelivered: false,
   },
   "a rate that rises": {
