@@ -39,7 +39,7 @@ describe("genai-perf profile: Rampart's own metrics", () => {
     const [{ tokens, metrics, client }] = json.levels;
     assert.deepEqual(
       { ...tokens, warnings: [] },
-      { requests: 4, withoutContent: 0, withoutEndMark: 0, failed: 0, warnings: [] },
+      { withContent: 4, withoutContent: 0, withoutEndMark: 0, failed: 0, warnings: [] },
     );
     assert.equal(metrics.latencyUs.count, 4);
     assert.equal(metrics.inputTokens.mean, 10);
