@@ -245,7 +245,8 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
   const release = isOfEntry
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
-  const url = await toUrl(entry);
+  // Of a module that has begun to wait, Deno's import does not wait for the end, so that it must not come later.
+  const url = isUrl(entry) ? entry : await toUrl(entry);
   const loading = importEntry(url);
   const loaded = await (isOfEntry ? beforeEntryLimit(loading, entry) : loading);
   if (loaded?.default !== scenario) {
@@ -288,9 +289,13 @@ function beforeEntryLimit<T>(loading: Promise<T>, entry: string): Promise<T> {
   });
 }
 
+function isUrl(entry: string): boolean {
+  return /^[a-z]+:\/\//.test(entry);
+}
+
 /** Returns the URL that the runtime uses for a module; empty when the program is not a file, such as with `bun -e`. */
 async function toUrl(entry: string): Promise<string> {
-  if (/^[a-z]+:\/\//.test(entry)) return entry;
+  if (isUrl(entry)) return entry;
   return realpath(entry).then(
     (found) => pathToFileURL(found).href,
     () => "",

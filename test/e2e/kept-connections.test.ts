@@ -79,7 +79,7 @@ test(`${COUNT} connections of one process are open at once, from each source to 
     ...{ answerMs: 2500, tokens: 1, tokenMs: 0, limitMs: 100_000 },
   });
   assert.deepEqual([held.completed, held.failed, held.connections], [COUNT / 2, 0, COUNT]);
-  // The servers count: a look at the system's table may come too late on a busy machine. The first address is the probe's.
-  const hosts = ["127.0.0.1", "127.0.10.1", "127.0.10.2", "127.0.10.3"];
+  // The servers count: a look at the system's table may come too late on a busy machine.
+  const hosts = ["127.0.10.1", "127.0.10.2", "127.0.10.3"];
   assert.deepEqual(held.servers, Array(2).fill({ mostOpen: COUNT / 2, hosts }));
 });

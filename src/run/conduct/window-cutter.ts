@@ -42,9 +42,12 @@ export class WindowCutter {
   async begin(ready: Promise<unknown> | undefined): Promise<void> {
     const { clock, session, signal, plan, sender, isScheduled } = this.context;
     const { samplesPerQuery } = mlperfRulesOf(plan) ?? {};
-    const aheadNs = ready !== undefined && isScheduled ? (sender.aheadNs?.() ?? 0) : 0;
-    const open = (): Promise<void> => this.open(clock.nowNs() + aheadNs, { samplesPerQuery });
+    const leastAheadNs = ready !== undefined && isScheduled ? (sender.aheadNs?.() ?? 0) : 0;
+    const askedNs = clock.nowNs();
     await this.discard();
+    // Two more messages, of the window and of the start, take as long as this one.
+    const aheadNs = leastAheadNs === 0 ? 0 : leastAheadNs + 2 * (clock.nowNs() - askedNs);
+    const open = (): Promise<void> => this.open(clock.nowNs() + aheadNs, { samplesPerQuery });
     // Without load, the time for reading the counters must not be part of the window.
     if (ready === undefined) await open();
     const isReady = ready && Promise.race([ready, signal.stopped]);

@@ -154,7 +154,7 @@ export interface LoadSender {
   /** Starts a level, or changes to another one without a pause. */
   start(step: LoadStep, start: LevelStart): Promise<void>;
   change(change: LoadChange): void;
-  /** Time from the message that starts a schedule to its start, in nanoseconds. Absent: none, because the message is a call. */
+  /** Least time from the message that starts a schedule to its start, in nanoseconds. Absent: none, because the message is a call. */
   aheadNs?(): number;
   /** Stops sending, except for the ends of open sequences. Resolves when nothing is outstanding. */
   stop(): Promise<void>;
