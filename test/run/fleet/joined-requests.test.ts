@@ -10,6 +10,14 @@ import { makePlan } from "../../plan/make-plan.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
+/** Waits until at least this many events were seen, at most 10 s: a turn may be too short on a busy machine. */
+async function reach(seen: readonly string[], count: number): Promise<void> {
+  for (let turns = 0; turns < 2000; turns++) {
+    await turn();
+    if (seen.length >= count) return;
+  }
+}
+
 /** A batch of requests of which nothing but their number is looked at. */
 const batchOf = (count: number): RequestBatch => ({
   records: { flags: new Uint8Array(count) } as unknown as RecordColumns,
@@ -61,7 +69,7 @@ test("a level begins after the requests that have ended before it and are still 
   two.add(batchOf(2));
   one.passed();
   one.add(batchOf(3));
-  await turn();
+  await reach(seen, 2);
   assert.deepEqual(seen, ["1", "2"]);
   two.passed();
   await turn();
@@ -75,7 +83,7 @@ test("a window ends for the requests of all senders at its own place", async () 
   senders[1].passed();
   senders[1].add(batchOf(2));
   senders[0].add(batchOf(1));
-  await turn();
+  await reach(seen, 1);
   assert.deepEqual(seen, ["1"]);
   senders[0].passed();
   await cut;
@@ -91,7 +99,7 @@ test("the requests of a phase wait until it is announced, after the results of t
     sender.passed();
     sender.add(batchOf(2));
   }
-  await turn();
+  await reach(seen, 3);
   assert.deepEqual(seen, ["1", "1", "phase b"]);
   joined.observer.onRecordsCut?.(undefined);
   joined.observer.onLevelEnd?.({} as Parameters<NonNullable<RunObserver["onLevelEnd"]>>[0]);
