@@ -20,7 +20,7 @@ import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } fr
 
 /** Requests that are described in a plan or made by a scenario's function, as bytes. */
 
-/** Maximum of what a scenario's function makes, all of which stays in memory. */
+/** Maximum size of all requests that a scenario's function makes. They stay in memory. */
 export const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
 
 const NO_BYTES = new Uint8Array(0);

@@ -89,7 +89,7 @@ interface Cause {
   readonly remedy: Remedy;
 }
 
-/** Finds the likely cause of an unstable level of which the client was not the limit. */
+/** Finds the likely cause of an unstable level when the client was not the limit. */
 function findCause(instability: Instability, window: Measurement, asked: AskedRate | undefined): Cause {
   const { windows, toleranceRatio } = instability;
   const answeredPerSec = window.requestCount / nsToSec(window.durationNs);

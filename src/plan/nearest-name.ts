@@ -24,7 +24,7 @@ export function nameHint(typed: string, names: readonly string[], otherwise: str
   return nearHint(nearestName(typed, names), otherwise);
 }
 
-/** Returns the hint that suggests a name. @param near undefined: there is none @param otherwise the hint then */
+/** Returns the hint that suggests a name. @param near the name to suggest, if there is one @param otherwise the hint without one */
 export function nearHint(near: string | undefined, otherwise: string): string {
   return near === undefined ? otherwise : `Did you mean ${near}?`;
 }

@@ -178,7 +178,7 @@ export function inputsSchema(): Schema<Inputs> {
   );
 }
 
-/** Returns the input that is most like a value which is none: the name of a file, one input, or a list of them. */
+/** Returns the input that a wrong value resembles most: the name of a file, one input, or a list of inputs. */
 function inputLike(given: unknown): string {
   const [first] = Array.isArray(given) ? (given as unknown[]) : [given];
   if (typeof first === "string" && /\.\w+$/.test(first))

@@ -34,7 +34,7 @@ export interface ModelInfo {
   readonly messages?: MessageForm;
 }
 
-/** Returns a model of which no tensors are known. */
+/** Returns a model without known tensors. */
 export function modelNamed(name: string, version = ""): ModelInfo {
   return { name, version, maxBatchSize: 0, inputs: [], outputs: [] };
 }

@@ -79,7 +79,7 @@ export class EndedRequests implements EndedCounts {
       });
   }
 
-  /** Streams of which it is not known yet whether they were cut off are among them. */
+  /** Includes streams that may turn out to be cut off. */
   get completedCount(): number {
     return this.successCount + this.waiting.undecidedCount;
   }

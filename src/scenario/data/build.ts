@@ -134,7 +134,7 @@ function readCall(
   return problems.length > found ? undefined : made;
 }
 
-/** Returns a call whose options stand beside it with them inside: `{ hold: { concurrency: 4, for: 1 s } }`. */
+/** Moves options that were written beside a call into it: `{ hold: { concurrency: 4, for: 1 s } }`. */
 function moveInside(data: Data, { entries }: Family): string {
   const name = Object.keys(data).find((key) => entries.has(key)) ?? "";
   const { [name]: body, ...beside } = data;

@@ -262,7 +262,7 @@ output tokens/s   ±0.00 %      1     1
   );
 });
 
-test("a comparison of which nothing is decided says what would decide it", () => {
+test("an undecided comparison says what would decide it", () => {
   const p99 = { "latency.p99": [20 * MS, 28 * MS, 14 * MS] };
   const open = compareRuns(makeRunSet("a", p99), makeRunSet("b", p99), { precision: 0.05, acceptsWithinRuns: false });
   assert.equal(

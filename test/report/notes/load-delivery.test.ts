@@ -71,7 +71,7 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: "100 requests/s sent, 120 asked for; 4 in flight on average; throughput × mean latency is 4",
     isDelivered: true,
   },
-  "gaps of a file, of which a time has fewer than the mean": {
+  "gaps of a file, fewer than the mean in this time": {
     load: { kind: "intervals", file: "gaps.txt" },
     level: 125,
     expected: "100 requests/s sent, 125 asked for; 4 in flight on average; throughput × mean latency is 4",

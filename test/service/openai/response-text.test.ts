@@ -115,7 +115,7 @@ const kinds: readonly (readonly [
     { output: ["0:hi"], reasoning: "hm", finishReason: "length", usage: [2, 1, undefined] },
   ],
   [
-    "two choices, both of which are output",
+    "two choices, both are output",
     "chat",
     [
       '{"choices":[{"message":{"content":"hi","reasoning_content":"h"}},{"message":{"content":" you","reasoning_content":"m"},"finish_reason":"stop"}]}',

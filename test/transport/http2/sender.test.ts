@@ -5,7 +5,7 @@ import { ProtocolError } from "../../../src/transport/failure.ts";
 import { FrameSender } from "../../../src/transport/http2/sender.ts";
 import { TYPE } from "./write-frames.ts";
 
-/** Sends a number of acknowledgements, after each of which the socket still has that many bytes to send. */
+/** Sends acknowledgements to a socket that always has this number of bytes left to send. */
 function sendAcks(count: number, pendingBytes: number): void {
   const sender = new FrameSender();
   const socket: Socket = { pendingBytes, write: () => pendingBytes === 0, close: () => {} };
