@@ -73,7 +73,7 @@ export function percentHint(typed: unknown, otherwise: string): string {
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
 /**
- * Returns how to correct a number in quotes; undefined when the text is no number. A percentage is none, and of a rate the number is that per
+ * Returns how to correct a number in quotes; undefined if the text is not a number, such as a percentage. A rate is converted to one per
  * second.
  */
 export function numberHint(typed: unknown): string | undefined {
