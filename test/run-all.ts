@@ -17,6 +17,7 @@ import {
   startServers,
   tritonFor,
 } from "./servers/shared.ts";
+import { LIMIT } from "./time-limit.ts";
 import { nodeReports } from "./watch-memory.ts";
 
 /**
@@ -40,7 +41,7 @@ import { nodeReports } from "./watch-memory.ts";
 const binaries = join(root, "node_modules", ".bin");
 const executable = join(root, "dist", "rampart");
 /** A test that hangs fails. */
-const NODE_TIMEOUT = "--test-timeout=300000";
+const NODE_TIMEOUT = `--test-timeout=${LIMIT.timeout}`;
 /** All files in one process, as Bun and Deno run them: most of them compute less than a process takes to start. */
 const NODE_ONE_PROCESS = ["--test-isolation=none", "--test-force-exit"];
 /** Each test's name as it begins, in the log, and a report where its process takes too much memory. */
@@ -309,7 +310,7 @@ async function runUnitTests({ runtime, title, paths, env, filesAtOnce }: UnitTes
     join(binaries, "bun"),
     "test",
     ...files,
-    "--timeout=300000",
+    `--timeout=${LIMIT.timeout}`,
     "--reporter=junit",
     `--reporter-outfile=${junit}`,
   ];

@@ -12,6 +12,7 @@ import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
 import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
+import { LIMIT } from "./time-limit.ts";
 import { typeCheck } from "./type-check.ts";
 
 /**
@@ -21,7 +22,6 @@ import { typeCheck } from "./type-check.ts";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
-const LIMIT = { timeout: 180_000 };
 
 /** A line that is added to a table, after another one. */
 interface Line {
@@ -866,10 +866,7 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
   }
 });
 
-// The compiler checks the whole copy.
-const COMPILE_LIMIT = { timeout: 400_000 };
-
-test("made-up metrics and builders are in the types of scenarios and in the reference", COMPILE_LIMIT, async () => {
+test("made-up metrics and builders are in the types of scenarios and in the reference", LIMIT, async () => {
   const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
   const own = mkdtempSync(join(tmpdir(), "rampart-types-"));

@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isAlive } from "../scenario/hooks/alive.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, startRampart } from "./rampart-process.ts";
 
 /** Signals end a run whose scenario blocks the thread, and what it started. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** Code that never ends, after a line that says so. */
 const BLOCK = '{ console.error("BLOCKED"); while (true) {} }';

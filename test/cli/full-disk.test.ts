@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { openProfileExport } from "../../src/report/read/profile-export.ts";
 import { withServer } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, type ProcessResult, rampartCommand, startProcess } from "./rampart-process.ts";
 import { REPORT_FLAGS } from "./report-flags.ts";
 import { scenarioText } from "./scenario-files.ts";
@@ -13,7 +14,6 @@ import { scenarioText } from "./scenario-files.ts";
  * disk: writing beyond it fails after a part of the bytes, and needs no rights.
  */
 
-const LIMIT = { timeout: 120_000 };
 const isSupported = process.platform === "linux";
 /** As `ulimit -f` counts. */
 const BLOCK_BYTES = 512;

@@ -4,12 +4,11 @@ import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** Signals that come before a run, between two, and after it: what was measured is reported, and nothing more is begun. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** Returns what can be read now; undefined when nothing can yet. */
 function readPart(fd: number): string | undefined {

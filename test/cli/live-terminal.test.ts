@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { endLater, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { ROOT, rampartCommand, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What a run shows on a terminal, in a pipe and in a CI system. `script` of util-linux gives the terminal. */
 
-const LIMIT = { timeout: 180_000 };
 const hasTerminal = spawnSync("script", ["--version"]).status === 0;
 
 interface Terminal {

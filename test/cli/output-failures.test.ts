@@ -5,13 +5,13 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
 import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** Text and files that cannot be written: an exit code and words of their own, and all else is there. */
 
-const LIMIT = { timeout: 180_000 };
 const HAS_FULL_DEVICE = existsSync("/dev/full");
 
 /** Runs a shell's line, whose `"$@"` is `rampart ARGS`. */

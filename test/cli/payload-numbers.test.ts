@@ -7,10 +7,10 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Numbers of payloads, and the order of their keys, reach the server as they were written, in every mode. */
 
-const LIMIT = { timeout: 180_000 };
 const TOKENIZER = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 const NUMBERS =
   '"seed":9007199254740993,"max":18446744073709551615,"temperature":1.0,"big":1e400,"bias":{"50256":-100,"10":1.50}';

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
@@ -23,8 +24,6 @@ const COMPARISON = {
   notes: [],
   comparisons: [],
 };
-
-const LIMIT = { timeout: 120_000 };
 
 describe("a stored report", () => {
   test("gives the first screen, the page, the summary and JUnit's file of its run", LIMIT, async () => {

@@ -6,13 +6,14 @@ import { after, before, test } from "node:test";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn } from "../report/json-metrics.ts";
 import { startTruth, type TruthServer } from "../servers/truth.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, rampartCommand, startProcess } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What a run says of its own lag while busy processes have its core, beside a server that knows its own times. */
 
 const CAN_PIN = spawnSync("taskset", ["-c", "0", "true"]).status === 0;
-const LIMIT = { timeout: 120_000, skip: CAN_PIN ? false : "needs taskset" };
+const PINNED = { ...LIMIT, skip: CAN_PIN ? false : "needs taskset" };
 const ON_CORE = ["taskset", "-c", "0"];
 
 interface ClientJson {
@@ -60,7 +61,7 @@ for (const [latencyMs, load] of [
   [20, 'hold(32, { for: "1200 ms" })'],
   [5, 'rate(100, { for: "1200 ms" })'],
 ] as const)
-  test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, LIMIT, async (t) => {
+  test(`${load} at ${latencyMs} ms claims no more lag than is outside of the server`, PINNED, async (t) => {
     const server = await startTruth(latencyMs);
     try {
       const { level, text } = await run(server, load);

@@ -3,11 +3,10 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, type ProcessResult, ROOT, runRampart, startProcess } from "./rampart-process.ts";
 
 /** A scenario that ends the process itself never looks as if it had passed. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** Fields of a scenario that would pass. */
 const PASSING = {

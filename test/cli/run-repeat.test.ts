@@ -3,12 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, type ProcessResult, runRampart, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of a scenario that repeats its run. */
-
-const LIMIT = { timeout: 180_000 };
 
 function runText(parts: Readonly<Record<string, string>>, ...flags: string[]): Promise<ProcessResult> {
   return inFolder({ "x.ts": scenarioText(parts) }, (cwd) => runRampart(["run", "x.ts", ...flags], { cwd }));

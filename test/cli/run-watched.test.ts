@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { runHttpCommand } from "../../src/cli/http/command.ts";
 import { readMetrics, type Sample } from "../report/live/read-metrics.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { captureIo } from "./captured-io.ts";
 import { inFolder } from "./rampart-process.ts";
 
@@ -100,7 +101,7 @@ function sumOf(samples: readonly Sample[], name: string, labels: Readonly<Record
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-test("metrics, page, OTLP and report of one run have the same counts", { timeout: 180_000 }, async () => {
+test("metrics, page, OTLP and report of one run have the same counts", LIMIT, async () => {
   const { report, metrics, lastState, otlp, err } = await watch();
   assert.deepEqual(report.requests, { sent: COUNT, completed: COUNT - 1, failed: 1 });
 

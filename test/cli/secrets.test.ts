@@ -8,12 +8,12 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startMock } from "../../src/mock/server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** No mode writes a secret anywhere, whoever says it again. */
 
-const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 /** Each begins with what is searched for: half a secret is one too. */
 const KEY = 'sk-live-Zq7/+"Key"=9';

@@ -11,6 +11,7 @@ import { problem, RunError, UserError, wordError, wordProblem } from "../../src/
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
 import { withServer } from "../run/kserve-server.ts";
 import { type Answer, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { runCommand } from "./perf-analyzer/run-command.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
@@ -18,7 +19,6 @@ import { runGenaiPerf, runPerfAnalyzer, runScenario } from "./three-doors.ts";
 
 /** Texts name settings as the user's front door does: fields in scenarios, flags in compatible modes. */
 
-const LIMIT = { timeout: 180_000 };
 const DOORS = [inScenario, inPerfAnalyzer, inGenaiPerf];
 
 const NAMED: readonly (readonly [SettingPath, scenario: string, perfAnalyzer: string, genaiPerf: string])[] = [

@@ -4,12 +4,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, startRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** Signals end runs whose requests are never answered, with a partial report. */
 
-const LIMIT = { timeout: 180_000 };
 const NEVER = new Promise<undefined>(() => {});
 const SIGNALS = [
   ["SIGHUP", 1],

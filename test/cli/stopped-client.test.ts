@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, startRampart } from "./rampart-process.ts";
 
 /** A client that was stopped for longer than `--timeout`, as by a suspended host: what the server answered meanwhile lies in its sockets. */
@@ -20,7 +21,7 @@ describe("requests that were in flight when the client was stopped", () => {
     ["responses that no socket holds", 8 * 1024 * 1024],
   ] as const;
   for (const [name, bytes] of bodies)
-    test(`did not time out: ${name}`, { timeout: 180_000 }, async () => {
+    test(`did not time out: ${name}`, LIMIT, async () => {
       const body = Buffer.alloc(bytes, "x");
       const { promise: areSent, resolve } = Promise.withResolvers<void>();
       const server = await startAnsweringServer((response, index) => {

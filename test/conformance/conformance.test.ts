@@ -8,6 +8,7 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeCertificates } from "../servers/tls.ts";
+import { LIMIT } from "../time-limit.ts";
 import { CASES, type Case, type CaseName } from "./cases.ts";
 import { loadRows } from "./load-rows.ts";
 import type { ConformanceRow, RowServer } from "./row.ts";
@@ -15,7 +16,6 @@ import type { ConformanceRow, RowServer } from "./row.ts";
 /** Every service kind with every protocol of its own goes through the same cases: see README.md for how to add one. */
 
 const STATISTICS = "the server's own statistics";
-const LIMIT = { timeout: 180_000 };
 
 const rows = await loadRows();
 const certificates = await makeCertificates();

@@ -9,12 +9,11 @@ import { withServer } from "../run/kserve-server.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { ensureOpenMpi } from "../servers/open-mpi.ts";
 import { startSlurm } from "../servers/slurm.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type AgentProcess, withAgentProcesses } from "./agent-process.ts";
 import { commandUnderTest, makeFolder, type RunOptions, runRampart } from "./command.ts";
 
 /** The command as conductor and as agents, processes of their own, on a real NATS server. */
-
-const LIMIT = { timeout: 120_000 };
 
 let folder: string;
 let nats: Nats;

@@ -68,7 +68,6 @@ const RUNS: Readonly<Record<string, Run>> = {
   },
 };
 
-const LONGEST_MS = 180_000;
 /** Assertions on how fast something was. */
 const OF_TIME = /latency|time to|throughput|tokens\/s|goodput|drift|recover/i;
 /** Scenarios at the same time: most of them wait. */
@@ -116,7 +115,7 @@ describe("scenarios/", { concurrency: AT_A_TIME }, () => {
       // It prints what it prints without it, and more.
       const flags = samples.some(({ command }) => command.endsWith(" -v")) ? ["-v"] : [];
       const line = ["run", join(FOLDER, name), ...flags, ...args(servers)];
-      const outcome = await runWithReport(line, { timeoutMs: LONGEST_MS });
+      const outcome = await runWithReport(line);
       const { code, stdout, stderr, report } = outcome;
       // Whether limits of time are kept says something of this machine, and nothing of the scenario.
       assert.ok([0, 65, 66].includes(code ?? -1), `exit code ${code}\n${stdout}\n${stderr}`);

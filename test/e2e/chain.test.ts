@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { startNats } from "../servers/nats.ts";
 import { startTokenServer, TOKEN_TEXT, type TokenServer } from "../servers/token-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { withAgentProcesses } from "./agent-process.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
 /** Chains of requests, beside a server that gives a token with each login, refuses calls without one of them, and has a log. */
-
-const LIMIT = { timeout: 120_000 };
 
 let folder: string;
 let server: TokenServer;

@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** The command under test, as child processes: `RAMPART_COMMAND` (the source on this Node when it is not set). */
 
@@ -24,7 +25,6 @@ export interface Outcome {
 /** How a run is made. */
 export interface RunOptions {
   readonly cwd?: string;
-  readonly timeoutMs?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** Program and first arguments that start it, such as those of a host. Default: none. */
   readonly enter?: readonly string[];
@@ -36,7 +36,8 @@ export interface RunOptions {
   readonly onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
-const DEFAULT_TIMEOUT_MS = 200_000;
+/** Before the test ends, so that the message has what was printed. */
+const MOST_MS = LIMIT.timeout / 2;
 
 /** Runs the command under test to its end. Rejects when it does not end in time. */
 export function runRampart(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
@@ -57,12 +58,11 @@ export function runRampart(args: readonly string[], options: RunOptions = {}): P
     stderr += text;
     options.onStderr?.(stderr, (signal) => child.kill(signal));
   });
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill("SIGKILL");
-      reject(new Error(`${args.join(" ")} did not end within ${timeoutMs} ms; it printed:\n${stdout}\n${stderr}`));
-    }, timeoutMs);
+      reject(new Error(`${args.join(" ")} did not end within ${MOST_MS} ms; it printed:\n${stdout}\n${stderr}`));
+    }, MOST_MS);
     child.on("error", reject);
     child.on("close", (code) => {
       clearTimeout(timer);

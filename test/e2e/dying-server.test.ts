@@ -51,7 +51,6 @@ describe("a server that is gone", { concurrency: true }, () => {
           );
           const outcome = await runRampart(["run", file], {
             cwd: folder,
-            timeoutMs: 150_000,
             onStderr: onceMeasuring(mock, signal),
           });
           assert.equal(outcome.code, 69, `${outcome.stdout}\n${outcome.stderr}`);
@@ -84,7 +83,7 @@ describe("a server that is gone", { concurrency: true }, () => {
             "--stall-timeout",
             "2s",
           ];
-          const outcome = await runRampart(args, { timeoutMs: 150_000, onStdout: onceMeasuring(mock, signal) });
+          const outcome = await runRampart(args, { onStdout: onceMeasuring(mock, signal) });
           assert.equal(outcome.code, 99, `${outcome.stdout}\n${outcome.stderr}`);
           assert.match(outcome.stderr, /Thread \[\d+\] had error/);
         } finally {

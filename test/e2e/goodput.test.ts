@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { valueIn } from "../report/json-metrics.ts";
 import { KserveServer, takeMs } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runWithReport } from "./command.ts";
 
 /** Goodput of tensors, beside a server that decides which requests are late. */
 
-const LIMIT = { timeout: 120_000 };
 const REQUESTS = 40;
 
 let folder: string;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { ROOT, rampartCommand } from "../cli/rampart-process.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** The workflow for CI in the guide: its commands are run one after the other, as a runner does, without GitHub. */
 
@@ -31,7 +32,7 @@ case "$1 $2" in
 esac
 `;
 
-test("the workflow of the guide installs, measures, compares and comments", { timeout: 300_000 }, () => {
+test("the workflow of the guide installs, measures, compares and comments", LIMIT, () => {
   const here = mkdtempSync(join(tmpdir(), "rampart-workflow-"));
   try {
     const quoted = rampartCommand().map((word) => `'${word}'`);

@@ -7,6 +7,7 @@ import { installTool } from "../servers/install-tool.ts";
 import { startNats } from "../servers/nats.ts";
 import { type NetworkHost, withNetwork } from "../servers/network.ts";
 import { startStub } from "../servers/stub.ts";
+import { LIMIT } from "../time-limit.ts";
 import { AgentProcess } from "./agent-process.ts";
 import { makeFolder, runRampart } from "./command.ts";
 
@@ -15,9 +16,6 @@ import { makeFolder, runRampart } from "./command.ts";
  * than back, and loses packets. Needs root, see servers/network.ts.
  */
 
-const LIMIT = { timeout: 120_000 };
-/** Far more than a run takes: 2 s of load, and a line that loses packets. */
-const RUN_TIMEOUT_MS = 60_000;
 const FAR = { outMs: 30, inMs: 10, jitterMs: 4, lossRatio: 0.01 };
 /** Half of the shortest round trip over that line. */
 const LEAST_ERROR_MS = (FAR.outMs + FAR.inMs - 2 * FAR.jitterMs) / 2;
@@ -90,7 +88,7 @@ async function conduct(
 ): Promise<Pick<Measured, "report" | "startsNs">> {
   const [report, records] = [join(folder, "report.json"), join(folder, "records.jsonl")];
   const args = ["run", "load.ts", "--bus", busUrl, "--agents", "2", "--json", report, "--records", records];
-  const { code, stdout, stderr } = await runRampart(args, { cwd: folder, enter, timeoutMs: RUN_TIMEOUT_MS });
+  const { code, stdout, stderr } = await runRampart(args, { cwd: folder, enter });
   assert.equal(code, 0, `${stdout}\n${stderr}`);
   const starts = readFileSync(records, "utf8")
     .trimEnd()

@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { Manifest } from "../cli/k8s/cluster.ts";
 import { copyLibraries } from "../release/roots.ts";
 import { installTool } from "../servers/install-tool.ts";
+import { LIMIT } from "../time-limit.ts";
 import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
 
 /**
@@ -14,7 +15,6 @@ import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
  * executable names. Needs root.
  */
 
-const LIMIT = { timeout: 240_000 };
 const CONTAINERFILE = join(import.meta.dirname, "..", "..", "compile", "Containerfile");
 const IMAGE = "localhost/rampart:test";
 const BASE = "localhost/libraries:test";

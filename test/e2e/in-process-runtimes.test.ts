@@ -9,7 +9,6 @@ import { copyModel, inProcessCommand, modelProcesses, openInstallation, waitForM
 
 /** What differs between runtimes when Triton's library calls back: in C that Bun or a compiler compiles, or in JavaScript. */
 
-const timeoutMs = 60_000;
 /** Bun, in which the executable runs, has a C compiler of its own. */
 const hasOwnCompiler = /bun|rampart$/.test(commandUnderTest[0] ?? "");
 
@@ -46,7 +45,7 @@ const ways = [
 for (const { way, env, isTimedInScript } of ways) {
   describe(way, () => {
     const measure = (model: string, ...flags: readonly string[]): Promise<Outcome> =>
-      runRampart(inProcessCommand(directory, model, ...flags), { env: env(), timeoutMs });
+      runRampart(inProcessCommand(directory, model, ...flags), { env: env() });
 
     test("a decoupled model's responses arrive with their content and times, and a report says what the times include", async () => {
       const inputs = join(folder, "repeat.json");
@@ -88,7 +87,6 @@ for (const { way, env, isTimedInScript } of ways) {
       const flags = ["-p", "5000", "--model-repository", models];
       await runRampart(inProcessCommand(directory, "slow", ...flags), {
         env: env(),
-        timeoutMs,
         onStdout: (text, kill) => {
           if (pids.length > 0 || !text.includes("Request concurrency")) return;
           pids = modelProcesses(models);
@@ -105,7 +103,7 @@ test("a model that does not load ends the run, with what the library writes", as
   const models = copyModel(folder, "simple");
   writeFileSync(join(models, "simple/config.pbtxt"), 'backend: "no_such_backend"\n');
   const flags = ["--request-count", "1", "--model-repository", models];
-  const outcome = await runRampart(inProcessCommand(directory, "simple", ...flags), { env: installed, timeoutMs });
+  const outcome = await runRampart(inProcessCommand(directory, "simple", ...flags), { env: installed });
   assert.equal(outcome.code, 99);
   assert.match(outcome.stderr, /Triton did not start in process/);
   assert.match(outcome.stderr, /no_such_backend/);

@@ -9,8 +9,6 @@ import { copyModel, inProcessCommand, modelProcesses, openInstallation, waitForM
 
 /** Triton's library in a process of the run's own: what is counted, and how a run ends when that process does. */
 
-const timeoutMs = 60_000;
-
 let folder: string;
 let directory: string;
 let env: Readonly<Record<string, string>>;
@@ -30,7 +28,7 @@ function inProcess(model: string, ...flags: readonly string[]): string[] {
 }
 
 function measure(model: string, ...flags: readonly string[]): Promise<Outcome> {
-  return runRampart(inProcess(model, ...flags), { env, timeoutMs });
+  return runRampart(inProcess(model, ...flags), { env });
 }
 
 describe("counts", () => {
@@ -61,7 +59,7 @@ describe("counts", () => {
       file,
       `import { defineScenario, hold, tritonInProcess, errorRate } from "rampart";\nexport default defineScenario({ name: "in process", target: tritonInProcess(${options}), load: hold(2, { requests: 60 }), assert: [errorRate().is(0)] });\n`,
     );
-    const outcome = await runRampart(["run", file], { env, timeoutMs, cwd: folder });
+    const outcome = await runRampart(["run", file], { env, cwd: folder });
     assert.equal(outcome.code, 0, `${outcome.stdout}\n${outcome.stderr}`);
   });
 });
@@ -79,7 +77,7 @@ describe("an error ends the run with its reason", () => {
     writeFileSync(join(broken, "lib/libtritonserver.so"), "no library");
     const outcome = await runRampart(
       [...inProcess("simple", "--request-count", "1"), "--triton-server-directory", broken],
-      { env, timeoutMs },
+      { env },
     );
     assert.equal(outcome.code, 99);
     assert.match(outcome.stderr, /broken\/lib\/libtritonserver\.so/);
@@ -91,7 +89,6 @@ describe("an error ends the run with its reason", () => {
     let isKilled = false;
     const outcome = await runRampart([...inProcess("slow", "-p", "2000"), "--model-repository", models], {
       env,
-      timeoutMs,
       onStdout: (text) => {
         if (isKilled || !text.includes("Request concurrency")) return;
         isKilled = true;
@@ -113,7 +110,6 @@ test("Ctrl-C ends the run and leaves no process", async () => {
   let isSignalled = false;
   const outcome = await runRampart([...inProcess("slow", "-p", "5000"), "--model-repository", models], {
     env,
-    timeoutMs,
     onStdout: (text, kill) => {
       if (isSignalled || !text.includes("Request concurrency")) return;
       isSignalled = true;

@@ -8,6 +8,7 @@ import { expandReferences, Manifest } from "../cli/k8s/cluster.ts";
 import { type Nats, startNats } from "../servers/nats.ts";
 import { type NetworkHost, withNetwork } from "../servers/network.ts";
 import { type Stub, startStub } from "../servers/stub.ts";
+import { LIMIT } from "../time-limit.ts";
 import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
 
 /**
@@ -15,7 +16,6 @@ import { commandUnderTest, makeFolder, runRampart } from "./command.ts";
  * Service. The bus is a real NATS server with the arguments and the login of the manifest. Needs root, see servers/network.ts.
  */
 
-const LIMIT = { timeout: 120_000 };
 const LINE = { outMs: 1, inMs: 1 };
 
 let folder: string;

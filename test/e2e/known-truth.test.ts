@@ -5,11 +5,10 @@ import { after, before, describe, test } from "node:test";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { startTruth } from "../servers/truth.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runWithReport } from "./command.ts";
 
 /** Throughput and rates over real sockets, beside a server that knows them. */
-
-const LIMIT = { timeout: 120_000 };
 
 let folder: string;
 before(() => {

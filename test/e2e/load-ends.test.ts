@@ -8,10 +8,9 @@ import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Where rates end, beside a server that counts its requests. */
-
-const LIMIT = { timeout: 120_000 };
 
 /** Runs a load. @param serveMs how long the server serves each request, one at a time */
 async function run(load: Load<"scheduled">, serveMs: number) {

@@ -4,11 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart } from "./command.ts";
 
 /** Loads of their own for targets, beside a server that sees which requests come, and when. */
 
-const LIMIT = { timeout: 120_000 };
 const LATENCY_MS = 50;
 
 interface Seen {

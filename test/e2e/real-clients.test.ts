@@ -6,13 +6,12 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
 import { modelsFolder, startTriton } from "../servers/triton.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type JsonReport, makeFolder } from "./command.ts";
 import { linkPerfAnalyzer, runClient, writeByteTokenizer, writeReportingScript } from "./real-clients.ts";
 import { openTriton, readServerCounts, type TritonAddresses, waitForCounts } from "./servers.ts";
 
 /** NVIDIA's own clients of perf_analyzer, unchanged, with Rampart in its place: what they report, and that Triton counted the same. */
-
-const LIMIT = { timeout: 240_000 };
 
 let clients: PythonClients;
 let triton: TritonAddresses;

@@ -9,12 +9,12 @@ import { startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { type Llama, startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart } from "./command.ts";
 import { linkPerfAnalyzer, runClient, writeByteTokenizer } from "./real-clients.ts";
 
 /** The real genai-perf with Rampart as its perf_analyzer against servers as fast as they can be, and with files that Rampart wrote. */
 
-const LIMIT = { timeout: 300_000 };
 const NO_TIME = { kind: "constant", ms: 0 } as const;
 const GOLDENS = join(import.meta.dirname, "..", "report", "genai-perf", "goldens");
 const CONFIG = join(import.meta.dirname, "..", "cli", "genai-perf", "golden", "input-config-chat.txt");

@@ -56,7 +56,7 @@ describe("refusals", () => {
 
   test("the gRPC port is asked over HTTP", async () => {
     const args = ["perf_analyzer", "-m", "simple", "-u", triton.grpc, "--stall-timeout", "2s"];
-    const { code, stderr } = await runRampart(args, { timeoutMs: 150_000 });
+    const { code, stderr } = await runRampart(args);
     assert.equal(code, 99);
     assert.ok(stderr.includes(triton.grpc), stderr);
   });
@@ -72,7 +72,7 @@ describe("refusals", () => {
         try {
           const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
           const args = ["perf_analyzer", "-m", "simple", "-i", protocol, "-u", url, "--stall-timeout", "1s"];
-          const { code, stderr } = await runRampart(args, { timeoutMs: 150_000 });
+          const { code, stderr } = await runRampart(args);
           assert.equal(code, 99);
           assert.ok(stderr.includes("failed to get"), stderr);
         } finally {

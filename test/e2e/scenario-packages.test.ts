@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { withServer } from "../run/kserve-server.ts";
 import { startNats } from "../servers/nats.ts";
+import { LIMIT } from "../time-limit.ts";
 import { withAgentProcesses } from "./agent-process.ts";
 import { makeFolder, runRampart } from "./command.ts";
 
@@ -66,7 +67,7 @@ describe("a scenario with packages", () => {
     });
   }
 
-  test("runs on agents that have none of its files", { timeout: 120_000 }, async () => {
+  test("runs on agents that have none of its files", LIMIT, async () => {
     const nats = await startNats();
     const apart = makeFolder();
     const setup = { count: 2, folder: apart, busUrl: nats.url };

@@ -153,7 +153,6 @@ describe("scenarios against the embedded target", () => {
     let isSignalled = false;
     const outcome = await runRampart(["run", file], {
       cwd: folder,
-      timeoutMs: 150_000,
       onStderr: (text, kill) => {
         if (isSignalled || !text.includes("measuring")) return;
         isSignalled = true;

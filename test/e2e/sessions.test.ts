@@ -4,11 +4,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
 /** Conversations for a time and at a rate, beside a server that sees which turns come, and when. */
 
-const LIMIT = { timeout: 120_000 };
 const LATENCY_MS = 100;
 const TURNS = 3;
 

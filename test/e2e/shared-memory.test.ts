@@ -14,12 +14,12 @@ import { casesHere } from "../few-cases.ts";
 import { PLAIN_MOCK } from "../run/grpc-recorder.ts";
 import { type SeenInfer, type SeenRegion, withServer } from "../run/kserve-server.ts";
 import { type FakeCudart, makeFakeCudart } from "../servers/fake-cudart.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart } from "./command.ts";
 import { openTriton, type TritonAddresses } from "./servers.ts";
 
 /** Tensors in memory shared with a real Triton, and in a GPU's memory as a library made for the test has it. */
 
-const LIMIT = { timeout: 180_000 };
 const FLAGS = ["perf_analyzer", "-m", "simple", "--shared-memory"];
 
 let folder: string;

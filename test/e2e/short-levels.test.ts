@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { COLD } from "../../src/runtime/cold.ts";
+import { LIMIT } from "../time-limit.ts";
 import { runRampart } from "./command.ts";
 
 /**
@@ -18,7 +19,7 @@ const COMPILATION = /slow\s+start|drift\s+of\s+-/;
 const folder = mkdtempSync(join(tmpdir(), "rampart-short-levels-"));
 after(() => rmSync(folder, { recursive: true }));
 
-describe("a level of 1 s shows no compilation:", { timeout: 300_000 }, () => {
+describe("a level of 1 s shows no compilation:", LIMIT, () => {
   for (const protocol of ["http", "grpc"])
     for (const concurrency of [1, 16])
       test(`${protocol}, concurrency ${concurrency}`, async () => {

@@ -3,11 +3,10 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart } from "./command.ts";
 
 /** `--sweep`, beside a server that takes as long as the path of a request says. */
-
-const LIMIT = { timeout: 120_000 };
 
 let folder: string;
 let file: string;

@@ -17,7 +17,6 @@ const OTHER_MODELS = fileURLToPath(new URL("../servers/triton-models", import.me
 const TOKENIZER = join(root, "test/tokenize/fixtures/tiny");
 /** In that tokenizer's files: `<|eos|>`, `<|im_start|>` and `<|im_end|>`. */
 const IDS = { end: 1, messageStart: 2, messageEnd: 3 };
-const timeoutMs = 60_000;
 
 let folder: string;
 let directory: string;
@@ -71,7 +70,7 @@ async function measure(
   const common = ["-m", "tensorrt_llm", "--endpoint-type", "tensorrtllm_engine", "--tokenizer", TOKENIZER];
   const places = ["--triton-server-directory", directory, "--model-repository", MODELS];
   const args = [...common, "--artifact-dir", join(folder, "artifacts"), ...before, "--", ...places, ...after];
-  return runRampart(["genai-perf", command, ...args], { env: { ...env, ENGINE_LOG: join(folder, "log") }, timeoutMs });
+  return runRampart(["genai-perf", command, ...args], { env: { ...env, ENGINE_LOG: join(folder, "log") } });
 }
 
 function readLog(): Logged[] {
@@ -189,10 +188,14 @@ test("a sweep starts the library for each point, and its exports are merged", as
     readLog().map(({ sent }) => sent.length),
     Array(8).fill(3),
   );
-  const merged = await runRampart(
-    ["genai-perf", "process-export-files", "-d", join(folder, "artifacts"), "--artifact-dir", join(folder, "merged")],
-    { timeoutMs },
-  );
+  const merged = await runRampart([
+    "genai-perf",
+    "process-export-files",
+    "-d",
+    join(folder, "artifacts"),
+    "--artifact-dir",
+    join(folder, "merged"),
+  ]);
   assert.equal(merged.code, 0, merged.stderr);
   assert.match(merged.stdout, /Output Sequence Length \(tokens\) │ +3\.00 /);
 });

@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { KserveServer, takeMs } from "../run/kserve-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
 /** Think time, beside a server that sees when each user's requests come. */
 
-const LIMIT = { timeout: 120_000 };
 const LATENCY_MS = 20;
 const THINK_MS = 250;
 

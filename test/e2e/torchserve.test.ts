@@ -8,6 +8,7 @@ import { judgeResult, readMismatches } from "../golden/mismatches.ts";
 import { runGolden } from "../golden/runner.ts";
 import { readCoveredOf } from "../golden/transcript.ts";
 import { startTorchServe, type TorchServe, type TorchServeModel } from "../servers/interop/torchserve.ts";
+import { LIMIT } from "../time-limit.ts";
 import { commandUnderTest, makeFolder, type RequestTotals, runRampart, runWithReport } from "./command.ts";
 
 /** A real TorchServe: what it counts is what the reports say. */
@@ -179,7 +180,7 @@ export default defineScenario({
   });
 });
 
-test("transcripts of the real perf_analyzer match, or differ exactly as listed", { timeout: 240_000 }, async () => {
+test("transcripts of the real perf_analyzer match, or differ exactly as listed", LIMIT, async () => {
   const metrics = Number(new URL(server.metricsUrl).port);
   const ports = { http: server.httpPort, grpc: server.grpcPort, metrics, gpus: 0, dead: await findDeadPort() };
   const known = readMismatches();

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startTriton, type Triton } from "../servers/triton.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart } from "./command.ts";
 import { openInstallation } from "./in-process.ts";
 
 /** FP16 elements that are written as numbers, and sequences whose ids are texts, through a real Triton and its library. */
 
-const LIMIT = { timeout: 200_000 };
 const models = fileURLToPath(new URL("../servers/typed-models", import.meta.url));
 
 let folder: string;

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
 /** The files of single requests of several workers hold exactly the requests that those of one worker hold. */
 
-const LIMIT = { timeout: 240_000 };
 const TOKENIZER = join(import.meta.dirname, "..", "tokenize", "fixtures", "tiny");
 const MODEL = {
   ...{ name: "m", versions: ["1"], platform: "x" },

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
 
 /** The command with several workers, against a server that remembers what it got: the numbers are those of one worker. */
@@ -18,7 +19,6 @@ const MODEL = {
 const CONFIG = { name: "m", max_batch_size: 0, sequence_batching: {} };
 const INFERRED = { model_name: "m", outputs: [{ name: "OUT", datatype: "INT32", shape: [1], data: [1] }] };
 const CHAT = { choices: [{ index: 0, message: { role: "assistant", content: "yes" }, finish_reason: "stop" }] };
-const LIMIT = { timeout: 120_000 };
 /** How long a response takes. */
 const LATENCY_MS = 2;
 

@@ -13,6 +13,7 @@ import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint, WireRequest } from "../../src/transport/request.ts";
+import { LIMIT } from "../time-limit.ts";
 import { join, latin1 } from "../transport/bytes.ts";
 import { Driver, endpointAt, postRequest } from "../transport/drive.ts";
 import {
@@ -94,7 +95,7 @@ describe("fuzz: clients and servers gone mad", () => {
   for (const [name, create, valid, request = REQUEST] of CLIENTS) {
     const isOwn = name.startsWith("own");
 
-    test(`${name}: each request is reported once`, { timeout: 180_000 }, async () => {
+    test(`${name}: each request is reported once`, LIMIT, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(behaviour, { minLength: 1, maxLength: 3 }), async (behaviours) => {
           const server = await startRawServer((connection) =>

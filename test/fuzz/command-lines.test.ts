@@ -2,13 +2,13 @@ import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { flagsOf, SUBCOMMANDS } from "../../src/cli/genai-perf/options/subcommands.ts";
 import { OPTIONS } from "../../src/cli/perf-analyzer/options/table.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";
 import { assertEndsWell, CODES, runDoor } from "./command.ts";
 
 /** Command lines of random flags and values: a plan or clear errors with a documented exit code. Nothing is sent. */
 
-const LIMIT = { timeout: 120_000 };
 const VALUES =
   '0 1 2 -1 1.5 1e400 nan inf 99999999999999999999999 x 1:2 1:2:3:4 2:1 : , a:b a,b {} [ {"a":1} a: :a IN:2 IN:-1 IN:99999999999 __proto__:1 __proto__ constructor http://x:1/y http://[ ::1 localhost:99999 /dev/null /nonexistent none http grpc true None on off count_windows time_windows poisson random zero system OFF triton openai chat ü -- - = % name:value:type a:1:int a:1e400:double b:x:bool 5s'.split(
     " ",

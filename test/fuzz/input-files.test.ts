@@ -4,14 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { fewerRuns } from "./bounds.ts";
 import { assertEndsWell, CODES, type Ended, runDoor } from "./command.ts";
 import { DEEP_LIST, DEEP_OBJECT, oddJson } from "./odd-json.ts";
 
 /** Files that users give: data of tensors, payloads, prompts, exports and settings. A run or clear errors, whatever is in them. */
-
-const LIMIT = { timeout: 120_000 };
 
 let folder = "";
 let server: AnsweringKserve<string>;

@@ -3,13 +3,12 @@ import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { type BoundedResult, runBounded } from "./bounded-process.ts";
 import { assertEndsWell } from "./command.ts";
 
 /** Files that are endless, huge, or small but expand: every door that reads a file refuses them, within little memory and time. */
-
-const LIMIT = { timeout: 150_000 };
 
 let folder = "";
 let server: AnsweringKserve<string>;

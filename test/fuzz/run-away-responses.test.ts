@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ResponseTooLargeError } from "../../src/transport/failure.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { runBounded } from "./bounded-process.ts";
 import { assertEndsWell } from "./command.ts";
 
 /** Responses without an end, of servers that are asked off the measured path: little memory and time, and the project's own words. */
 
-const LIMIT = { timeout: 150_000 };
 const CHUNK = Buffer.alloc(256 * 1024, "a");
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ROOT } from "../cli/rampart-process.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type AnsweringKserve, startHttp } from "./answering-kserve.ts";
 import { type BoundedResult, runBounded } from "./bounded-process.ts";
 import { assertEndsWell } from "./command.ts";
 
 /** Texts and numbers from outside that are far too long: messages and reports stay short, memory and time too. */
 
-const LIMIT = { timeout: 150_000 };
 const MIB = 2 ** 20;
 const LONG = "x".repeat(10 * MIB);
 

@@ -7,6 +7,7 @@ import { defineScenario, type ScenarioDefinition } from "../../src/scenario/defi
 import { toLaterError, toLoadError } from "../../src/scenario/scenario-error.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { inFolder, runRampart } from "../cli/rampart-process.ts";
+import { LIMIT } from "../time-limit.ts";
 import { fewerRuns } from "./bounds.ts";
 
 /** Scenarios of untyped callers: a plan or problems with their places, whatever stands where. */
@@ -149,7 +150,7 @@ const NAMED: readonly (readonly [name: string, definition: unknown, said: RegExp
 describe("fuzz: definitions of scenarios", () => {
   for (const [name, definition, said] of NAMED) test(name, () => assert.match(problemsOf(definition), said));
 
-  test("anything anywhere makes a plan or problems", { timeout: 120_000 }, () => {
+  test("anything anywhere makes a plan or problems", LIMIT, () => {
     // By number: what fails could not be printed.
     const odd = fc.oneof(
       fc.nat({ max: ODD.length - 1 }).map((index) => ({ index })),
@@ -200,7 +201,7 @@ describe("a scenario whose code throws", () => {
     ],
   ];
   for (const [name, text, said] of refused) {
-    test(name, { timeout: 180_000 }, async () => {
+    test(name, LIMIT, async () => {
       const { code, err } = await inFolder({ "x.ts": text }, (cwd) => runRampart(["run", "x.ts"], { cwd }));
       assert.equal(code, 64, err);
       assert.match(err, said);
@@ -208,7 +209,7 @@ describe("a scenario whose code throws", () => {
     });
   }
 
-  test("a circle of imports names the file that came too early", { timeout: 180_000 }, async () => {
+  test("a circle of imports names the file that came too early", LIMIT, async () => {
     const files = {
       "x.ts": `import { a } from "./other.ts";\nexport const b = 1;\nexport default a;\n`,
       "other.ts": 'import { b } from "./x.ts";\nexport const a = b + 1;\n',

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 import {
   type AnsweringKserve,
   DOORS,
@@ -20,7 +21,6 @@ import { DEEP_LIST, DEEP_OBJECT, oddJson } from "./odd-json.ts";
 
 /** Servers whose metadata, configuration and statistics are odd: a run or one clear error, never an internal one. */
 
-const LIMIT = { timeout: 120_000 };
 const good = goodAnswers();
 
 /** Metadata with one input of this shape and type, whose name is given as JSON. */

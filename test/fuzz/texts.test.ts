@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { RunError, UserError } from "../../src/plan/problem.ts";
 import { Exposition } from "../../src/telemetry/exposition.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
+import { LIMIT } from "../time-limit.ts";
 import { fewerRuns, RUNS } from "./bounds.ts";
 import { oddJson } from "./odd-json.ts";
 
@@ -141,7 +142,7 @@ describe("fuzz: tokenizer files", () => {
   };
 
   for (const model of MODELS)
-    test(`anything in a file of ${(model as { type: string }).type}`, { timeout: 120_000 }, async () => {
+    test(`anything in a file of ${(model as { type: string }).type}`, LIMIT, async () => {
       await fc.assert(fc.asyncProperty(oddJson({ ...PARTS, model }), read), fewerRuns(3));
     });
 
@@ -151,7 +152,7 @@ describe("fuzz: tokenizer files", () => {
     await assert.rejects(loadTokenizer(folder), /added_tokens\[0\]\.id is 1\.5, expected a whole number/);
   });
 
-  test("a real file cut off anywhere", { timeout: 120_000 }, async () => {
+  test("a real file cut off anywhere", LIMIT, async () => {
     const text = await readFile(TINY, "utf8");
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: text.length - 2 }), (length) => read(text.slice(0, length))),

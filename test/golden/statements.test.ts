@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { LIMIT } from "../time-limit.ts";
 import { openPlaces, type Places } from "./statements/places.ts";
 import { numberStatements } from "./statements/statement.ts";
 import { SECTIONS } from "./statements/table.ts";
@@ -11,7 +12,6 @@ import { readCovered } from "./transcript.ts";
 
 /** The statements of the originals' documents do what the table in README.md says. */
 
-const LIMIT = { timeout: 180_000 };
 const folder = mkdtempSync(join(tmpdir(), "rampart-statements-"));
 let places: Places;
 

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import * as api from "../../src/index.ts";
 import { ROOT } from "../cli/rampart-process.ts";
 import { writeTypes } from "../scenario/write-types.ts";
+import { LIMIT } from "../time-limit.ts";
 import { typeCheck } from "../type-check.ts";
 import { readExamples, toModule } from "./doc-examples.ts";
 
@@ -28,7 +29,7 @@ describe("the examples of the public API", () => {
     );
   });
 
-  test("compile and can be executed", { timeout: 180_000 }, async () => {
+  test("compile and can be executed", LIMIT, async () => {
     const cache = join(ROOT, ".cache");
     mkdirSync(cache, { recursive: true });
     const folder = mkdtempSync(join(cache, "examples-"));

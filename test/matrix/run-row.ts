@@ -5,7 +5,6 @@ import type { MatrixRow, RowResult } from "./row.ts";
 
 const REQUESTS = 20;
 const CONCURRENCY = 2;
-const RUN_TIMEOUT_MS = 60_000;
 /** Servers may count a request a little after they answered it. */
 const COUNT_LAG_MS = 5_000;
 const POLL_MS = 50;
@@ -25,7 +24,7 @@ export async function runRow(server: string, version: string, row: MatrixRow): P
     const reportFile = join(folder, "report.json");
     const load = ["--request-count", `${REQUESTS}`, "--concurrency-range", `${CONCURRENCY}`, "--json", reportFile];
     const args = ["perf_analyzer", ...row.flags, ...inputsOf(row, folder), ...load];
-    const { code, stderr } = await runRampart(args, { cwd: folder, timeoutMs: RUN_TIMEOUT_MS });
+    const { code, stderr } = await runRampart(args, { cwd: folder });
     const { completed, failed } = readCounts(reportFile);
     const isMeasured = code === 0 && completed >= REQUESTS && failed === 0;
     const counted = before === undefined ? undefined : (await waitForCount(row, before + completed)) - before;

@@ -8,6 +8,7 @@ import { TokenTally } from "../../src/measure/tokens/token-tally.ts";
 import { FailureLog } from "../../src/run/judge/failure-log.ts";
 import { collectGarbage } from "../../src/runtime/machine.ts";
 import { Readings } from "../../src/telemetry/readings.ts";
+import { LIMIT } from "../time-limit.ts";
 import { makeTimes } from "./tokens/make-columns.ts";
 
 /**
@@ -21,7 +22,7 @@ const COUNT = 1_200_000;
 const TOKENS_EVERY = 7;
 const MOST_GROWTH_MB = 30;
 
-test("a level of 24 hours needs no more memory than its first quarter", { timeout: 300_000 }, () => {
+test("a level of 24 hours needs no more memory than its first quarter", LIMIT, () => {
   const startNs = 1e9;
   const options = {
     isScheduled: true,

@@ -7,10 +7,10 @@ import { startMock } from "../../src/mock/server.ts";
 import { waitUntil } from "../../src/mock/wait.ts";
 import type { MockLatencyPlan, MockPlan } from "../../src/plan/mock.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** The mock answers after the latency that it was given: never earlier, and on average within 1 %. */
 
-const LIMIT = { timeout: 180_000 };
 const planOf = (text: string): MockPlan => ({
   latency: parseLatency(text) as MockLatencyPlan,
   errorRatio: 0,

@@ -9,11 +9,12 @@ import { MockModel } from "../../src/mock/model.ts";
 import { MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
 import { COLD } from "../../src/runtime/cold.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Requests at a time: the last ones may end after the bound. */
 const LANES = 12;
 
-describe("a warm-up runs the mock's own code, in bounded time:", { timeout: 60_000 }, () => {
+describe("a warm-up runs the mock's own code, in bounded time:", LIMIT, () => {
   const { infer } = MockModel.prototype;
   const { answer } = MockLlm.prototype;
   const cold = process.env[COLD] ?? "0";
@@ -78,7 +79,7 @@ const MOST_MOCKS = 3;
 
 test("the first requests to a mock cost little more of its CPU time than later ones", {
   skip: !existsSync(SCHEDSTAT),
-  timeout: 300_000,
+  ...LIMIT,
 }, async () => {
   const costs: string[] = [];
   for (let tried = 0; tried < MOST_MOCKS; tried++) {

@@ -10,12 +10,12 @@ import { mix } from "../../src/scenario/mix.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
+import { LIMIT } from "../time-limit.ts";
 import { checkAllReports } from "./check-all-reports.ts";
 import { TINY, type Written, writeReports } from "./html/make-report.ts";
 
 /** All reports of one run, of loads that have everything at once: no two numbers contradict each other. */
 
-const LIMIT = { timeout: 180_000 };
 const STREAM = {
   streaming: true,
   timeToFirstToken: "4 ms",

@@ -33,6 +33,7 @@ import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { fill } from "../measure/make-records.ts";
 import { measureGood } from "../measure/tokens/make-columns.ts";
 import { makePlan } from "../plan/make-plan.ts";
+import { LIMIT } from "../time-limit.ts";
 import { checkRelations, type ReportedRun, singleOf } from "./check-relations.ts";
 import { makeLevel, makeResult, makeSink } from "./make-result.ts";
 
@@ -253,7 +254,7 @@ async function runAndCheck(scenario: Partial<ScenarioDefinition>): Promise<Repor
 }
 
 for (const [name, scenario] of RUNS) {
-  test(`the report of a real run agrees with itself: ${name}`, { timeout: 180_000 }, async () => {
+  test(`the report of a real run agrees with itself: ${name}`, LIMIT, async () => {
     const { levels, assertions, requests: totals } = await runAndCheck(scenario);
     // On a busy machine nothing may have been answered in a short time, which is a report too.
     assert.ok(totals.sent > 0);
@@ -266,7 +267,7 @@ for (const [name, scenario] of RUNS) {
   });
 }
 
-test("a level over the latency limit is confirmed, and counts once", { timeout: 180_000 }, async () => {
+test("a level over the latency limit is confirmed, and counts once", LIMIT, async () => {
   // No response comes within 1 ms, as the first token takes 10.
   const { levels, requests: totals } = await runAndCheck({
     load: steps([1, 2], { requests: 4 }),

@@ -15,13 +15,13 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makeOpenAiTarget, makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { makePromptsPlan } from "../plan/make-prompts-plan.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** Runs end in bounded time whatever is outstanding at the server, and every request is counted. */
 
 /** More than drips ever bring, and below every limit of a response. */
 const DRIPPED_BYTES = 10_000_000;
-const LIMIT = { timeout: 180_000 };
 /** A stall timeout that ends no run within {@link LIMIT}. */
 const PATIENT = { stallTimeoutMs: 120_000 };
 const NEVER = new Promise<undefined>(() => {});

@@ -10,13 +10,13 @@ import { RequestFeed } from "../../src/run/send/feed.ts";
 import { createRandom } from "../../src/runtime/random.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
+import { LIMIT } from "../time-limit.ts";
 import { withServer } from "./kserve-server.ts";
 import { type FakeClient, makeDataset, makeDriver, makeService, starterOf } from "./send/fake-client.ts";
 import { checkSequences, type SequenceRequest } from "./send/sequence-traffic.ts";
 
 /** How runs end when something is amiss: nothing is left open, lost from a count, or waited for in vain. */
 
-const LIMIT = { timeout: 180_000 };
 const ENDLESS = Number.POSITIVE_INFINITY;
 const LOST = { kind: "closed", message: "gone" } as const;
 

@@ -7,6 +7,7 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { followTokens } from "../../src/run/followers.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeResult } from "../report/make-result.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** The tokens of single requests reach the observer of a run. */
 
@@ -20,7 +21,7 @@ function one(index: number): RequestTokens {
   return { index, metrics: new Map(), contentNs: new Float64Array(0) };
 }
 
-test("what is measured only after the run reaches the observer before the result", { timeout: 20_000 }, async () => {
+test("what is measured only after the run reaches the observer before the result", LIMIT, async () => {
   const asked: boolean[] = [];
   const seen: number[] = [];
   const tokens = tokensOf(async (isLast) => {
@@ -45,7 +46,7 @@ test("what is measured only after the run reaches the observer before the result
   assert.ok(seen.includes(0), "tokens arrive while the run lasts");
 });
 
-test("a thread that fails at the end is the run's error, unless the run has one", { timeout: 20_000 }, async () => {
+test("a thread that fails at the end is the run's error, unless the run has one", LIMIT, async () => {
   const failed = new RunError("internal", "the thread failed", "Report this.");
   const tokens = tokensOf(() => Promise.reject(failed));
   const follow = (given: RunResult): Promise<RunResult> =>

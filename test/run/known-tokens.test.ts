@@ -16,10 +16,10 @@ import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { TINY } from "../measure/tokens/added-responses.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Tokens of servers that log what they send: their counts, and their times, which a busy machine makes later and never earlier. */
 
-const LIMIT = { timeout: 120_000 };
 const REQUESTS = 6;
 const GAP_MS = 20;
 const INPUT_TOKENS = 7;

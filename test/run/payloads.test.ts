@@ -11,10 +11,10 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
 import { makeOpenAiTarget, makePlan } from "../plan/make-plan.ts";
 import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
 
-const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 interface Ran {

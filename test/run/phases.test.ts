@@ -8,11 +8,10 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { createRandomFor } from "../../src/runtime/random.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type KserveServer, withServer } from "./kserve-server.ts";
 
 /** Grace periods, warm-ups by time, requests that are given up, and several servers, in whole runs. */
-
-const LIMIT = { timeout: 180_000 };
 
 function run(change: PlanChange, observer: RunObserver = {}): Promise<RunResult> {
   return startPlan(makePlan(change), { openObserver: () => Promise.resolve(observer), check: () => Promise.resolve() })

@@ -11,8 +11,8 @@ import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { LIMIT } from "../time-limit.ts";
 
-const LIMIT = { timeout: 60_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
 test("what a run measures goes through a clone and through JSON and comes back equal", LIMIT, async () => {

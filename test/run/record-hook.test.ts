@@ -22,6 +22,7 @@ import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
+import { LIMIT } from "../time-limit.ts";
 
 const RESULT = { error: undefined } as RunResult;
 
@@ -61,7 +62,7 @@ async function follow(onRecord: OnRecord, rows: Parameters<typeof play>[1]) {
 }
 
 describe("onRecord", () => {
-  test("is not waited for after an interrupt, when its promise never settles", { timeout: 60_000 }, async () => {
+  test("is not waited for after an interrupt, when its promise never settles", LIMIT, async () => {
     const signal = new RunSignal();
     let calls = 0;
     const onRecord = (): Promise<void> => {
@@ -173,7 +174,6 @@ describe("onRecord", () => {
 });
 
 describe("onRecord of a run", () => {
-  const LIMIT = { timeout: 60_000 };
   const run = async (scenario: ReturnType<typeof defineScenario>): Promise<RunResult> => {
     const result = await startPlan(toPlan(scenario, "/"), { openObserver: async () => ({}), check: async () => {} })
       .result;

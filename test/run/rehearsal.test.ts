@@ -26,9 +26,9 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import { loadRows } from "../conformance/load-rows.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { createMockServices } from "../servers/mock-services.ts";
+import { LIMIT } from "../time-limit.ts";
 
 const PAYLOADS = fileURLToPath(new URL("./payloads.fixture.json", import.meta.url));
-const LIMIT = { timeout: 180_000 };
 const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 /** What the mock is asked on paths and methods of inference. */

@@ -13,11 +13,10 @@ import { startPlan } from "../../src/run/run-plan.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { LIMIT } from "../time-limit.ts";
 import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
 
 /** Whole runs against servers that count, hold, refuse, drop and lie. */
-
-const LIMIT = { timeout: 180_000 };
 
 function planFor(server: { url: string }, change: PlanChange = {}): Plan {
   return makePlan({ ...change, target: { url: server.url, ...change.target } });

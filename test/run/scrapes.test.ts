@@ -9,10 +9,9 @@ import { openMetricsSource } from "../../src/run/server-metrics.ts";
 import { ResponseTooLargeError } from "../../src/transport/failure.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { startMetricsStub } from "../servers/metrics-stub.ts";
+import { LIMIT } from "../time-limit.ts";
 import { latin1 } from "../transport/bytes.ts";
 import { startRawServer } from "../transport/raw-server.ts";
-
-const LIMIT = { timeout: 180_000 };
 
 /** Runs a level while the pages are read. Gives the result, and what the user was told. */
 async function runAround(urls: readonly string[], isAsked: boolean) {
@@ -85,7 +84,7 @@ for (const [name, head, piece] of [
   ["a page announced as longer", "Content-Length: 300000000\r\n\r\n", ""],
   ["a page without end", "Connection: close\r\n\r\n", `up{a="${"x".repeat(1000)}"} 1\n`.repeat(1000)],
 ] as const)
-  test(`${name} is rejected with the reason`, { timeout: 180_000 }, async () => {
+  test(`${name} is rejected with the reason`, LIMIT, async () => {
     const server = await startRawServer(async (connection) => {
       await connection.until(({ bytes }) => bytes.length > 0);
       const { socket } = connection;

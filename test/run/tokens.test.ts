@@ -26,10 +26,10 @@ import { prompts } from "../../src/scenario/prompts.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Runs of language models whose tokens are measured while they run. */
 
-const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
 /** Responses of twenty tokens. */

@@ -7,6 +7,7 @@ import { entryModule, isExecutable, runtimeName } from "../../src/runtime/runtim
 import { isSameBytes } from "../../src/runtime/same-bytes.ts";
 import { WorkerCalls } from "../../src/runtime/worker-calls.ts";
 import { startWorker } from "../../src/runtime/workers.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** What every runtime offers in the same way. */
 
@@ -77,7 +78,7 @@ test("the CPU time of this thread is available", () => {
   assert.ok(later.user + later.system > user + system);
 });
 
-test("a thread runs worker.ts in its role and ends", { timeout: 180_000 }, async () => {
+test("a thread runs worker.ts in its role and ends", LIMIT, async () => {
   const worker = startWorker({ role: "mock", data: undefined });
   const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
   const ports = await new WorkerCalls(worker, ERROR_FORM).call<{ httpPort: number; grpcPort: number }>({

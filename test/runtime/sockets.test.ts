@@ -5,6 +5,7 @@ import { isRefusedAfterClose, type OpenSocket, type Socket, type SocketHandlers 
 import { openSocket } from "../../src/runtime/sockets.ts";
 import { openNodeSocket } from "../../src/runtime/sockets-node.ts";
 import { describeConnectError } from "../../src/transport/connect-failure.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /**
  * The contract of sockets, the same on each runtime: for this runtime's own plain sockets, and for those of `node:net`, which carry TLS
@@ -166,9 +167,7 @@ for (const [name, open] of IMPLEMENTATIONS) {
     );
   });
 
-  test(`${name}: a peer that does not read makes bytes wait, and none is lost or changed`, {
-    timeout: 180_000,
-  }, async () => {
+  test(`${name}: a peer that does not read makes bytes wait, and none is lost or changed`, LIMIT, async () => {
     const size = 16 * 1024 * 1024;
     let peer: NetSocket | undefined;
     let accepted: () => void = () => {};

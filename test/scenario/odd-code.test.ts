@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Code of scenarios that does what it must not: an error that names the field or the change, never an internal error, and no run that dies of it. */
 
-const LIMIT = { timeout: 180_000 };
 const IMPORT = 'import { defineScenario, defineTarget, embedded, input, hold, http, triton } from "rampart";\n';
 const GOOD = 'export default defineScenario({ name: "x", target: embedded(), load: hold(1, { requests: 3 }) });\n';
 const scenario = (fields: string): string =>

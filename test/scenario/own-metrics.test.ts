@@ -20,10 +20,10 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import { inFolder, runRampart } from "../cli/rampart-process.ts";
 import { checkSchema } from "../report/check-schema.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Metrics of a scenario's own, against servers whose outputs are known. */
 
-const LIMIT = { timeout: 180_000 };
 const COUNT = 20;
 
 async function run(scenario: Scenario): Promise<RunResult> {

@@ -18,10 +18,9 @@ import { HTTP_METHODS, type HttpMethod } from "../../src/transport/request.ts";
 import { inFolder, ROOT, runRampart } from "../cli/rampart-process.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Targets that a scenario defines itself: what is sent, what its functions get, and how their errors count. */
-
-const LIMIT = { timeout: 180_000 };
 
 interface Ran {
   readonly result: RunResult;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { LIMIT } from "../time-limit.ts";
 import { type LlmStream, type LlmStub, startLlmStub } from "./llm-stub.ts";
 
 let stub: LlmStub;
@@ -38,9 +39,7 @@ test("a whole answer has all tokens, and nothing is logged unless asked for", as
   assert.deepEqual(await stub.log(), []);
 });
 
-test("a request is received when the system gets it, however late the server reads it", {
-  timeout: 60_000,
-}, async () => {
+test("a request is received when the system gets it, however late the server reads it", LIMIT, async () => {
   await stub.reset(true);
   process.kill(stub.pid, "SIGSTOP");
   const asked = ask(true);

@@ -5,11 +5,11 @@ import { after, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { runCommand } from "../cli/perf-analyzer/run-command.ts";
+import { LIMIT } from "../time-limit.ts";
 import { startStub } from "./stub.ts";
 
 /** What the bench believes of its server: that it tells requests of one kind from those of another. */
 
-const LIMIT = { timeout: 180_000 };
 const stub = await startStub();
 after(() => stub.stop());
 beforeEach(() => stub.reset());

@@ -4,10 +4,9 @@ import { type GaugeReading, seriesOf } from "../../src/measure/gauge-readings.ts
 import { GaugePoller, type GaugeWarning, missingFamilies, readGauges } from "../../src/telemetry/gauge-poller.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 import { twoGpus } from "../servers/metrics-stub.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** When metrics are read, and what is told of it. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** An endpoint whose responses the test gives. */
 class Endpoint {

@@ -11,6 +11,7 @@ import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
+import { LIMIT } from "../time-limit.ts";
 import { join, latin1, toText } from "./bytes.ts";
 import { Driver, endpointAt, postRequest } from "./drive.ts";
 import { requestsIn } from "./http1/requests-in.ts";
@@ -20,7 +21,6 @@ import { type RawConnection, startRawServer } from "./raw-server.ts";
 
 /** Requests that are given up, with every client: what the server sees, and that the slot goes on. */
 
-const LIMIT = { timeout: 180_000 };
 const GIVEN_UP: Failure = { kind: "cancelled", message: "given up" };
 const OK = latin1("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
 const STARTED = latin1("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99\r\n\r\ndata: a\n\n");

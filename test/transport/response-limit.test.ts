@@ -11,6 +11,7 @@ import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
 import { Http1Client } from "../../src/transport/http1/client.ts";
 import type { Endpoint } from "../../src/transport/request.ts";
 import type { ReadStreamed } from "../../src/transport/streamed-responses.ts";
+import { LIMIT } from "../time-limit.ts";
 import { join, latin1 } from "./bytes.ts";
 import { Driver, endpointAt, postRequest } from "./drive.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE } from "./http2/write-frames.ts";
@@ -18,7 +19,6 @@ import { type RawConnection, startRawServer } from "./raw-server.ts";
 
 /** What a server may make each client hold in memory. */
 
-const LIMIT = { timeout: 180_000 };
 const MAX_BYTES = 20_000;
 const TOO_LARGE = { kind: "limit", message: "the response is longer than the 20,000 bytes allowed for one response" };
 const REQUEST = postRequest("/test/Call", latin1("id=0000"), { stampPlace: { offset: 3, length: 4, idDigits: 4 } });

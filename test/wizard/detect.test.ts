@@ -13,6 +13,7 @@ import { describeRefusal, detectServer } from "../../src/wizard/detect.ts";
 import { findDeadPort } from "../golden/dead-port.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { makeCertificates } from "../servers/tls.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** What `rampart init` says of an address, and the answers that follow from it. */
 
@@ -86,7 +87,7 @@ for (const [name, url, text, target, protocol, seenUrl] of [
   ["TLS", at(securePort), `${at(securePort)} is ${vllm} with TLS.`, "openai", "http", `https://${at(securePort)}`],
   ["nothing", at(deadPort), `Nothing answers at ${at(deadPort)}.`, undefined, undefined],
 ] as const)
-  test(`an address with ${name} is described`, { timeout: 180_000 }, async () => {
+  test(`an address with ${name} is described`, LIMIT, async () => {
     const found = await detectServer(url);
     assert.deepEqual([found?.detected?.target, found?.detected?.protocol], [target, protocol]);
     assert.equal(found?.url, seenUrl ?? url);
@@ -94,26 +95,26 @@ for (const [name, url, text, target, protocol, seenUrl] of [
     else assert.match(found?.text ?? "", text);
   });
 
-test("a target that is looked for comes before others that the server has too", { timeout: 180_000 }, async () => {
+test("a target that is looked for comes before others that the server has too", LIMIT, async () => {
   const both = at(mock.httpPort);
   assert.equal((await detectServer(both, { wanted: "openai" }))?.detected?.target, "openai");
   assert.equal((await detectServer(both, { wanted: "triton" }))?.detected?.target, "triton");
   assert.equal((await detectServer(openaiAt, { wanted: "triton" }))?.detected?.target, "openai");
 });
 
-test("a gRPC server without a known API is described by its reflection", { timeout: 180_000 }, async () => {
+test("a gRPC server without a known API is described by its reflection", LIMIT, async () => {
   const address = at((reflecting.address() as AddressInfo).port);
   const found = await detectServer(address);
   assert.equal(found?.text, `${address} is a server that describes its services by reflection over gRPC.`);
   assert.deepEqual(found?.detected, { target: "grpc", protocol: "grpc", found: [] });
 });
 
-test("an unknown server is described by its protocol", { timeout: 180_000 }, async () => {
+test("an unknown server is described by its protocol", LIMIT, async () => {
   const found = await detectServer(otherAt);
   assert.equal(found?.text, `${otherAt} speaks HTTP, but answers to none of the APIs that Rampart recognizes.`);
 });
 
-test("a path that answers with an error is described, and no other one", { timeout: 180_000 }, async () => {
+test("a path that answers with an error is described, and no other one", LIMIT, async () => {
   const url = at(mock.httpPort);
   const refused = `${url}/nothing answers HTTP 404: all requests of the scenario would fail. Is the path right?`;
   const http: Answers = { target: "http", url };

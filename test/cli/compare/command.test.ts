@@ -5,6 +5,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder, rampartCommand, startProcess } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 
@@ -360,11 +361,11 @@ const WITHOUT_RIGHTS = ["setpriv", "--bounding-set", "-dac_override,-dac_read_se
 const isRoot = process.getuid?.() === 0;
 const [program = "", ...flags] = WITHOUT_RIGHTS;
 const isBound = process.platform !== "win32" && (!isRoot || spawnSync(program, [...flags, "true"]).status === 0);
-const LIMIT = { timeout: 120_000, skip: isBound ? false : "needs setpriv, or another user than root" };
+const BOUND = { ...LIMIT, skip: isBound ? false : "needs setpriv, or another user than root" };
 
 const CSV = "Concurrency,Inferences/Second,Client Send,Client Recv,p50 latency,p99 latency\n1,100,1,1,500,1000\n";
 
-test("a folder that may not be read is named, also below the given one", LIMIT, async () => {
+test("a folder that may not be read is named, also below the given one", BOUND, async () => {
   await inFolder({ "new.csv": CSV }, async (cwd) => {
     const closed = join(cwd, "runs", "closed");
     await mkdir(closed, { recursive: true });

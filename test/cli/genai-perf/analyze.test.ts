@@ -3,11 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { type Answer, answerChat, type Bench, type ReceivedBody, TOKENIZER, withBench } from "./analyze-server.ts";
 
 /** `genai-perf analyze` against a small server: what is sent at each point, the summary, checkpoints, and the search. */
-
-const LIMIT = { timeout: 180_000 };
 
 function analyze({ url, folder }: Bench, type: string, ...more: readonly string[]): string[] {
   return [

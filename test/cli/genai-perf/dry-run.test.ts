@@ -3,11 +3,10 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { startMetricsStub } from "../../servers/metrics-stub.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--dry-run`: what a run would do, and nothing of it done. */
-
-const LIMIT = { timeout: 180_000 };
 
 describe("--dry-run", () => {
   test("prints a sound plan and a summary; nothing is sent, asked or written", LIMIT, async () => {

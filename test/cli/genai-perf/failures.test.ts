@@ -4,14 +4,13 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { endLater } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat, type ChatRun, runChat } from "./chat-server.ts";
 
 /**
  * What goes wrong in a profile: a request without a response is one failure, and the report is on all the others; a report that cannot be written
  * costs the user neither the table nor the others; and streams end well for HTTP, but without the mark that their protocol ends with.
  */
-
-const LIMIT = { timeout: 180_000 };
 
 const silent = [
   { flags: ["--stall-timeout", "0.3s"], failure: /1 x stalled: no byte received for 300 ms/ },

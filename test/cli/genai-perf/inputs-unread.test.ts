@@ -13,11 +13,11 @@ import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/mess
 import * as messages from "../../../src/service/triton/messages.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { readGood } from "./read.ts";
 
 /** inputs.json is an output: a run sends the same requests when nothing can be read from the file. */
 
-const LIMIT = { timeout: 180_000 };
 const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 interface Ran {

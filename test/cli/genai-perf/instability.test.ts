@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT } from "../../time-limit.ts";
 import { type Answer, answerChat, type Bench, TOKENIZER, withBench } from "./analyze-server.ts";
 
 /** Measurements by intervals that do not become stable: exit code 1 as in the original, with the reason and the report. */
 
-const LIMIT = { timeout: 180_000 };
 const STRICT = ["--measurement-interval", "150", "--stability-percentage", "1"];
 
 /** A server that is slow for one of three windows of 180 ms and fast for the others: however they lie, no three windows agree. */

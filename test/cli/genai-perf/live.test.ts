@@ -3,12 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat as answerBench, TOKENIZER, withBench } from "./analyze-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** What a profile shows beside its own report: `--live`, Rampart's reports, and perf_analyzer's, for which there is only a key in YAML. */
-
-const LIMIT = { timeout: 180_000 };
 
 test("--live draws the run's state while it lasts, and is gone when the report comes", LIMIT, async () => {
   // The last response waits until the state was drawn after the first ones.

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of the load do to the requests that a server sees: how many at once, in which order, how many at all. */
-
-const LIMIT = { timeout: 180_000 };
 
 interface Seen {
   readonly code: number;

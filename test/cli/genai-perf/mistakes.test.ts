@@ -4,13 +4,12 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What users and servers do wrong: told in words that help, and in the exit code. */
-
-const LIMIT = { timeout: 180_000 };
 
 const answerPage = (response: ServerResponse): void => {
   response.writeHead(200, { "Content-Type": "text/html" }).end("<html>\n<body>Welcome</body></html>");

@@ -3,11 +3,11 @@ import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { checkSchema } from "../../report/check-schema.ts";
 import { endLater } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runChat } from "./chat-server.ts";
 
 /** What `genai-perf profile` tells beyond the original: a second table, and a JSON file of its own. */
 
-const LIMIT = { timeout: 180_000 };
 const COUNT = ["--request-count", "4"];
 const TITLE = /Rampart \| More Metrics/;
 

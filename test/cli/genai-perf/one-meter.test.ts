@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** A run is measured while it lasts. Its files, measured again by process-export-files, say the same to the last digit. */
 
-const LIMIT = { timeout: 180_000 };
 const REQUESTS = 12;
 
 const event = (content: string): string => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;

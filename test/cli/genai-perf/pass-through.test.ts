@@ -13,13 +13,12 @@ import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/plan/
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 import { readGood } from "./read.ts";
 import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What flags of perf_analyzer after `--` do to a profile. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** A response at once. */
 function answerNow(response: ServerResponse): void {

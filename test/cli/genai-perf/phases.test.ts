@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT } from "../../time-limit.ts";
 import { runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** How long is measured, what goes before it, what is cancelled, and several servers: each flag by what it does. */
 
-const LIMIT = { timeout: 180_000 };
 const BODY = '{"choices":[{"message":{"content":"the"}}]}';
 
 type Answer = (response: ServerResponse, index: number) => void;

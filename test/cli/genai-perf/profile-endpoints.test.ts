@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import jpeg from "jpeg-js";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the responses. */
-
-const LIMIT = { timeout: 180_000 };
 
 const tokenizer = await loadTokenizer(TOKENIZER);
 /** Of "the the", which all servers here response. */

@@ -7,12 +7,12 @@ import { backendOf } from "../../../src/cli/genai-perf/profile/backend-hint.ts";
 import { startMock } from "../../../src/mock/server.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder, runRampart } from "../rampart-process.ts";
 import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
-const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 const REQUESTS = 8;
 

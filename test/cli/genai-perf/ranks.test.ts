@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { answerChat } from "./chat-server.ts";
 import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** `--enable-mpi` after `--`: profiles of several ranks under Open MPI's own mpirun. */
 
-const LIMIT = { timeout: 180_000 };
 const RANKS = 2;
 const REQUESTS = 6;
 

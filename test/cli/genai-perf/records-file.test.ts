@@ -4,11 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { SENT_ERROR } from "../../../src/service/response-faults.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 
 /** `--records`: a line for each request, whatever came of it. */
-
-const LIMIT = { timeout: 180_000 };
 
 interface Line {
   readonly metadata: Readonly<Record<string, string | number | boolean>>;

@@ -4,11 +4,10 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { endLater } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { type ChatRun, runChat } from "./chat-server.ts";
 
 /** The server's own token counts beside the tokenizer's, and what else makes lengths and prompts other than they seem. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** Streams of two tokens, of which a server says that they were `tokens`. */
 const answer =

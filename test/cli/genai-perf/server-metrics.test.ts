@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { startMetricsStub } from "../../servers/metrics-stub.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** `--server-metrics-url`: what exporters and servers tell while a run measures. */
 
-const LIMIT = { timeout: 180_000 };
 const FOLDER = "artifacts/tiny-openai-chat-concurrency1/";
 
 function fixture(name: string): string {

@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { LIMIT } from "../../time-limit.ts";
 import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
-const LIMIT = { timeout: 180_000 };
 const FOLDER = "tiny-openai-chat-session_concurrency2";
 
 interface Received {

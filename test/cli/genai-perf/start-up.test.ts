@@ -7,13 +7,12 @@ import { setTimeout } from "node:timers/promises";
 import { neededEntries } from "../../../src/cli/genai-perf/profile/write-inputs.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 import { TOKENIZER } from "./run-captured.ts";
 
 /** What a profile makes before its first request, and what is left of it when it is cut off there. */
-
-const LIMIT = { timeout: 180_000 };
 
 describe("only requests that are sent are created", () => {
   const plan = makePlan({

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { FLAGS } from "../../../src/cli/k8s/manifest.ts";
 import { openKubernetesCheck } from "../../servers/k8s-check.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder, runRampart } from "../rampart-process.ts";
 import { expandReferences, Manifest } from "./cluster.ts";
 
 /** `rampart k8s manifest`: what it prints, checked with the code by which Kubernetes's API server checks objects. */
 
-const LIMIT = { timeout: 120_000 };
 const checkManifest = await openKubernetesCheck();
 
 const scenario = (

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type KserveCalled, type KserveOptions, withServer } from "../../run/kserve-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runCommand, withFolder } from "./run-command.ts";
 
 /** Models that the measured one calls: whose statistics are told, where from, and what is refused. Their names say which flags. */
 
-const LIMIT = { timeout: 180_000 };
 const LEAF: KserveCalled = { name: "leaf", version: "3", timesPerRequest: 2 };
 const IDLE: KserveCalled = { name: "idle", version: "1", timesPerRequest: 0 };
 

@@ -6,6 +6,7 @@ import { after, describe, test } from "node:test";
 import { demoProto, startGoDynamic, startPythonDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
 import { untilEnded } from "../../servers/until-ended.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
 
@@ -148,7 +149,7 @@ describe("a message generator", () => {
     });
   });
 
-  test("is ended by Ctrl-C, and so is what it started", { timeout: 180_000 }, async () => {
+  test("is ended by Ctrl-C, and so is what it started", LIMIT, async () => {
     await withFolder(async (folder) => {
       const file = join(folder, "inputs.json");
       const pids = join(folder, "pids");

@@ -8,13 +8,13 @@ import type { BusPlan } from "../../../src/plan/plan.ts";
 import { withServer } from "../../run/kserve-server.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { type Certificates, makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { asAlice, withAgents } from "../with-agents.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Options by which other hosts send: against a real NATS server and under a real mpirun, and a server that counts. */
 
-const LIMIT = { timeout: 120_000 };
 const COUNTED = ["-m", "simple", "--concurrency-range", "4", "--request-count", "40"];
 
 let certificates: Certificates;

@@ -7,6 +7,7 @@ import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import {
   QUICK_WINDOWS,
   type RunningCommand,
@@ -17,8 +18,6 @@ import {
 } from "./run-command.ts";
 
 /** What flags do to what is printed and written. Their names say which flags. */
-
-const LIMIT = { timeout: 180_000 };
 
 test("-v prints windows as they come, -v -v requests and responses too", LIMIT, async () => {
   await withServer({}, async (server) => {

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type KserveOptions, type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { QUICK_WINDOWS, runCommand } from "./run-command.ts";
 
 /** Processes that measure together, under Open MPI's own mpirun. Its name says which flags. */
 
-const LIMIT = { timeout: 180_000 };
 const DEAD_URL = "127.0.0.1:1";
 const mpirun = ensureOpenMpi();
 

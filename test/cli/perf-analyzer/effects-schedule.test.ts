@@ -8,11 +8,10 @@ import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import { constantArrivals, poissonArrivals } from "../../../src/load/arrivals.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { takeMs, withServer } from "../../run/kserve-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
 /** What flags do to when and how many requests are sent. Their names say which flags. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** The due times of the first requests, in nanoseconds, as the flags' load mode decides them. */
 function dueTimesNs(flags: readonly string[], count: number): number[] {

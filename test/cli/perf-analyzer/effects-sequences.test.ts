@@ -7,11 +7,11 @@ import { INFER_REQUEST } from "../../../src/service/triton/messages.ts";
 import { openTriton, type TritonAddresses } from "../../e2e/servers.ts";
 import { type KserveServer, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { checkSequences, type SequenceRequest } from "../../run/send/sequence-traffic.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
 /** What the flags of sequences, periodic concurrency and fixed schedules do. */
 
-const LIMIT = { timeout: 180_000 };
 const SEQUENCE_MODEL = {
   model: "seq",
   isSequence: true,

@@ -15,11 +15,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
 import { type KserveOptions, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
 /** What the flags of shared memory do. Their names say which flags. */
 
-const LIMIT = { timeout: 180_000 };
 const INT32_16 = { datatype: "INT32", dims: [16] };
 
 /** Names that no other test has, whatever runs beside this one. */

@@ -9,11 +9,11 @@ import { valueIn } from "../../report/json-metrics.ts";
 import { type KserveServer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { type MetricsStub, type MetricsStubOptions, startMetricsStub, twoGpus } from "../../servers/metrics-stub.ts";
 import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { type CommandResult, QUICK_WINDOWS, runCommand as run, startCommand, withFolder } from "./run-command.ts";
 
 /** What the flags of metrics and traces ask of the server, and when. Their names say which flags. */
 
-const LIMIT = { timeout: 180_000 };
 const GPU_HEADER = ",Avg GPU Utilization,Avg GPU Power Usage,Max GPU Memory Usage,Total GPU Memory";
 const EMPTY_SECTION = [
   "  Server Prometheus Metrics: ",

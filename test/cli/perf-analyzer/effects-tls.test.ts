@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Stub, startStub } from "../../servers/stub.ts";
 import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runCommand } from "./run-command.ts";
 
 /** What the flags of TLS do, against Go's TLS. Their names say which flags. */
-
-const LIMIT = { timeout: 180_000 };
 
 const certificates = await makeCertificates();
 const { caFile, certFile, keyFile, clientCertFile, clientKeyFile, elsewhereCertFile, elsewhereKeyFile } = certificates;

@@ -5,11 +5,10 @@ import { test } from "node:test";
 import { ResponseTooLargeError } from "../../../src/transport/failure.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, type SeenInfer, withServer } from "../../run/kserve-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { runCommand, withFolder } from "./run-command.ts";
 
 /** What flags do to the bytes that reach a server. Their names say which flags. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** Sends requests with the flags to a server of its own and returns what it was sent. */
 async function sentWith(flags: readonly string[], options: KserveOptions = {}, count = 1): Promise<SeenInfer[]> {

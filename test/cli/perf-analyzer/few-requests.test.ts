@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startStub } from "../../servers/stub.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { readProfile, runCommand, withFolder } from "./run-command.ts";
 
 /** Three requests to a model that takes microseconds, at a server in another process: what the client adds around them. */
 
-const LIMIT = { timeout: 180_000 };
 const RUNS = 6;
 const WARNING = "Perf Analyzer is not able to keep up with the desired load";
 /** Half the time that a connection is watched before its second request, when nothing is known about the server. */

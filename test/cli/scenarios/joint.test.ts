@@ -8,12 +8,11 @@ import { createScenariosSchema } from "../../../src/report/schema/scenarios.ts";
 import { createSweepSchema } from "../../../src/report/schema/sweep.ts";
 import { readXml } from "../../report/read-xml.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inFolder } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 
 /** The reports on several scenarios together, beside a server that counts the requests of each. */
-
-const LIMIT = { timeout: 120_000 };
 
 let server: AnsweringServer;
 before(async () => {

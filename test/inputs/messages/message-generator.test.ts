@@ -11,13 +11,13 @@ import {
   runMessageGenerator,
 } from "../../../src/inputs/messages/message-generator.ts";
 import { untilEnded } from "../../servers/until-ended.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Commands that write messages: what they may do wrong is reported, and they never outlive the run. */
 
 const folder = await mkdtemp(join(tmpdir(), "rampart-test-"));
 after(() => rm(folder, { recursive: true, force: true }));
 
-const LIMIT = { timeout: 180_000 };
 /** A length in this machine's byte order, for printf. */
 const length = (count: number): string =>
   [...new Uint8Array(new Uint32Array([count]).buffer)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");

@@ -5,6 +5,7 @@ import { detectFormat } from "../../../src/inputs/prompts/detect-format.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { UserError } from "../../../src/plan/problem.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { collect, withFiles } from "./collect.ts";
 
 function detect(content: string): Promise<string> {
@@ -29,7 +30,7 @@ test("a file's beginning determines its format", async () => {
   assert.equal(await withFiles({ "a.jsonl": "{}" }, detectFormat), "jsonl");
 });
 
-test("a first line of a megabyte is looked through once", { timeout: 180_000 }, async () => {
+test("a first line of a megabyte is looked through once", LIMIT, async () => {
   const before = process.cpuUsage();
   assert.equal(await detect(`{"text": "${"word ".repeat(200_000)}"}\n{"text": "a"}\n`), "jsonl");
   assert.equal(await detect(`\n \n${" ".repeat(1_000_000)}{"input_length": 5}`), "payload");

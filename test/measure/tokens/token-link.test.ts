@@ -10,9 +10,9 @@ import { TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { UserError } from "../../../src/plan/problem.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { addAnswers, answer, TINY, TOKENS } from "./added-responses.ts";
 
-const LIMIT = { timeout: 180_000 };
 const SPAN = { startNs: 0, endNs: 1e9 };
 const FAILED: PackedFailure = {
   step: 0,

@@ -8,6 +8,7 @@ import { compareRuns } from "../../../src/report/compare/compare-runs.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
 import { formatPage } from "../../../src/report/html/report-page.ts";
 import { startChromium } from "../../servers/chromium.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { makeRunSet } from "./make-runs.ts";
 
 /** The page of a comparison in a real browser. */
@@ -18,7 +19,7 @@ const SHOWN = "[...document.querySelectorAll('#changes-1 svg')].filter((svg) => 
 const CUT = `${SHOWN}.flatMap((svg) => [...svg.querySelectorAll('text')].filter((text) => text.getBoundingClientRect().left < svg.getBoundingClientRect().left || text.getBoundingClientRect().right > svg.getBoundingClientRect().right).map((text) => text.textContent))`;
 const FILLED = `${SHOWN}[0].getBoundingClientRect().width / document.querySelector('#changes-1 figure').clientWidth`;
 
-test("the page fits desktop and phone in light and dark, and needs nothing", { timeout: 300_000 }, async () => {
+test("the page fits desktop and phone in light and dark, and needs nothing", LIMIT, async () => {
   const metrics = (factor: number) => ({
     throughput: [100 * factor, 101 * factor, 99 * factor],
     "latency.p99": [20e6 / factor, 28e6 / factor, 14e6 / factor],

@@ -8,12 +8,12 @@ import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type Browser, type OpenPage, startChromium } from "../../servers/chromium.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { TINY, type Written, writeReports } from "./make-report.ts";
 import { answerWithScores, MLPERF, mixed, SEARCH } from "./page-scenarios.ts";
 
 /** The page of a report in a real browser. */
 
-const LIMIT = { timeout: 300_000 };
 const EVIL = `evil </script><script>document.title = "taken"</script><img src="http://evil.test/x" onerror="document.title = 'taken'">`;
 
 /** A function makes the scenario for the address of a server. */

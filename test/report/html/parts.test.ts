@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { escapeHtml } from "../../../src/report/markup.ts";
 import { buildRunModel } from "../../../src/report/model/build-model.ts";
 import { timeUnitFor } from "../../../src/report/model/values.ts";
 import type { OverMetricsJson } from "../../../src/report/schema/metrics.ts";
 import { findOver } from "../../../src/report/schema/read-metrics.ts";
 import { type LevelJson, type ReportJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { checkRepeated } from "../check-repeated.ts";
 import { spreadIn, valueIn } from "../json-metrics.ts";
 import { readXml } from "../read-xml.ts";
@@ -25,7 +27,6 @@ import { checkPageTables } from "./read-page.ts";
 
 /** Groups, searches, MLPerf and repeated runs: the page and its charts have the numbers of the JSON report. */
 
-const LIMIT = { timeout: 120_000 };
 let server: AnsweringServer;
 const written: Written[] = [];
 
@@ -104,7 +105,7 @@ test("a search begins with its answer, and draws each limit by load with interva
   const [run] = runsOf(report.json);
   const html = checkPage(report);
   const [first] = report.json.verdict.headline.split(";");
-  assert.ok(html.includes(`<span>${first}`), "the verdict says it first");
+  assert.ok(html.includes(`<span>${escapeHtml(first ?? "")}`), "the verdict says it first");
   const levels = (run?.levels ?? []).toSorted((a, b) => a.level - b.level);
   const states = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
   const charts = chartsOf(html);

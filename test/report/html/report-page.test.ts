@@ -15,6 +15,7 @@ import { steps } from "../../../src/scenario/loads/levels.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { spreadIn, valueIn } from "../json-metrics.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
 import { TINY, type Written, writeReports } from "./make-report.ts";
@@ -300,7 +301,6 @@ test("of many checks only those are open that do not pass", () => {
 
 /** The charts and tables of a page have the numbers of the JSON report. */
 
-const LIMIT = { timeout: 120_000 };
 const toRemove: Written[] = [];
 after(() => {
   for (const one of toRemove) one.remove();

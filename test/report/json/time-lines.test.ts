@@ -22,6 +22,7 @@ import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { fill } from "../../measure/make-records.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { makePrepared } from "../make-result.ts";
 
 /** One run has one time line: in JSON, on the page and while it lasts, its counts and percentiles are those of the records. */
@@ -237,9 +238,7 @@ test("a run of a day has no more columns than one of a minute, few requests have
   assert.deepEqual(followed([]), []);
 });
 
-test("a real run has one truth in the time lines of its level, its page and its live view", {
-  timeout: 120_000,
-}, async () => {
+test("a real run has one truth in the time lines of its level, its page and its live view", LIMIT, async () => {
   const scenario = {
     name: "x",
     target: embedded({ latency: "2 ms", errorRate: "10 %" }),

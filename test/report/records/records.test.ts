@@ -7,6 +7,7 @@ import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { TINY, writeReports } from "../html/make-report.ts";
 import { spreadIn } from "../json-metrics.ts";
 
@@ -34,7 +35,7 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("every request has a line with its times, outcome, sizes and level", { timeout: 180_000 }, async () => {
+test("every request has a line with its times, outcome, sizes and level", LIMIT, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms", errorRate: "30 %" }),
@@ -69,7 +70,7 @@ test("every request has a line with its times, outcome, sizes and level", { time
   }
 });
 
-test("the lines of repeated runs name their run", { timeout: 180_000 }, async () => {
+test("the lines of repeated runs name their run", LIMIT, async () => {
   const written = await writeReports({
     name: "records",
     target: embedded({ latency: "1 ms" }),

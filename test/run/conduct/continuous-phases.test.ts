@@ -16,11 +16,11 @@ import {
 } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { KserveServer } from "../kserve-server.ts";
 
 /** Loads with phases in whole runs: no pause between two phases, and every request counted once. */
 
-const LIMIT = { timeout: 180_000 };
 const list = (...values: number[]) => ({ kind: "list", values }) as const;
 const rateAt = (perSec: number, change: object = {}): LoadPlan => ({
   ...{ kind: "request-rate", levels: list(perSec), search: "linear", distribution: "poisson", seed: 1 },

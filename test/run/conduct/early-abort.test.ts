@@ -12,11 +12,11 @@ import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { type AnsweringServer, type ReceivedRequest, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { KserveServer } from "../kserve-server.ts";
 
 /** Assertions that end a run early. */
 
-const LIMIT = { timeout: 180_000 };
 const hold = (concurrency: number): LoadPlan => ({
   ...{ kind: "concurrency", levels: { kind: "list", values: [concurrency] }, search: "linear" },
 });

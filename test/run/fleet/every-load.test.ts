@@ -15,12 +15,12 @@ import { steps } from "../../../src/scenario/loads/levels.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { makeSessions, openConversation } from "../send/make-sessions.ts";
 import { runSenders, type SentRun } from "./run-senders.ts";
 
 /** Whole runs of every load of the table with 1 to 7 senders, whose requests are answered at once: together they send what one sends. */
 
-const LIMIT = { timeout: 60_000 };
 const SENDERS = [1, 2, 3, 4, 5, 6, 7];
 const REQUESTS = 60;
 /** Divisible by each number of senders, so that the steps of one stay its own when the data begins again. */

@@ -8,11 +8,10 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { sleepMs } from "../../../src/runtime/clock.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { withServer } from "../kserve-server.ts";
 
 /** Whole runs whose load is sent by several threads, against a server that counts. */
-
-const LIMIT = { timeout: 120_000 };
 
 const planFor = (url: string, workers: number, change: PlanChange = {}): Plan =>
   makePlan({ ...change, client: { workers, ...change.client }, target: { url, ...change.target } });

@@ -18,10 +18,9 @@ import {
 import { makeOpenAiTarget, makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Runs against servers that answer with success but not with a response, whatever is exported of it and whichever client sends. */
-
-const LIMIT = { timeout: 180_000 };
 
 /** What is exported decides whether responses are kept or looked at while they are read. */
 const OBSERVERS: readonly (readonly [name: string, observer: RunObserver])[] = [

@@ -11,6 +11,7 @@ import { Slots } from "../../../src/run/send/slots.ts";
 import { Call } from "../../../src/transport/client.ts";
 import type { Failure } from "../../../src/transport/failure.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 const bytes = new TextEncoder().encode("question");
 const feed = { contentOf: () => ({ bytes }) };
@@ -67,8 +68,6 @@ test("a failed request has a first byte when one arrived before its end, or when
   assert.equal(firstByteOf(makeCall({ firstByteNs: 9000 }), { kind: "http", message: "503" }), 9000);
   assert.equal(firstByteOf(makeCall({ firstByteNs: 0 }), { kind: "http", message: "503" }), undefined);
 });
-
-const LIMIT = { timeout: 180_000 };
 
 const planWith = (tokenizer: string) =>
   makePlan({ measurement: { tokens: { responses: "chat", isStreamed: true, tokenizer, revision: "main" } } });

@@ -8,6 +8,7 @@ import { defineScenario } from "../../../src/scenario/define.ts";
 import { hold } from "../../../src/scenario/loads/levels.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** A server that accepts connections and answers nothing ends the run; a slow one does not. */
 
@@ -32,7 +33,7 @@ async function watch(server: Server | TcpServer, ended: number, done: (signal: R
 
 const silentServer = (): TcpServer => createTcpServer((socket) => socket.on("error", () => {}).resume());
 
-test("a server without any answer ends the run", { timeout: 60_000 }, () =>
+test("a server without any answer ends the run", LIMIT, () =>
   watch(silentServer(), 0, async (signal) => {
     await signal.failed;
     assert.equal(signal.error?.code, "unreachable");
@@ -43,7 +44,7 @@ test("a server without any answer ends the run", { timeout: 60_000 }, () =>
   }),
 );
 
-test("a slow server that answers other requests is waited for", { timeout: 60_000 }, async () => {
+test("a slow server that answers other requests is waited for", LIMIT, async () => {
   let asked = 0;
   const twice = Promise.withResolvers<void>();
   const slow = createServer((_request, response) => {
@@ -56,7 +57,7 @@ test("a slow server that answers other requests is waited for", { timeout: 60_00
   });
 });
 
-test("a server that has answered is not asked", { timeout: 60_000 }, async () => {
+test("a server that has answered is not asked", LIMIT, async () => {
   let accepted = 0;
   const server = silentServer().on("connection", () => accepted++);
   await watch(server, 1, async (signal) => {

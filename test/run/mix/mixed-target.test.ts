@@ -21,11 +21,11 @@ import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { withServer } from "../kserve-server.ts";
 
 /** Runs in which several targets share one load. */
 
-const LIMIT = { timeout: 180_000 };
 const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 function run(scenario: Parameters<typeof toPlan>[0], observer: RunObserver = {}): Promise<RunResult> {

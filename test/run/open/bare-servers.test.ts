@@ -11,10 +11,10 @@ import type { TritonTargetPlan } from "../../../src/service/triton/target.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { type GrpcAnswer, startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Runs against servers of KServe's protocol that lack what Triton adds to it: they are measured without, and the user is told. */
 
-const LIMIT = { timeout: 180_000 };
 const REQUESTS = { mode: { kind: "requests", count: 6 } } as const;
 const METADATA = {
   name: "m",

@@ -8,10 +8,10 @@ import { findDeadPort } from "../../golden/dead-port.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../../transport/bytes.ts";
 import { startRawServer } from "../../transport/raw-server.ts";
 
-const LIMIT = { timeout: 180_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const identify = (port: number) => identifyServer({ host: "127.0.0.1", port, isSecure: false });
 

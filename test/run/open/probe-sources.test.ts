@@ -12,11 +12,12 @@ import { reachServers } from "../../../src/run/open/reach-servers.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { detectServer } from "../../../src/wizard/detect.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Whatever is asked of a server, connections come from the source addresses of the run, as those of its load do. */
 
 /** All of 127.0.0.0/8 is this host on Linux only. */
-const ON_LINUX = { skip: process.platform !== "linux", timeout: 60_000 };
+const ON_LINUX = { skip: process.platform !== "linux", ...LIMIT };
 const client = { sourceAddresses: ["127.0.0.2"] };
 const seen: (string | undefined)[] = [];
 /** Ends each connection, so that nothing waits for a response. */

@@ -8,8 +8,8 @@ import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 
-const LIMIT = { timeout: 180_000 };
 const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const triton = (protocol: "http" | "grpc", port: number) =>
   ({ ...DEFAULT_TRITON_TARGET, kind: "triton", url: `127.0.0.1:${port}`, protocol, model: "" }) as const;

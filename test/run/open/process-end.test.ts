@@ -5,10 +5,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inFolder, ROOT, scriptCommand } from "../../cli/rampart-process.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** What is undone however a process ends. */
-
-const LIMIT = { timeout: 180_000 };
 
 const SCRIPT = `
 import { rmSync, writeFileSync } from "node:fs";

@@ -8,9 +8,8 @@ import { RunSignal } from "../../../src/run/interrupt.ts";
 import { openTarget, type TargetSession } from "../../../src/run/open/session.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { type KserveOptions, type KserveServer, withServer } from "../kserve-server.ts";
-
-const LIMIT = { timeout: 180_000 };
 
 /** Sets a session up with a plan, and closes it. */
 async function setUp(

@@ -11,6 +11,7 @@ import { runCommand } from "../../cli/perf-analyzer/run-command.ts";
 import { inFolder, runRampart } from "../../cli/rampart-process.ts";
 import { scenarioText } from "../../cli/scenario-files.ts";
 import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 const certificates = await makeCertificates();
 after(() => certificates.remove());
@@ -97,7 +98,7 @@ describe("files of TLS", () => {
       );
     });
 
-  test("are named in every mode, all of them", { timeout: 180_000 }, async () => {
+  test("are named in every mode, all of them", LIMIT, async () => {
     const named = /text\.pem: is not a PEM file of certificates: [\s\S]*broken-key\.pem: is not a PEM private key: /;
     const https = `--ssl-https-ca-certificates-file ${textFile} --ssl-https-client-certificate-file ${clientCertFile} --ssl-https-private-key-file ${brokenKey}`;
     const http = await runCommand(`-m m -u https://127.0.0.1:1 ${https}`.split(" "));

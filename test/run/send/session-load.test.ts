@@ -13,12 +13,12 @@ import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
 import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
 import { FakeClock } from "../../runtime/fake-clock.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { type DriverUnderTest, makeDriver, starterOf } from "./fake-client.ts";
 import { makeSessionFeed } from "./make-sessions.ts";
 
 /** Conversations against a server that answers each turn with its number. */
 
-const LIMIT = { timeout: 180_000 };
 const EVENTS = { "Content-Type": "text/event-stream" };
 
 interface Message {

@@ -10,10 +10,9 @@ import { phase, warmup } from "../../../src/scenario/loads/phases.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Loads with rules of their own over several targets. */
-
-const LIMIT = { timeout: 60_000 };
 
 async function run(load: Load<LoadKind, LoadPlace> | LoadList): Promise<RunResult> {
   const target = mix([

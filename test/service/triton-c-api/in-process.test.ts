@@ -12,6 +12,7 @@ import {
 } from "../../../src/service/triton-c-api/shared-memory-files.ts";
 import { PythonFolders, startTritonProcess } from "../../../src/service/triton-c-api/start-process.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 let folder: string;
 before(() => {
@@ -60,7 +61,7 @@ test("a repository that only the library knows is not looked at", () => {
   assert.deepEqual(checkInstallation(target as TritonInProcessTargetPlan), []);
 });
 
-test("the process finds the libraries that lie beside Triton's", { timeout: 60_000 }, async () => {
+test("the process finds the libraries that lie beside Triton's", LIMIT, async () => {
   const directory = join(folder, "d/site/package/tritonserver");
   const library = join(folder, "d/site/some_package.libs/libtritonserver-717102f0.so");
   mkdirSync(join(directory, "external_libs"), { recursive: true });

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { installConformance } from "../../servers/conformance.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /**
  * Connect's whole gRPC conformance suite against both gRPC clients, in this runtime: all types of calls, with and without TLS, client
  * certificates and gzip.
  */
 
-const LIMIT = { timeout: 420_000 };
 const CLIENT = fileURLToPath(new URL("./client.ts", import.meta.url));
 const BASICS = `features:
   versions: [HTTP_VERSION_2]

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startMock } from "../../../src/mock/server.ts";
 import { USER_AGENT } from "../../../src/transport/user-agent.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { toText } from "../bytes.ts";
 import { framesIn, TYPE } from "../http2/write-frames.ts";
 import { RecordingProxy, type SeenRequest, seenOverHttp1, seenOverHttp2 } from "./recording-proxy.ts";
@@ -73,9 +74,7 @@ for (const { protocol, general, flags } of [
   { protocol: "grpc", general: "grpc-js", flags: ["--streaming"] },
 ] as const) {
   describe(`own client and ${general}, ${protocol} ${flags.join(" ")}`, () => {
-    test("the server gets the same requests, as often, and both report the same counts", {
-      timeout: 180_000,
-    }, async () => {
+    test("the server gets the same requests, as often, and both report the same counts", LIMIT, async () => {
       const own = await record(protocol, [...flags, "--client", "own"]);
       const other = await record(protocol, [...flags, "--client", general]);
       assert.deepEqual(inOrder(own.inferences), inOrder(other.inferences));
@@ -101,9 +100,7 @@ describe("Rampart's own client is the default", () => {
     });
   }
 
-  test("the bytes say so: heads of the own HTTP client come with our own spelling and order", {
-    timeout: 180_000,
-  }, async () => {
+  test("the bytes say so: heads of the own HTTP client come with our own spelling and order", LIMIT, async () => {
     const heads = async (flags: readonly string[]): Promise<string> => {
       const { connections } = await record("http", flags);
       const all = connections.map(toText).join("");
@@ -121,7 +118,7 @@ describe("Rampart's own client is the default", () => {
     assert.match(given, new RegExp(`^POST \\S+ HTTP/1\\.1\r\nHost: \\S+\r\nUser-Agent: ${USER_AGENT}\r\nAccept: `));
   });
 
-  test("the bytes say so: the own gRPC client's SETTINGS are not grpc-js's", { timeout: 180_000 }, async () => {
+  test("the bytes say so: the own gRPC client's SETTINGS are not grpc-js's", LIMIT, async () => {
     const greeting = async (flags: readonly string[]): Promise<string> => {
       const { connections } = await record("grpc", flags);
       const [first] = framesIn(new Uint8Array(connections.at(-1) as Uint8Array));

@@ -8,6 +8,7 @@ import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
 import type { Endpoint } from "../../../src/transport/request.ts";
 import { startNginx } from "../../servers/nginx.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../bytes.ts";
 import { Driver, endpointAt, postRequest } from "../drive.ts";
 import { grpcMessage } from "../http2/write-frames.ts";
@@ -104,7 +105,7 @@ for (const [name, create, isStreaming] of [
       ["identity_bytes", 70_000],
       ["identity_fp32", isOwn ? 17 * MIB : MIB],
     ] as const) {
-      test(`Triton: ${model} gives ${size} bytes back as they were`, { timeout: 180_000 }, async () => {
+      test(`Triton: ${model} gives ${size} bytes back as they were`, LIMIT, async () => {
         const { info, tensor } = identityCase(model, size);
         const identity = createGrpcCodec(info, { isStreaming });
         await withDriver(

@@ -4,6 +4,7 @@ import { readStreamed } from "../../../src/service/triton/grpc-codec.ts";
 import type { Call } from "../../../src/transport/client.ts";
 import { GrpcStreamClient } from "../../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { utf8 } from "../bytes.ts";
 import { endpointAt, postRequest } from "../drive.ts";
 import { startScripted } from "../http2/scripted-server.ts";
@@ -11,7 +12,6 @@ import { frame, grpcAnswer, TYPE, words } from "../http2/write-frames.ts";
 
 /** Requests that are sent from where another one ended leave at once: nobody flushes for them. */
 
-const LIMIT = { timeout: 180_000 };
 const REQUEST = postRequest("/s/M", new Uint8Array(20), { stampPlace: { offset: 2, length: 4, idDigits: 4 } });
 /** Far longer than anything here takes; a request that waits for it was not sent. */
 const LONG_MS = 60_000;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { GrpcUnaryClient } from "../../../src/transport/grpc/unary-client.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { inPieces, join, latin1, pattern, toText } from "../bytes.ts";
 import { endpointAt, postRequest } from "../drive.ts";
 import { type ScriptedConnection, startScripted } from "../http2/scripted-server.ts";
@@ -331,7 +332,7 @@ describe("own gRPC client and flow control", () => {
     );
   });
 
-  test("opens its own windows again while a response of 20 MiB arrives", { timeout: 180_000 }, async () => {
+  test("opens its own windows again while a response of 20 MiB arrives", LIMIT, async () => {
     const body = pattern(20 * 1024 * 1024);
     let windows: { stream: number; connection: number } | undefined;
     await withClient(

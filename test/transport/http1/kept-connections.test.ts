@@ -5,6 +5,7 @@ import type { Call, ClientOptions, LoadClient } from "../../../src/transport/cli
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import type { ServerReuse } from "../../../src/transport/http1/connection-reuse.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../bytes.ts";
 import { Driver, endpointAt, postRequest } from "../drive.ts";
 import { type RawConnection, type RawServer, startRawServer } from "../raw-server.ts";
@@ -13,7 +14,6 @@ import { requestsIn } from "./requests-in.ts";
 /** Whether our HTTP/1.1 client sends another request over a connection, and what it does about one that is lost. */
 
 const REQUEST = postRequest("/v1/chat/completions", latin1("{}"));
-const LIMIT = { timeout: 180_000 };
 
 const STREAM = latin1(
   "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: a\n\n\r\n0\r\n\r\n",

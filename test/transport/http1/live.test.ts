@@ -4,6 +4,7 @@ import { createHttpCodec } from "../../../src/service/triton/http-codec.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import { startNginx } from "../../servers/nginx.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { pattern, toText } from "../bytes.ts";
 import { Driver, endpointAt, getRequest, postRequest } from "../drive.ts";
 import { identityCase } from "../identity-models.ts";
@@ -121,7 +122,7 @@ for (const [name, Client] of [
       ["identity_bytes", 100_000],
       ["identity_fp32", 17 * MIB],
     ] as const) {
-      test(`${model} gives ${size} bytes back as they were`, { timeout: 180_000 }, async () => {
+      test(`${model} gives ${size} bytes back as they were`, LIMIT, async () => {
         const { info, tensor } = identityCase(model, size);
         const codec = createHttpCodec(info, { inputFormat: "binary", outputFormat: "binary" });
         await withDriver(triton.httpPort, async (driver) => {

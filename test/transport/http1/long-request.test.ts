@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
 import type { WireRequest } from "../../../src/transport/request.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { Driver } from "../drive.ts";
 
 /** When a request is sent that the kernel does not take at once. */
@@ -13,7 +14,7 @@ import { Driver } from "../drive.ts";
 const BODY_BYTES = 48 * 1024 * 1024;
 const PAUSE_MS = 300;
 
-test("a long request is sent when the server has taken it, not when it is queued", { timeout: 60_000 }, async () => {
+test("a long request is sent when the server has taken it, not when it is queued", LIMIT, async () => {
   const server = createServer((request, response) => {
     // Reads nothing for a time, then everything.
     setTimeout(() => request.resume().on("end", () => response.end("ok")), PAUSE_MS);

@@ -15,11 +15,11 @@ import {
 import { toWriteTask } from "../../../../src/cli/genai-perf/profile/write-inputs.ts";
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
+import { LIMIT } from "../../../time-limit.ts";
 import { readGood } from "../read.ts";
 
 /** Requests are made and responses measured in a thread of their own, with the same outcome as in the caller's. */
 
-const LIMIT = { timeout: 180_000 };
 const SPAN = { startNs: 0, endNs: 1e9 };
 const TINY = fileURLToPath(new URL("../../../tokenize/fixtures/tiny", import.meta.url));
 const CHAT = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming", "--tokenizer", TINY];

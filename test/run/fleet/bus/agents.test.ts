@@ -13,13 +13,13 @@ import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
+import { LIMIT } from "../../../time-limit.ts";
 import { withServer } from "../../kserve-server.ts";
 import {
   after5Ms,
   count,
   forMs,
   holdAt,
-  LIMIT,
   nats,
   planFor,
   run,

@@ -7,8 +7,9 @@ import { openAgents } from "../../../../src/run/fleet/bus/open-agents.ts";
 import { RunSignal } from "../../../../src/run/interrupt.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { VERSION } from "../../../../src/runtime/version.ts";
+import { LIMIT } from "../../../time-limit.ts";
 import { withServer } from "../../kserve-server.ts";
-import { count, forMs, holdAt, LIMIT, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
+import { count, forMs, holdAt, nats, planFor, run, start, useNats, withAgents } from "./with-agents.ts";
 
 useNats();
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LIMIT } from "../../../time-limit.ts";
 import { withServer } from "../../kserve-server.ts";
-import { after5Ms, count, forMs, holdAt, LIMIT, planFor, start, useNats, withAgents } from "./with-agents.ts";
+import { after5Ms, count, forMs, holdAt, planFor, start, useNats, withAgents } from "./with-agents.ts";
 
 useNats();
 

@@ -11,10 +11,9 @@ import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import { type Nats, type NatsOptions, startNats } from "../../../servers/nats.ts";
 import { type Certificates, makeCertificates } from "../../../servers/tls.ts";
+import { LIMIT } from "../../../time-limit.ts";
 
 /** Who gets in at a real NATS server, and what a connection does. */
-
-const LIMIT = { timeout: 60_000 };
 
 let certificates: Certificates;
 let folder: string;

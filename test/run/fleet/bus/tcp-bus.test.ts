@@ -4,10 +4,9 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { RunError } from "../../../../src/plan/problem.ts";
 import { openTcpBus, openTcpHub, type TcpHub } from "../../../../src/run/fleet/bus/tcp-bus.ts";
+import { LIMIT } from "../../../time-limit.ts";
 
 /** The bus of a launcher's processes. */
-
-const LIMIT = { timeout: 60_000 };
 
 async function withHub(use: (hub: TcpHub, url: string) => Promise<void>): Promise<void> {
   const hub = await openTcpHub();

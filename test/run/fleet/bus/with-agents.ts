@@ -10,8 +10,6 @@ import { type Nats, startNats } from "../../../servers/nats.ts";
 
 /** Agents in this process on a real NATS server, which runs as long as the tests of the file. */
 
-export const LIMIT = { timeout: 120_000 };
-
 export let nats: Nats;
 
 /** Runs the server as long as the tests of the file that calls this: Bun loads this module once for all files. */
