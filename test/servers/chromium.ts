@@ -37,7 +37,8 @@ export interface OpenPage {
 
 /** A browser. */
 export interface Browser {
-  open(url: string): Promise<OpenPage>;
+  /** @param hasScripts whether the page's scripts run. Default: true */
+  open(url: string, hasScripts?: boolean): Promise<OpenPage>;
   close(): Promise<void>;
 }
 
@@ -80,7 +81,7 @@ export async function startChromium(): Promise<Browser> {
   try {
     const link = await DevTools.connect(await addressOf(child));
     return {
-      open: (url) => openPage(link, url),
+      open: (url, hasScripts = true) => openPage(link, url, hasScripts),
       close: async () => {
         link.close();
         await end();
@@ -163,7 +164,7 @@ class DevTools {
   }
 }
 
-async function openPage(link: DevTools, url: string): Promise<OpenPage> {
+async function openPage(link: DevTools, url: string, hasScripts: boolean): Promise<OpenPage> {
   const { targetId } = await link.call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = (await link.call("Target.attachToTarget", { targetId, flatten: true })) as {
     sessionId: string;
@@ -187,6 +188,7 @@ async function openPage(link: DevTools, url: string): Promise<OpenPage> {
   });
   const call = (method: string, params: object = {}): Promise<Answer> => link.call(method, params, sessionId);
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`);
+  await call("Emulation.setScriptExecutionDisabled", { value: !hasScripts });
   await call("Page.navigate", { url });
   await loaded;
   const evaluate = async <T>(expression: string): Promise<T> => {
@@ -206,8 +208,9 @@ async function openPage(link: DevTools, url: string): Promise<OpenPage> {
       const features = [{ name: "prefers-color-scheme", value: isDark ? "dark" : "light" }];
       await call("Emulation.setEmulatedMedia", { features });
       await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
-      // Two frames: one that lays the page out, and one that draws what its size changed.
-      await evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+      // Two frames: one that lays the page out, and one that draws what its size changed. Without scripts nothing waits for frames.
+      if (hasScripts)
+        await evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
     },
     prepareToPrint: async (width) => {
       await call("Emulation.setDeviceMetricsOverride", { width, height: 1000, deviceScaleFactor: 1, mobile: false });

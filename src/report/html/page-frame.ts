@@ -1,7 +1,8 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { escapeHtml } from "../markup.ts";
 import type { Plot } from "../plot.ts";
-import { createSvgPainter } from "../plots/chart-library.ts";
+import { SET_AXIS_FORMATS } from "../plots/axis-formats.ts";
+import { createSvgPainter, type SvgPainter } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
 import { THEMES, themeColors } from "../plots/themes.ts";
 import { PAGE_STYLE } from "./page-style.ts";
@@ -17,20 +18,7 @@ const PAGE_SCRIPT = `
   for (const [name, theme] of Object.entries(themes)) echarts.registerTheme(name, theme);
   const system = matchMedia("(prefers-color-scheme: dark)");
   let theme = system.matches ? "dark" : "light";
-  // Functions cannot be in JSON, so options have their names.
-  const formats = {
-    percentile: (nines) => {
-      const value = typeof nines === "object" ? Number(nines.value) : nines;
-      return Number((100 * (1 - 10 ** -value)).toFixed(Math.max(1, Math.ceil(value) - 1))) + " %";
-    },
-  };
-  for (const { xAxis } of options)
-    for (const part of [xAxis?.axisLabel, xAxis?.axisPointer?.label])
-      if (part !== undefined && part.formatter in formats) part.formatter = formats[part.formatter];
-  const power = (value) => String(Number((10 ** value).toPrecision(3)));
-  for (const { yAxis } of options)
-    for (const axis of [yAxis ?? []].flat())
-      if (axis.axisLabel?.formatter === "power") axis.axisLabel.formatter = power;
+  options.forEach(${SET_AXIS_FORMATS});
   const charts = [...document.querySelectorAll("[data-plot]")].map((place) => {
     // Sharp on paper, and drawn at once.
     const chart = echarts.init(place, theme, { renderer: "svg" });
@@ -97,6 +85,7 @@ export function formatDocument(title: string, body: string, scripts: string): st
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <title>${maskSecrets(escapeHtml(title))}</title>
 <style>${PAGE_STYLE}</style>
+<noscript><style>.chart, header button { display: none; }</style></noscript>
 </head>
 <body>
 ${maskSecrets(body)}
@@ -114,10 +103,13 @@ export function formatHeader(title: string, subtitle: string): string {
 </header>`;
 }
 
-/** Formats the place that the script of a page draws a chart into. @param index of the plot in the page */
-export function formatPlace({ title }: Plot, index: number, heightPx: number | undefined): string {
-  const style = heightPx === undefined ? "" : ` style="height:${heightPx}px"`;
-  return `<div class="chart"${style} data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+/**
+ * Formats the place that the script of a page draws a chart into.
+ * @param index of the plot in the page @param still what stands there where no scripts run, such as in the artifacts of a CI server
+ */
+export function formatPlace({ title }: Plot, index: number, heightPx: number, still: string): string {
+  const place = `<div class="chart" style="height:${heightPx}px" data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
+  return `${place}<noscript>${still}</noscript>`;
 }
 
 /** A chart has a picture for each of these widths, because text must not shrink with its picture. The style of the page shows the one that fits. */
@@ -127,16 +119,21 @@ const WIDTHS_PX = { narrow: 360, middle: 560, broad: 900 } as const;
 const NEEDLESS =
   /<\?xml.*\n|<style[\s\S]*?<\/style>| (?:class="zr|xmlns:xlink="|xml:space="|version="|baseProfile="|pointer-events=")[^"]*"|font-family:[^;]*;|\n/g;
 
-/** Returns the HTML of a chart, with a height in pixels. */
-export type StillDrawer = (plot: Plot, heightPx: number) => string;
+type Width = keyof typeof WIDTHS_PX;
+
+/** Returns the HTML of a chart, with a height in pixels. @param isOne whether one picture, which shrinks and grows, is enough. Default: false */
+export type StillDrawer = (plot: Plot, heightPx: number, isOne?: boolean) => string;
 
 /** Creates a drawer for the charts of one page. @param library ECharts' code */
 export function createStillDrawer(library: string): StillDrawer {
-  const paint = createSvgPainter(library);
-  return (plot, heightPx) => {
+  let paint: SvgPainter | undefined;
+  return (plot, heightPx, isOne = false) => {
+    const widths = isOne ? [plot.isWide === true ? "broad" : "middle"] : Object.keys(WIDTHS_PX);
+    paint ??= createSvgPainter(library);
+    const draw = paint;
     const option = toChartOption(plot, "still");
-    const pictures = Object.entries(WIDTHS_PX).map(([name, width]) =>
-      ownColors(paint(option, width, heightPx).replaceAll(NEEDLESS, ""))
+    const pictures = (widths as Width[]).map((name) =>
+      ownColors(draw(option, WIDTHS_PX[name], heightPx).replaceAll(NEEDLESS, ""))
         .replace(/<svg width="\d+" height="\d+"/, `<svg class="${name}"`)
         .replace(/<rect [^>]*><\/rect>/, ""),
     );

@@ -52,10 +52,10 @@ figure.wide { grid-column: 1 / -1; }
 figcaption { font-weight: 600; padding: 0 .5rem; }
 figcaption, .legend { padding-bottom: .1rem; position: relative; z-index: 1; width: fit-content; max-width: calc(100% - 8rem); }
 figcaption:has(+ .legend) { max-width: none; }
-.chart { height: 360px; width: 100%; margin-top: -1.5rem; }
-.still { container-type: inline-size; } .still svg { display: block; width: 100%; height: auto; } .still svg:not(.narrow) { display: none; }
+.chart { width: 100%; margin-top: -1.5rem; }
+.still { container-type: inline-size; } .still svg { display: block; width: 100%; height: auto; } .still svg:only-child { max-width: 900px; } .still svg:not(.narrow, :only-child) { display: none; }
 @container (min-width: 460px) { .still .narrow { display: none; } .still svg.middle { display: block; } }
-@container (min-width: 740px) { .still svg.middle { display: none; } .still svg.broad { display: block; } }
+@container (min-width: 740px) { .still svg.middle:not(:only-child) { display: none; } .still svg.broad { display: block; } }
 .note { color: var(--faint); margin: .2rem .5rem 0; font-size: .8rem; } section > .note { margin: -.3rem .5rem .7rem; }
 .legend { display: flex; flex-wrap: wrap; gap: 0 .8rem; padding: 0 .5rem; min-height: 1.2rem; }
 .legend button { all: unset; cursor: pointer; font-size: .78rem; color: var(--text); } .legend button:focus-visible { outline: 2px solid var(--faint); }

@@ -30,17 +30,20 @@ export async function formatPage(model: ReportModel): Promise<string> {
   return formatReportPage(model, await readChartLibrary());
 }
 
-const NO_SCRIPT = `<noscript><p class="note">The charts need JavaScript, which is off. Tables, and other files of the report, have the same numbers.</p></noscript>`;
-
 /** Formats a page, without secrets. @param library ECharts' code */
 export function formatReportPage(model: ReportModel, library: string): string {
   const { verdict, origin, plan } = model;
   const plots = model.sections.flatMap(({ charts }) => charts);
-  const drawStill = model.hasStillCharts === true ? createStillDrawer(library) : undefined;
+  const isStill = model.hasStillCharts === true;
+  const draw = createStillDrawer(library);
   const figure = (plot: Plot, isSummary: boolean): string => {
     const height = heightOf(plot, isSummary);
-    const place = drawStill?.(plot, height ?? USUAL_PX) ?? formatPlace(plot, plots.indexOf(plot), height);
-    return formatFigure(plot, place, formatLegend(plot, drawStill !== undefined));
+    const still = draw(plot, height, !isStill);
+    return formatFigure(
+      plot,
+      isStill ? still : formatPlace(plot, plots.indexOf(plot), height, still),
+      formatLegend(plot, isStill),
+    );
   };
   const [first, ...rest] = model.sections.filter(hasContent);
   // What was found, in words, stands before what was checked of it.
@@ -55,7 +58,6 @@ export function formatReportPage(model: ReportModel, library: string): string {
 <div class="panel verdict ${verdict.name}"><b>${verdict.name.toUpperCase()}</b><span>${escapeHtml(verdict.headline)}</span>${formatFacts(model)}</div>
 ${formatLines(found)}
 ${formatChecks(model.checks)}
-${drawStill === undefined ? NO_SCRIPT : ""}
 <main>
 ${shown.join("\n")}
 ${formatPlan(plan)}
@@ -66,7 +68,7 @@ ${formatPlan(plan)}
       plots.map((plot) => toChartOption(plot, "page")),
       library,
     );
-  return formatDocument(`${model.name}: ${verdict.name}`, body, drawStill === undefined ? scripts() : STILL_SCRIPT);
+  return formatDocument(`${model.name}: ${verdict.name}`, body, isStill ? STILL_SCRIPT : scripts());
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -181,12 +183,12 @@ function formatPlan(plan: object | undefined): string {
 }
 
 const SUMMARY_PX = 280;
-/** That of charts without a height of their own; the style of the page has it too. */
+/** That of charts without a height of their own. */
 const USUAL_PX = 360;
 
 /** Returns the height of a chart. @param isSummary lower, so that it is seen without scrolling */
-function heightOf(plot: Plot, isSummary: boolean): number | undefined {
-  return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : undefined));
+function heightOf(plot: Plot, isSummary: boolean): number {
+  return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : USUAL_PX));
 }
 
 /** @param isStill whether series cannot be switched off */

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { EChartsOption } from "echarts";
+import { SET_AXIS_FORMATS } from "./axis-formats.ts";
 import { THEMES, themeColors } from "./themes.ts";
 
 /** ECharts as text: pages embed it, and the same text draws SVG files here. */
@@ -40,10 +41,13 @@ export function createSvgPainter(library: string): SvgPainter {
   // Load a new copy for each painter: ids in a file are numbered by a counter, so they would depend on earlier drawings.
   new Function("exports", "module", library)(exported, { exports: exported });
   const { init } = exported as ServerLibrary;
+  const setAxisFormats = new Function(`return ${SET_AXIS_FORMATS}`)() as (option: EChartsOption) => void;
   return (option, width, height) => {
     const chart = init(null, THEMES.light, { renderer: "svg", ssr: true, width, height });
     try {
-      chart.setOption({ ...option, backgroundColor: themeColors("light").panel });
+      const formatted = structuredClone(option);
+      setAxisFormats(formatted);
+      chart.setOption({ ...formatted, backgroundColor: themeColors("light").panel });
       // Attributes for scripts, which a picture does not have: half of its bytes.
       const svg = chart.renderToSVGString().replaceAll(/ ecmeta_\w+="[^"]*"/g, "");
       return `<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`;

@@ -37,7 +37,7 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
 /** Labels are above their points, also above the highest one. */
 const ROOM_FOR_LABELS: { readonly boundaryGap: [number, string] } = { boundaryGap: [0, "12%"] };
 
-/** The page's script has a formatter of this name. */
+/** See `SET_AXIS_FORMATS`. */
 const PERCENTILE_AXIS = {
   min: 0,
   interval: 1,

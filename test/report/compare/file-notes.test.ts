@@ -6,7 +6,7 @@ import type { Comparison } from "../../../src/report/compare/comparison.ts";
 import { toComparisonJson } from "../../../src/report/compare/json.ts";
 import type { ComparedSides } from "../../../src/report/compare/limits.ts";
 import { buildComparisonModel } from "../../../src/report/compare/model.ts";
-import { formatReportPage } from "../../../src/report/html/report-page.ts";
+import { formatPage } from "../../../src/report/html/report-page.ts";
 import { formatMarkdownReport } from "../../../src/report/markdown.ts";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
 import { renderText } from "../../../src/report/text/render-text.ts";
@@ -76,12 +76,12 @@ test("a run that was too short for an interval is named only where it is alone",
   ]);
 });
 
-test("sessions and other parts of a file that are not compared are named in every report", () => {
+test("sessions and other parts of a file that are not compared are named in every report", async () => {
   const sides = compare(read("genai-perf-sessions.json", 2), read("genai-perf-sessions.json", 2));
   const note = "Not compared: request_count, sessions (3)";
   const model = buildComparisonModel([sides], false);
   assert.ok(renderText(model, ALL).includes(`  note  ${note}.\n`));
-  assert.ok(formatReportPage({ ...model, hasStillCharts: false }, "").includes(note));
+  assert.ok((await formatPage(model)).includes(note));
   assert.ok(formatMarkdownReport(model).replaceAll("\\", "").includes(note));
   const { comparisons } = toComparisonJson([sides], false);
   assert.deepEqual(comparisons[0]?.base.notCompared, ["request_count", "sessions (3)"]);

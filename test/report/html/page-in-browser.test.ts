@@ -125,6 +125,13 @@ const DRAWN = `[...document.querySelectorAll("[data-plot]")].map((place) => {
   return colors.size > 3 ? place.ariaLabel : place.ariaLabel + ": " + colors.size + " colors";
 })`;
 
+/** Titles of the charts that show none or several of their pictures, or one without its shapes. */
+const WITHOUT_PICTURE = `[...document.querySelectorAll("figure")].filter((figure) => {
+  const shown = [...figure.querySelectorAll(".still svg")].filter((picture) => picture.getBoundingClientRect().height > 100);
+  const colors = new Set([...(shown[0]?.querySelectorAll("path") ?? [])].flatMap((shape) => [shape.getAttribute("fill"), shape.getAttribute("stroke")]));
+  return shown.length !== 1 || colors.size < 4;
+}).map((figure) => figure.querySelector("figcaption").textContent)`;
+
 describe("the page in Chromium", LIMIT, () => {
   let browser: Browser | undefined;
   let server: AnsweringServer | undefined;
@@ -196,6 +203,22 @@ describe("the page in Chromium", LIMIT, () => {
         "charts are drawn at once",
       );
       assert.deepEqual(page.messages, []);
+    }
+  });
+
+  test("without scripts each chart is a picture, which fits desktop and phone", LIMIT, async () => {
+    for (const report of written) {
+      const page = await (browser as Browser).open(pathToFileURL(report.page).href, false);
+      for (const width of [1280, 390]) {
+        await page.resize(width, 900);
+        assert.deepEqual(await page.evaluate<string[]>(WITHOUT_PICTURE), [], report.plan.name);
+        await checkLayout(page, width);
+      }
+      assert.equal(await page.evaluate("document.querySelector('[data-plot]').offsetHeight"), 0, "no empty places");
+      const labels = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('.still text')].map((text) => text.textContent)",
+      );
+      assert.ok(!labels.includes("percentile") && !labels.includes("power"), "names of functions that format numbers");
     }
   });
 

@@ -8,6 +8,7 @@ import { escapeHtml } from "../../../src/report/markup.ts";
 import type { Cell, ModelTable, Note, ReportModel, Section } from "../../../src/report/model/report-model.ts";
 import { timeUnitFor } from "../../../src/report/model/values.ts";
 import type { Plot } from "../../../src/report/plot.ts";
+import { readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { p99 } from "../../../src/scenario/assertions.ts";
@@ -23,7 +24,7 @@ import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */
 
-const LIBRARY = "/* the library */";
+const LIBRARY = await readChartLibrary();
 const EMPTY: ReportModel = {
   name: "n",
   subject: "s",
