@@ -128,7 +128,7 @@ class SenderThread {
     try {
       const plan =
         functions === undefined ? data.plan : await loadFunctions(data.plan, functions, await this.loadApi());
-      const load = prepareLoad(plan.load);
+      const load = prepareLoad(plan.load, plan.measurement.mode);
       const { agent } = data;
       const limits = agent && hostLimitsOf(plan, load.search, undefined, agent.agentsOnHost);
       const most = limits === undefined ? Number.POSITIVE_INFINITY : partOfThread(limits, agent?.threads ?? 1);
