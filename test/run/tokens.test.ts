@@ -289,9 +289,15 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
   }
 });
 
-for (const workers of [1, 2])
+const SIX = { load: hold(1, { requests: 6 }) };
+const TURNS = { load: sessions(1), inputs: prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 2 } }) };
+for (const [name, change] of [
+  ["1 sender", SIX],
+  ["2 senders", { ...SIX, workers: 2 }],
+  ["turns of sessions", TURNS],
+] as const)
   test(
-    `streams without their end mark are failed requests where others have it, also before these: ${workers} senders`,
+    `streams without their end mark are failed requests where others have it, also before these: ${name}`,
     LIMIT,
     async () => {
       let index = 0;
@@ -308,10 +314,7 @@ for (const workers of [1, 2])
         let failedCount = 0;
         // With several senders one meter measures for all, as someone follows single requests.
         const observer = { onTokens: () => {}, onFailed: () => void failedCount++ };
-        const { levels, failures } = await run(
-          planOf({}, { target, load: hold(1, { requests: 6 }), workers }),
-          observer,
-        );
+        const { levels, failures } = await run(planOf({}, { target, ...change }), observer);
         const tokens = tokensOf(levels[0]);
         assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
         assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [4, 2, 2]);
