@@ -28,6 +28,8 @@ export function tokensSchema() {
     keepsBunchedRates: v.exactOptional(v.literal(true)),
     /** Set: count the choices of a response as one text, like GenAI-Perf. Absent: count each. */
     joinsChoices: v.exactOptional(v.literal(true)),
+    /** Set: calls of tools are no output, like in GenAI-Perf. Absent: they are, like text. */
+    omitsToolCalls: v.exactOptional(v.literal(true)),
     /** Set: also measure the gaps between tokens. */
     wantsGaps: v.exactOptional(v.literal(true)),
   });

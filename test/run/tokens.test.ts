@@ -329,6 +329,54 @@ for (const [name, change] of [
     },
   );
 
+test("calls of tools are output: their first part is the first token, and they can be good", LIMIT, async () => {
+  const BEFORE_MS = 300;
+  const GAP_MS = 100;
+  const part = (delta: object, reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+  const calling = (of: object): string => part({ tool_calls: [{ index: 0, function: of }] });
+  const parts = [calling({ name: "the" }), calling({ arguments: " cat" }), calling({ arguments: " the" })];
+  const server = createServer(async (request, response) => {
+    await new Promise((resolve) => request.resume().on("end", resolve));
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(part({ role: "assistant", content: null }));
+    for (const [at, text] of parts.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, at === 0 ? BEFORE_MS : GAP_MS));
+      response.write(text);
+    }
+    response.end(`${part({}, "tool_calls")}data: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const target = openai(`127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      model: "m",
+      tokenizer: TINY,
+      streaming: true,
+    });
+    const assertions = [
+      goodput({ timeToFirstToken: "1 min", interTokenLatency: "1 min" }).above(0),
+      goodput({ timeToFirstToken: "290 ms" }).above(0),
+      goodput({ interTokenLatency: "10 ms" }).above(0),
+    ];
+    const plan = planOf({}, { target, load: hold(1, { requests: 3 }), assert: assertions });
+    const { levels } = await run(plan);
+    const { count, emptyCount, toolCallCount, metrics } = tokensOf(levels[0]);
+    assert.deepEqual([count, emptyCount, toolCallCount], [3, 0, 0]);
+    // A timer of Node.js may fire a millisecond early.
+    assert.ok((metrics.timeToFirstTokenNs?.min ?? 0) >= (BEFORE_MS - 2) * 1e6, `${metrics.timeToFirstTokenNs?.min}`);
+    const tokens = metrics.outputTokens?.mean ?? 0;
+    assert.ok(tokens >= 3, `${tokens}`);
+    const intervalNs = ((parts.length - 1) * (GAP_MS - 2) * 1e6) / (tokens - 1);
+    assert.ok((metrics.interTokenLatencyNs?.min ?? 0) >= intervalNs, `${metrics.interTokenLatencyNs?.min}`);
+    assert.deepEqual(
+      plan.assertions.map((assertion) => judge(assertion, levels, 1).state),
+      ["pass", "fail", "fail"],
+    );
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
 test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
   const whole = '{"choices":[{"message":{"content":"the cat"}}]}';
   const events =

@@ -74,6 +74,7 @@ const tokens: Part = (plan) => ({
   keepsAllWindows: undefined,
   keepsBunchedRates: undefined,
   joinsChoices: undefined,
+  omitsToolCalls: undefined,
 });
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;

@@ -128,8 +128,17 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, joinsChoices, wantsGaps } =
-      run.plan;
+    const {
+      responses,
+      field,
+      isStreamed,
+      isLengthAsked,
+      keepsAllWindows,
+      keepsBunchedRates,
+      joinsChoices,
+      omitsToolCalls,
+      wantsGaps,
+    } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
@@ -153,6 +162,7 @@ export class MeterDesk {
       goodputs: run.goodputs,
       omitsBunchedRates: keepsBunchedRates !== true,
       joinsChoices,
+      omitsToolCalls,
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,

@@ -64,6 +64,7 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     keepsAllWindows: true,
     keepsRows: true,
     joinsChoices: true,
+    omitsToolCalls: true,
     sink: onTimes && { onMeasured: ({ answered }) => answered && onTimes(answered.times) },
   });
   const promptRules = {

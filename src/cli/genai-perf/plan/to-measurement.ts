@@ -52,6 +52,7 @@ function toTokens(asked: Asked): TokensPlan {
     keepsAllWindows: true,
     keepsBunchedRates: true,
     joinsChoices: true,
+    omitsToolCalls: true,
     ...(asksLength(asked) ? { isLengthAsked: true } : {}),
     ...(field === undefined ? {} : { field }),
   };
