@@ -25,6 +25,7 @@ import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
 import { LIMIT } from "../time-limit.ts";
 
@@ -198,6 +199,39 @@ describe("a run of a language model", () => {
       inputTokens.slice(3).every((tokens) => tokens >= 29 && tokens <= 31),
       inputTokens.join(", "),
     );
+  });
+
+  test("the input of a turn has the tokens of the messages that the server received", LIMIT, async () => {
+    const tokenizer = loadTinyTokenizer();
+    const received: number[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { content: string }[] };
+        received.push(messages.reduce((sum, { content }) => sum + tokenizer.count(content), 0));
+        // Models begin an answer with a space where their tokens have one.
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        const text = JSON.stringify({ choices: [{ delta: { content: " the cat" } }] });
+        response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+      const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 4 } });
+      const { levels } = await run(planOf({}, { target, load: sessions(1), inputs }));
+      const counted = valuesOf(tokensOf(levels[0]).metrics.inputTokens).sort((a, b) => a - b);
+      assert.deepEqual(
+        counted,
+        received.sort((a, b) => a - b),
+      );
+      assert.deepEqual([counted.length, counted.slice(0, 3)], [12, [12, 12, 12]]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   test("assertions are judged by the measurements", LIMIT, async () => {

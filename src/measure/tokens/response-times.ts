@@ -24,7 +24,7 @@ interface ResponseRules {
   /** Counts tokens. Without it, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
   /** Whether the choices of a response are counted as one text, in the order of arrival. Default: each is counted. */
-  readonly joinsChoices?: boolean | undefined;
+  readonly joinsTexts?: boolean | undefined;
   /** Whether calls of tools are no content. Default: they are, like text. */
   readonly omitsToolCalls?: boolean | undefined;
 }
@@ -37,13 +37,13 @@ interface ResponseRules {
 export function timeResponse(
   { output, outputTokens, reasoning, toolCalls = [], choices = [] }: Response,
   readNs: ArrayLike<number>,
-  { countTokens = () => Number.NaN, joinsChoices, omitsToolCalls }: ResponseRules,
+  { countTokens = () => Number.NaN, joinsTexts, omitsToolCalls }: ResponseRules,
 ): ResponseTimes {
   const calls = omitsToolCalls === true ? [] : toolCalls;
   const content = joinPieces(output, calls);
   const countAll = (pieces: readonly TextPiece[], ofChoices: readonly string[]): number => {
     if (pieces.length === 0) return 0;
-    if (ofChoices.length === 0 || joinsChoices === true) return countTokens(pieces.map(({ text }) => text).join(""));
+    if (ofChoices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
     return ofChoices.reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
   };
   const timeOf = (piece: TextPiece | undefined): number =>

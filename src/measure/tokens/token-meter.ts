@@ -51,8 +51,6 @@ export interface MeterRules extends PromptRules {
   readonly endMarks?: EndMarks | undefined;
   /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
   readonly omitsBunchedRates?: boolean | undefined;
-  /** Whether the choices of a response are counted as one text, as in GenAI-Perf. Default: each is counted. */
-  readonly joinsChoices?: boolean | undefined;
   /** See {@link TokensPlan}. */
   readonly omitsToolCalls?: boolean | undefined;
   /** Name of the client's tokenizer, for notes. */

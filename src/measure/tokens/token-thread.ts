@@ -135,7 +135,7 @@ export class MeterDesk {
       isLengthAsked,
       keepsAllWindows,
       keepsBunchedRates,
-      joinsChoices,
+      joinsTexts,
       omitsToolCalls,
       wantsGaps,
     } = run.plan;
@@ -161,7 +161,7 @@ export class MeterDesk {
       keepsRows: run.keepsRows,
       goodputs: run.goodputs,
       omitsBunchedRates: keepsBunchedRates !== true,
-      joinsChoices,
+      joinsTexts,
       omitsToolCalls,
       readsModels: this.records !== undefined,
       countTokens,

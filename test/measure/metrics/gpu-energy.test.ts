@@ -51,7 +51,7 @@ for (const [name, one] of Object.entries(CASES))
         const part = { window: { ...makeWindow({ latenciesNs: [1e6] }), durationNs: one.windowMs * 1e6, gauges } };
         const found = estimateMetric({ key: "gpuEnergy" }, part, 1);
         if (one.isStated) {
-          const { low = Number.NaN, high = Number.NaN } = found ?? {};
+          const [low, high] = [found?.low ?? Number.NaN, found?.high ?? Number.NaN];
           assert.ok(low <= truth && truth <= high && high - low < truth, `${low} to ${high}, ${truth}`);
         } else {
           assert.equal(found, undefined);

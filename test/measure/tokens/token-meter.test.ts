@@ -65,11 +65,11 @@ describe("a meter of tokens", () => {
     const both = `data: ${JSON.stringify({
       choices: [0, 1].map((index) => ({ index, delta: { content: " five" }, finish_reason: "stop" })),
     })}\n\n`;
-    for (const [joinsChoices, tokens] of [
+    for (const [joinsTexts, tokens] of [
       [undefined, 6],
       [true, 5],
     ] as const) {
-      const made = new TokenMeter({ kind: "chat", countTokens: words, joinsChoices });
+      const made = new TokenMeter({ kind: "chat", countTokens: words, joinsTexts });
       const packer = new ResponsePacker((packed) => made.addPacked(packed));
       packer.addPrompt(0, prompt);
       packer.addResponse(answer(1e6, part(0, "one"), part(1, "three"), part(0, " two"), part(1, " four"), both));
