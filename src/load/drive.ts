@@ -9,6 +9,12 @@ export interface ThinkTime extends ThinkTimePlan {
   readonly userOf: (slot: number) => number;
 }
 
+/** When the first and the last request of a load are due, in nanoseconds since the level began. */
+export interface DueSpan {
+  readonly firstNs: number;
+  readonly lastNs: number;
+}
+
 /** How requests are sent at one level. */
 export type Drive =
   /** A fixed number of outstanding requests; with `thinkTime`, of users who each have one or think. */
@@ -21,7 +27,13 @@ export type Drive =
       readonly thinkTime?: ThinkTime | undefined;
     }
   /** Requests at due times. Requests wait while `maxOutstanding` requests are outstanding. */
-  | { readonly kind: "scheduled"; readonly arrivals: Arrivals; readonly maxOutstanding?: number }
+  | {
+      readonly kind: "scheduled";
+      readonly arrivals: Arrivals;
+      readonly maxOutstanding?: number;
+      /** Set for a load that begins with a request. Absent: it begins with a gap like those between requests. */
+      readonly due?: DueSpan;
+    }
   /**
    * `start` requests, then groups of `step` up to a total of `end`. Each group starts when every request before it has `periodResponses`
    * responses.

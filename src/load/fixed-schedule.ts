@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type SchedulePartPlan, schedulePartSchema } from "../plan/load-options.ts";
 import type { PlanOf } from "../plan/schema.ts";
+import { msToNs } from "../plan/units.ts";
 import { scheduledArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 import { describePart, takePart } from "./schedule-part.ts";
@@ -25,7 +26,11 @@ const schema = () =>
 export const fixedScheduleMode: LoadMode<FixedScheduleLoadPlan> = {
   schema,
   prepare: () => ({
-    drive: (_level, timestampsMs) => ({ kind: "scheduled", arrivals: scheduledArrivals(timestampsMs) }),
+    drive: (_level, timestampsMs) => ({
+      kind: "scheduled",
+      arrivals: scheduledArrivals(timestampsMs),
+      due: { firstNs: msToNs(timestampsMs[0] ?? 0), lastNs: msToNs(timestampsMs.at(-1) ?? 0) },
+    }),
   }),
   unit: "request-rate",
   describe: ({ part }) => `requests at the times of the data${part === undefined ? "" : describeBounds(part)}`,

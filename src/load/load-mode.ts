@@ -1,6 +1,7 @@
 import type { DataOrder, Dataset } from "../inputs/dataset.ts";
 import type { PhasePlan } from "../plan/load-options.ts";
 import type { LevelsPlan, LoadPlan, SearchPlan } from "../plan/load-plan.ts";
+import type { MeasurementModePlan } from "../plan/plan.ts";
 import type { Problem } from "../plan/problem.ts";
 import type { Schema } from "../plan/schema.ts";
 import type { Drive } from "./drive.ts";
@@ -19,8 +20,8 @@ export interface LevelSearch {
 export interface LoadMode<P extends LoadPlan> {
   /** Returns the schema of the mode's part of a plan. */
   schema(): Schema<P>;
-  /** Prepares a load. @throws UserError when a file of the plan cannot be read */
-  prepare(plan: P): PreparedMode;
+  /** Prepares a load. @param measured how its levels are. Absent: for a time @throws UserError when a file of the plan cannot be read */
+  prepare(plan: P, measured?: MeasurementModePlan): PreparedMode;
   readonly unit: LevelUnitName;
   /** Returns the unit when it depends on the plan. Absent: `unit`. */
   unitOf?(plan: P): LevelUnitName;

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { defined } from "../plan/defined.ts";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
+import type { MeasurementModePlan } from "../plan/plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
 import { countOf } from "../plan/units.ts";
 import { fromMidGap } from "./arrivals.ts";
@@ -34,8 +35,8 @@ export interface OtherModes {
   /** Returns the mode of a load. */
   modeOf(load: LoadPlan): LoadMode<LoadPlan>;
   allModes(): readonly LoadMode<LoadPlan>[];
-  /** Prepares a load. @throws UserError when a file of the plan cannot be read */
-  prepare(load: LoadPlan): PreparedLoad;
+  /** Prepares a load. @param measured how its levels are @throws UserError when a file of the plan cannot be read */
+  prepare(load: LoadPlan, measured?: MeasurementModePlan): PreparedLoad;
 }
 
 /** Creates the mode. */
@@ -46,12 +47,12 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
       const modes = allModes().filter(canBePhase);
       return schema(kindSchema(modes.map((mode) => mode.schema())));
     },
-    prepare: ({ phases }) => {
+    prepare: ({ phases }, measured) => {
       const prepared = phases.map(
         (plan, index): PreparedPhase => ({
           plan,
           label: labelOf(plan),
-          load: beginIn(plan, modeOf(plan.load), prepare(drawLoad(plan.load, index))),
+          load: beginIn(plan, modeOf(plan.load), prepare(drawLoad(plan.load, index), plan.mode ?? measured)),
         }),
       );
       const drive: PreparedPhase["load"]["drive"] = (...args) => (prepared[0] as PreparedPhase).load.drive(...args);

@@ -60,13 +60,14 @@ type ArrivalsPlan = Pick<RequestRateLoadPlan, "distribution" | "seed" | "smoothn
 /** Requests at a rate: evenly spaced, as a Poisson process, or with gamma-distributed gaps. */
 export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
   schema,
-  prepare: (plan) => ({
+  prepare: (plan, measured) => ({
     drive: (level, _, draw = 0) => {
       const { ramp, maxOutstanding } = plan;
       const drawn = drawLoad(plan, draw);
       const steady = (perSec: number): Arrivals => steadyArrivals(drawn, perSec);
-      // A ramp is measured from its start, for a time.
-      const inTime = plan.distribution === "constant" ? (perSec: number) => fromMidGap(steady(perSec)) : steady;
+      // A ramp is measured from its start. A number of requests takes as many gaps; a time ends anywhere within one.
+      const isMidGap = plan.distribution === "constant" && measured?.kind !== "requests";
+      const inTime = isMidGap ? (perSec: number) => fromMidGap(steady(perSec)) : steady;
       const arrivals = ramp === undefined ? steady(level) : rampArrivals(inTime, level, ramp);
       return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
     },

@@ -27,9 +27,18 @@ export function sequencesPerSec(window: Measurement): number {
   return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Requests sent per second of the time in which they were due. */
-export function sentPerSec(window: Measurement): number {
-  return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : 0;
+/** Requests sent per second of the time in which they were due; undefined where that is no time. */
+export function sentPerSec(window: Pick<Measurement, "sendingNs" | "sentCount">): number | undefined {
+  return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : undefined;
+}
+
+/**
+ * Returns the time in which requests were due that begin with a request, not with a gap: `n` requests have `n - 1` gaps between them, and one gap
+ * more is their time. 0 when fewer than two of them were due at different times.
+ * @param sentNs from the first one until the last one was sent @param dueNs from the first one until the last one was due
+ */
+export function sendingNsOf(count: number, sentNs: number, dueNs: number): number {
+  return count > 1 && dueNs > 0 ? (sentNs * count) / (count - 1) : 0;
 }
 
 const LATE_NS = msToNs(1);

@@ -6,6 +6,8 @@ export type GaugeReading = Readonly<Record<string, ReadonlyMap<string, number>>>
 /** A summary of one gauge's readings on one GPU, or of one engine. */
 export interface ReadingSeries {
   readonly count: number;
+  /** How often a reading was another value than the one before. */
+  readonly changeCount: number;
   readonly mean: number;
   readonly max: number;
   readonly first: number;
@@ -31,7 +33,8 @@ export function addReading(tally: GaugeReadings, reading: GaugeReading, atNs: nu
   const times = { firstNs: atNs, lastNs: atNs };
   const series = Object.entries(reading).map(([gauge, values]) => {
     const ofEach = [...values].map(
-      ([id, value]) => [id, { count: 1, mean: value, max: value, first: value, last: value, ...times }] as const,
+      ([id, value]) =>
+        [id, { count: 1, changeCount: 0, mean: value, max: value, first: value, last: value, ...times }] as const,
     );
     return [gauge, Object.fromEntries(ofEach)] as const;
   });
@@ -62,10 +65,11 @@ export function ofGpu({ count, series }: GaugeReadings, uuid: string): GaugeRead
   return { count, series: Object.fromEntries(own) };
 }
 
-/** Returns the first and the last value of two series, with their times. */
+/** Returns the first and the last value of two series, with their times, and the changes between them. */
 type Ends = (one: ReadingSeries, other: ReadingSeries) => Omit<ReadingSeries, "count" | "mean" | "max">;
 
 const followOn: Ends = (earlier, later) => ({
+  changeCount: earlier.changeCount + later.changeCount + (earlier.last === later.first ? 0 : 1),
   first: earlier.first,
   last: later.last,
   firstNs: earlier.firstNs,
@@ -73,6 +77,7 @@ const followOn: Ends = (earlier, later) => ({
 });
 /** Which reading was first is not known; counters only grow. */
 const bothEnds: Ends = (one, other) => ({
+  changeCount: Math.max(one.changeCount, other.changeCount),
   first: Math.min(one.first, other.first),
   last: Math.max(one.last, other.last),
   firstNs: Math.min(one.firstNs, other.firstNs),

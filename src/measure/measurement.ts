@@ -48,7 +48,10 @@ export interface Measurement {
   readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
-  /** Sum of the windows' times in which requests were due, which neither the responses to the last requests nor a late end extend. */
+  /**
+   * Sum of the windows' times in which requests were due, which neither the responses to the last requests nor a late end extend. 0 when fewer
+   * than two requests of a fixed schedule were due at different times, see `sendingNsOf`.
+   */
   readonly sendingNs: number;
   /** Whether requests are due at given times. */
   readonly isScheduled: boolean;

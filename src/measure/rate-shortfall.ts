@@ -64,7 +64,7 @@ export function isRateMissed(perSec: number, asked: AskedRate, durationNs: numbe
 export function explainShortfall(window: Measurement, rate: ScheduledRate): RateShortfall | undefined {
   const { sendingNs } = window;
   const sendDelay = sendDelayOf(window);
-  const sent = sentPerSec(window);
+  const sent = sentPerSec(window) ?? 0;
   const isMissed = rate.asked !== undefined && isRateMissed(sent, rate.asked, sendingNs, MISSED_RATIO);
   const lateRatio = sendDelay.count === 0 ? 0 : lateCount(window) / sendDelay.count;
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;

@@ -1,5 +1,5 @@
 import { userError } from "../plan/problem.ts";
-import { readRequestText } from "../service/openai/request-text.ts";
+import { countRequestTokens } from "../service/openai/request-text.ts";
 import type { ResponseKind } from "../service/openai/response-kind.ts";
 import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../tokenize/tokenizer.ts";
@@ -52,7 +52,7 @@ function withCache(name: string, [first, next]: Unit, count: (text: string) => n
     countPrompt: (kind, body, { prompt, input }) => {
       const known = counts.get(body);
       if (known !== undefined) return known;
-      const total = countNumbers(prompt ?? input) + count(readRequestText(kind, body));
+      const total = countNumbers(prompt ?? input) + countRequestTokens(kind, body, count);
       cachedCharacters += body.length;
       if (cachedCharacters > MOST_CACHED_CHARACTERS) {
         counts.clear();

@@ -115,7 +115,7 @@ export const MESSAGES = {
   "no-token-counts":
     "the server reports no numbers of tokens, or not of all responses, so there are no tokens/s: give the model's tokenizer as <inputs.tokenizer>",
   "text-not-counted":
-    "the server's only count has reasoning or tool calls in it, so there are no tokens/s: give the model's tokenizer as <inputs.tokenizer>",
+    "the server's only count has reasoning in it, so there are no tokens/s: give the model's tokenizer as <inputs.tokenizer>",
   "approximate-lengths":
     "the server counts tokens, and the lengths of prompts are approximate (<tokenizer>): give the model's tokenizer as <inputs.tokenizer>",
   "give-format": 'Write {"text": "…"} on each line, or give the format with <inputs.format>.',

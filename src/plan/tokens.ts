@@ -26,8 +26,10 @@ export function tokensSchema() {
     keepsAllWindows: v.exactOptional(v.literal(true)),
     /** Set: the rate of tokens per user is GenAI-Perf's. Absent: a request has none if its tokens arrived together. */
     keepsBunchedRates: v.exactOptional(v.literal(true)),
-    /** Set: count the choices of a response as one text, like GenAI-Perf. Absent: count each. */
-    joinsChoices: v.exactOptional(v.literal(true)),
+    /** Set: count the messages of a request, and the choices of a response, as one text, like GenAI-Perf. Absent: count each. */
+    joinsTexts: v.exactOptional(v.literal(true)),
+    /** Set: calls of tools are no output, like in GenAI-Perf. Absent: they are, like text. */
+    omitsToolCalls: v.exactOptional(v.literal(true)),
     /** Set: also measure the gaps between tokens. */
     wantsGaps: v.exactOptional(v.literal(true)),
   });

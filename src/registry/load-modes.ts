@@ -13,7 +13,7 @@ import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/sessions/session-concurrency.ts";
 import { sessionRateMode } from "../load/sessions/session-rate.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
-import type { Plan, TargetPlan } from "../plan/plan.ts";
+import type { MeasurementModePlan, Plan, TargetPlan } from "../plan/plan.ts";
 import { seedOfNumber } from "../runtime/random.ts";
 import { membersOf } from "./mix.ts";
 import { targetKindOf } from "./service-kinds.ts";
@@ -47,15 +47,15 @@ export function mlperfRulesOf({ load }: Pick<Plan, "load">): MlperfRules | undef
   return loadModeOf(load).mlperf?.(load);
 }
 
-/** Prepares a plan's load. @throws UserError when a file of the plan cannot be read */
-export function prepareLoad(load: LoadPlan): PhasedLoad {
-  const prepared = prepareOne(load);
+/** Prepares a plan's load. @param measured how its levels are. Absent: for a time @throws UserError when a file of the plan cannot be read */
+export function prepareLoad(load: LoadPlan, measured?: MeasurementModePlan): PhasedLoad {
+  const prepared = prepareOne(load, measured);
   return { ...prepared, phases: prepared.phases ?? [{ plan: { load }, load: prepared }] };
 }
 
-function prepareOne(load: LoadPlan): PreparedLoad {
+function prepareOne(load: LoadPlan, measured?: MeasurementModePlan): PreparedLoad {
   const mode = loadModeOf(load);
-  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(load);
+  const { level = 1, maxConcurrency, ...prepared } = mode.prepare(load, measured);
   const single: Pick<LevelSearch, "levels" | "search"> = {
     levels: { kind: "list", values: [level] },
     search: "linear",

@@ -260,8 +260,8 @@ export function openSender(parts: SenderParts, listener: SenderListener): LoadSe
     needsHeaders: judge.needsHeaders,
     createCheck: judge.createCheck,
     canWait: judge.canWait,
-    // A session continues when its turn is judged.
-    isUndecided: sessions === undefined ? (call) => judge.isUndecided?.(call) === true : undefined,
+    isUndecided: (call) => judge.isUndecided?.(call) === true,
+    onUndecided: sessions && ((call, slots) => sessions.continueUndecided(call, slots)),
     readsFirst: session.service.readsFirst === true,
     onRecords: (records: RecordColumns, count: number) => {
       meter.add(records, count);

@@ -69,7 +69,7 @@ export async function openRun(
   const conflicts = check === undefined ? [] : findConflicts(plan);
   if (conflicts.length > 0) throw new UserError(conflicts);
   await checkSources(plan);
-  const load = prepareLoad(plan.load);
+  const load = prepareLoad(plan.load, plan.measurement.mode);
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { createServer as createTlsServer } from "node:tls";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
+import { makeCertificates } from "../servers/tls.ts";
+import { LIMIT } from "../time-limit.ts";
 import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 
@@ -42,37 +45,59 @@ describe("rampart http", () => {
     assert.match(text, /^ {2}status 200: 50 {3}failed 0 {3}received [\d.]+ (?:bytes|kB)$/m);
   });
 
-  test("counts the statuses and the bytes that the server wrote", async () => {
-    let writtenBytes = 0;
-    let count = 0;
-    const counting = createServer((connection) => {
-      connection
-        .on("error", () => {})
-        .on("data", (bytes) => {
-          for (const _ of bytes.toString().matchAll(/\r\n\r\n/g)) {
-            const body = "x".repeat(count % 7);
-            const status = count++ % 2 === 0 ? "200 OK" : "202 Accepted";
-            const response = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-            writtenBytes += response.length;
-            connection.write(response);
-          }
-        });
-    });
-    await new Promise<void>((resolve) => counting.listen(0, "127.0.0.1", resolve));
-    try {
-      await inFolder({}, async (folder) => {
-        const url = `http://127.0.0.1:${(counting.address() as AddressInfo).port}/`;
-        const { code, text } = await runInFolder(folder, ["http", url, "-n", "30", "-c", "3", "--json", "r.json"]);
-        assert.equal(code, 0, text);
-        const report = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as Received;
-        assert.deepEqual([count, report.receivedBytes], [30, writtenBytes]);
-        assert.deepEqual(report.responses, { "200": 15, "202": 15 });
-        assert.match(text, /^ {2}status 200: 15 +(?:status )?202: 15 +failed 0 +received /m);
-      });
-    } finally {
-      counting.close();
-    }
-  });
+  for (const scheme of ["http", "https"] as const)
+    test(
+      `counts the statuses and the bytes that the server wrote, which TLS does not change: ${scheme}`,
+      LIMIT,
+      async () => {
+        let writtenBytes = 0;
+        let count = 0;
+        const serve = (connection: Socket): void => {
+          connection
+            .on("error", () => {})
+            .on("data", (bytes) => {
+              for (const _ of bytes.toString().matchAll(/\r\n\r\n/g)) {
+                const body = "x".repeat(count % 7);
+                const status = count++ % 2 === 0 ? "200 OK" : "202 Accepted";
+                const response = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+                writtenBytes += response.length;
+                connection.write(response);
+              }
+            });
+        };
+        const certificates = scheme === "https" ? await makeCertificates() : undefined;
+        const { certFile, keyFile } = certificates ?? {};
+        const counting =
+          certFile === undefined || keyFile === undefined
+            ? createServer(serve)
+            : createTlsServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, serve);
+        await new Promise<void>((resolve) => counting.listen(0, "127.0.0.1", resolve));
+        try {
+          await inFolder({}, async (folder) => {
+            const url = `${scheme}://127.0.0.1:${(counting.address() as AddressInfo).port}/`;
+            const { code, text } = await runInFolder(folder, [
+              "http",
+              url,
+              "-k",
+              "-n",
+              "30",
+              "-c",
+              "3",
+              "--json",
+              "r.json",
+            ]);
+            assert.equal(code, 0, text);
+            const report = JSON.parse(readFileSync(join(folder, "r.json"), "utf8")) as Received;
+            assert.deepEqual([count, report.receivedBytes], [30, writtenBytes]);
+            assert.deepEqual(report.responses, { "200": 15, "202": 15 });
+            assert.match(text, /^ {2}status 200: 15 +(?:status )?202: 15 +failed 0 +received /m);
+          });
+        } finally {
+          counting.close();
+          await certificates?.remove();
+        }
+      },
+    );
 
   test("names the address to which no connection can be opened, and reports nothing else", async () => {
     const { code, text } = await http(["http://127.0.0.1:1/", "-n", "2", "-c", "2"]);

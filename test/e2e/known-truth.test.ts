@@ -96,6 +96,7 @@ const CHANGES: readonly (readonly [name: string, load: string])[] = [
   ["a ramp", `load: rateRamp(20, 100, { over: "2 s" })`],
   ["a ramp that falls", `load: rateRamp(60, 0, { over: "2 s" })`],
   ["a rate that is reached", `load: rate(60, { rampUp: "1 s", for: "2 s" })`],
+  ["a rate that is reached, of a number of requests", `load: rate(60, { rampUp: "1 s", requests: 45 })`],
 ];
 
 describe("a load that changes", () => {

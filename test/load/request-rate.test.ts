@@ -63,6 +63,25 @@ for (const [fromPerSec, toPerSec, overMs] of RAMPS)
     assert.ok(last < (overMs - 2) * 1e6 && next > (overMs + 2) * 1e6, `${last}, ${next}`);
   });
 
+for (const [fromPerSec, toPerSec, overMs] of RAMPS)
+  for (const count of [1, 2, 7, 59])
+    test(`a ramp from ${fromPerSec} to ${toPerSec} per second that ends with request ${count} has as many as the area below its rate`, () => {
+      const plan = {
+        ...({ kind: "request-rate", levels: { kind: "list", values: [toPerSec] }, search: "linear" } as const),
+        ...({ distribution: "constant", seed: 0, ramp: { fromPerSec, overMs } } as const),
+      };
+      const drive = prepareLoad(plan, { kind: "requests", count }).drive(toPerSec, []);
+      assert.ok(drive.kind === "scheduled");
+      const lastNs = Array.from({ length: count }, drive.arrivals).at(-1) ?? Number.NaN;
+      const [sec, overSec] = [lastNs / 1e9, overMs / 1e3];
+      const inRamp = Math.min(sec, overSec);
+      const reached = fromPerSec + ((toPerSec - fromPerSec) * inRamp) / overSec;
+      const area = ((fromPerSec + reached) / 2) * inRamp + toPerSec * (sec - inRamp);
+      assert.ok(Math.abs(area - count) < 1e-6, `${area} requests`);
+      const asked = requestRateMode.askedMean?.(plan, toPerSec, lastNs) ?? Number.NaN;
+      assert.ok(Math.abs(asked * sec - count) < 1e-6, `${asked * sec} requests asked for`);
+    });
+
 const VALID = {
   kind: "request-rate",
   levels: { kind: "list", values: [0.5] },

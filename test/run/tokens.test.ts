@@ -25,6 +25,7 @@ import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { type EmbeddedLlmOptions, embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
 import { LIMIT } from "../time-limit.ts";
 
@@ -200,6 +201,39 @@ describe("a run of a language model", () => {
     );
   });
 
+  test("the input of a turn has the tokens of the messages that the server received", LIMIT, async () => {
+    const tokenizer = loadTinyTokenizer();
+    const received: number[] = [];
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { messages } = JSON.parse(Buffer.concat(chunks).toString()) as { messages: { content: string }[] };
+        received.push(messages.reduce((sum, { content }) => sum + tokenizer.count(content), 0));
+        // Models begin an answer with a space where their tokens have one.
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        const text = JSON.stringify({ choices: [{ delta: { content: " the cat" } }] });
+        response.end(`data: ${text}\n\ndata: [DONE]\n\n`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const target = openai(url, { model: "m", tokenizer: TINY, streaming: true });
+      const inputs = prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 4 } });
+      const { levels } = await run(planOf({}, { target, load: sessions(1), inputs }));
+      const counted = valuesOf(tokensOf(levels[0]).metrics.inputTokens).sort((a, b) => a - b);
+      assert.deepEqual(
+        counted,
+        received.sort((a, b) => a - b),
+      );
+      assert.deepEqual([counted.length, counted.slice(0, 3)], [12, [12, 12, 12]]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   test("assertions are judged by the measurements", LIMIT, async () => {
     const plan = planOf(
       { streaming: true, timeToFirstToken: "20 ms" },
@@ -289,9 +323,15 @@ test("an API key is read from the environment, sent, and not part of a plan", LI
   }
 });
 
-for (const workers of [1, 2])
+const SIX = { load: hold(1, { requests: 6 }) };
+const TURNS = { load: sessions(1), inputs: prompts({ isl: 12, osl: 5, sessions: { count: 3, turns: 2 } }) };
+for (const [name, change] of [
+  ["1 sender", SIX],
+  ["2 senders", { ...SIX, workers: 2 }],
+  ["turns of sessions", TURNS],
+] as const)
   test(
-    `streams without their end mark are failed requests where others have it, also before these: ${workers} senders`,
+    `streams without their end mark are failed requests where others have it, also before these: ${name}`,
     LIMIT,
     async () => {
       let index = 0;
@@ -308,10 +348,7 @@ for (const workers of [1, 2])
         let failedCount = 0;
         // With several senders one meter measures for all, as someone follows single requests.
         const observer = { onTokens: () => {}, onFailed: () => void failedCount++ };
-        const { levels, failures } = await run(
-          planOf({}, { target, load: hold(1, { requests: 6 }), workers }),
-          observer,
-        );
+        const { levels, failures } = await run(planOf({}, { target, ...change }), observer);
         const tokens = tokensOf(levels[0]);
         assert.deepEqual([tokens.count, tokens.failedCount], [4, 2]);
         assert.deepEqual([levels[0]?.window.requestCount, levels[0]?.window.failedCount, failedCount], [4, 2, 2]);
@@ -325,6 +362,54 @@ for (const workers of [1, 2])
       }
     },
   );
+
+test("calls of tools are output: their first part is the first token, and they can be good", LIMIT, async () => {
+  const BEFORE_MS = 300;
+  const GAP_MS = 100;
+  const part = (delta: object, reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+  const calling = (of: object): string => part({ tool_calls: [{ index: 0, function: of }] });
+  const parts = [calling({ name: "the" }), calling({ arguments: " cat" }), calling({ arguments: " the" })];
+  const server = createServer(async (request, response) => {
+    await new Promise((resolve) => request.resume().on("end", resolve));
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(part({ role: "assistant", content: null }));
+    for (const [at, text] of parts.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, at === 0 ? BEFORE_MS : GAP_MS));
+      response.write(text);
+    }
+    response.end(`${part({}, "tool_calls")}data: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    const target = openai(`127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      model: "m",
+      tokenizer: TINY,
+      streaming: true,
+    });
+    const assertions = [
+      goodput({ timeToFirstToken: "1 min", interTokenLatency: "1 min" }).above(0),
+      goodput({ timeToFirstToken: "290 ms" }).above(0),
+      goodput({ interTokenLatency: "10 ms" }).above(0),
+    ];
+    const plan = planOf({}, { target, load: hold(1, { requests: 3 }), assert: assertions });
+    const { levels } = await run(plan);
+    const { count, emptyCount, toolCallCount, metrics } = tokensOf(levels[0]);
+    assert.deepEqual([count, emptyCount, toolCallCount], [3, 0, 0]);
+    // A timer of Node.js may fire a millisecond early.
+    assert.ok((metrics.timeToFirstTokenNs?.min ?? 0) >= (BEFORE_MS - 2) * 1e6, `${metrics.timeToFirstTokenNs?.min}`);
+    const tokens = metrics.outputTokens?.mean ?? 0;
+    assert.ok(tokens >= 3, `${tokens}`);
+    const intervalNs = ((parts.length - 1) * (GAP_MS - 2) * 1e6) / (tokens - 1);
+    assert.ok((metrics.interTokenLatencyNs?.min ?? 0) >= intervalNs, `${metrics.interTokenLatencyNs?.min}`);
+    assert.deepEqual(
+      plan.assertions.map((assertion) => judge(assertion, levels, 1).state),
+      ["pass", "fail", "fail"],
+    );
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
 test("responses that were not streamed have no first token, and an assertion on it says why", LIMIT, async () => {
   const whole = '{"choices":[{"message":{"content":"the cat"}}]}';

@@ -73,7 +73,8 @@ const tokens: Part = (plan) => ({
   ...plan.measurement.tokens,
   keepsAllWindows: undefined,
   keepsBunchedRates: undefined,
-  joinsChoices: undefined,
+  joinsTexts: undefined,
+  omitsToolCalls: undefined,
 });
 const sequences: Part = (plan) => plan.sequences;
 const cancellation: Part = (plan) => plan.cancellation;

@@ -39,6 +39,7 @@ const REQUESTS = {
     better: "higher",
     needs: "schedule",
     value: ({ window }) => (window.isScheduled ? sentPerSec(window) : undefined),
+    explain: () => "fewer than two requests were due at different times",
   },
   /** From the actual send. */
   latency: {

@@ -1,4 +1,5 @@
-import { type GaugeReadings, seriesOf } from "../gauge-readings.ts";
+import { countOf } from "../../plan/units.ts";
+import { type GaugeReadings, type ReadingSeries, seriesOf } from "../gauge-readings.ts";
 import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
 import type { Sample } from "./sample.ts";
 
@@ -63,28 +64,57 @@ const GAUGE_ENTRIES = {
     better: "lower",
     ...readingsOf("gpuMemoryUsedBytes", MEGABYTES),
   },
-  /** Of all GPUs in the measured time, at their mean power from the first reading to the last. */
+  /** Of all GPUs in the measured time, at their mean power from the first reading to the last: see {@link energyOf}. */
   gpuEnergy: {
     label: "GPU energy",
     quantity: "number",
     unit: "J",
     better: "lower",
     needs: "gauges",
-    value: ({ window }) => {
-      const spent = (window.gauges === undefined ? [] : seriesOf(window.gauges, "gpuEnergyJoules")).map(
-        ([, { first, last, firstNs, lastNs }]) =>
-          // A single reading spans no time. A counter that decreased was restarted with the server.
-          lastNs <= firstNs || last < first ? Number.NaN : ((last - first) / (lastNs - firstNs)) * window.durationNs,
-      );
-      const sum = spent.reduce((all, one) => all + one, 0);
-      return spent.length === 0 || Number.isNaN(sum) ? undefined : sum;
+    value: (part) => energyOf(part)?.joules,
+    ends: (part) => {
+      const { joules, errorJoules } = energyOf(part) as Energy;
+      return { low: joules - errorJoules, high: joules + errorJoules };
     },
-    explain: () => NOT_ON_PAGE,
+    explain: ({ window }) => {
+      const series = energySeriesOf(window);
+      if (series.length === 0) return NOT_ON_PAGE;
+      if (series.some(({ first, last }) => last < first)) return "the server was restarted meanwhile";
+      const fewest = Math.min(...series.map(({ changeCount }) => changeCount));
+      return `its counter was seen to grow ${countOf(fewest, "time")}, which is too few for this level. Measure for longer`;
+    },
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
 /** Metrics of the server's GPUs and of its KV cache, from its page of metrics. A new one is an entry here, and in {@link GAUGES} if it is not read yet. */
 export const GAUGE_METRICS = factsOf(GAUGE_ENTRIES);
+
+/** Energy of GPUs, and by how much it may be wrong. */
+interface Energy {
+  readonly joules: number;
+  readonly errorJoules: number;
+}
+
+/**
+ * Returns the energy of all GPUs in a measured time. Unknown is what they used outside the readings, which is 0 to twice what their mean power
+ * gives, and one step of the counter, which the server updates from time to time.
+ * @returns undefined when it is not known to 100 %
+ */
+function energyOf({ window }: MeasuredPart): Energy | undefined {
+  const all = energySeriesOf(window).map(({ first, last, firstNs, lastNs, changeCount }): Energy => {
+    // A counter that decreased was restarted with the server.
+    if (changeCount === 0 || last < first) return { joules: Number.NaN, errorJoules: Number.NaN };
+    const joules = ((last - first) / (lastNs - firstNs)) * window.durationNs;
+    return { joules, errorJoules: Math.abs(joules - (last - first)) + joules / changeCount };
+  });
+  const sum = (pick: (one: Energy) => number): number => all.reduce((before, one) => before + pick(one), 0);
+  const [joules, errorJoules] = [sum((one) => one.joules), sum((one) => one.errorJoules)];
+  return errorJoules < joules ? { joules, errorJoules } : undefined;
+}
+
+function energySeriesOf({ gauges }: MeasuredPart["window"]): ReadingSeries[] {
+  return gauges === undefined ? [] : seriesOf(gauges, "gpuEnergyJoules").map(([, series]) => series);
+}
 
 /** UUIDs of all GPUs that have been read, sorted. */
 export function gpuUuidsOf({ series }: GaugeReadings): string[] {

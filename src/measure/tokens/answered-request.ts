@@ -21,7 +21,7 @@ export interface AnsweredRequest {
   readonly usage?: ServerUsage | undefined;
   /** A stream was requested, but the response arrived whole. It has no first token. Default: false. */
   readonly lacksStream?: boolean | undefined;
-  /** Whether the response calls tools. Without content, it is only a tool call. Default: false. */
+  /** Whether the response calls tools that are not part of its content. Without content, it is only a tool call. Default: false. */
   readonly callsTools?: boolean | undefined;
   /** The conversation to which it belongs. */
   readonly session?: string | undefined;

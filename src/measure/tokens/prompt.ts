@@ -1,10 +1,12 @@
-import { countImages, countRequestIds, readRequestText, readTokenLimit } from "../../service/openai/request-text.ts";
+import { countImages, countRequestIds, countRequestTokens, readTokenLimit } from "../../service/openai/request-text.ts";
 import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import type { TokenCounter } from "./response-times.ts";
 
 /** How request bodies are read. */
 export interface PromptRules {
   readonly countTokens?: TokenCounter | undefined;
+  /** Whether the messages of a request are counted as one text, as in GenAI-Perf. Default: each is counted. */
+  readonly joinsTexts?: boolean | undefined;
   /** Counts the tokens of a body made from a template, in which the prompt cannot be found; NaN when unknown. */
   readonly countPayload?: ((payload: string) => number) | undefined;
   /** Whether requests ask for an exact response length and not only a maximum. Default: false. */
@@ -69,10 +71,12 @@ export class Prompt {
   }
 
   private countInput(kind: ResponseKind): number {
-    const { countTokens, countPayload } = this.rules;
+    const { countTokens, countPayload, joinsTexts } = this.rules;
     // Only the template knows which part of its body is the prompt.
     if (kind === "custom") return countPayload?.(this.body) ?? Number.NaN;
-    return countRequestIds(kind, this.body) ?? countTokens?.(readRequestText(kind, this.body)) ?? Number.NaN;
+    const idCount = countRequestIds(kind, this.body);
+    if (idCount !== undefined || countTokens === undefined) return idCount ?? Number.NaN;
+    return countRequestTokens(kind, this.body, countTokens, joinsTexts);
   }
 }
 

@@ -24,38 +24,57 @@ interface ResponseRules {
   /** Counts tokens. Without it, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
   /** Whether the choices of a response are counted as one text, in the order of arrival. Default: each is counted. */
-  readonly joinsChoices?: boolean | undefined;
+  readonly joinsTexts?: boolean | undefined;
+  /** Whether calls of tools are no content. Default: they are, like text. */
+  readonly omitsToolCalls?: boolean | undefined;
 }
 
 /**
- * Computes the times of a response. Its content is its output: like in GenAI-Perf, reasoning is not content.
+ * Computes the times of a response. Its content is its output, and its calls of tools, like in AIPerf. Reasoning is not content, like in GenAI-Perf.
  *
  * @param readNs arrival of each read, in nanoseconds after the send
  */
 export function timeResponse(
-  { output, outputTokens, reasoning, choices }: Response,
+  { output, outputTokens, reasoning, toolCalls = [], choices = [] }: Response,
   readNs: ArrayLike<number>,
-  { countTokens = () => Number.NaN, joinsChoices }: ResponseRules,
+  { countTokens = () => Number.NaN, joinsTexts, omitsToolCalls }: ResponseRules,
 ): ResponseTimes {
-  const countAll = (pieces: readonly TextPiece[], part: "text" | "reasoning"): number => {
+  const calls = omitsToolCalls === true ? [] : toolCalls;
+  const content = joinPieces(output, calls);
+  const countAll = (pieces: readonly TextPiece[], ofChoices: readonly string[]): number => {
     if (pieces.length === 0) return 0;
-    if (choices === undefined || joinsChoices === true) return countTokens(joinTexts(pieces));
-    return choices.reduce((sum, choice) => (choice[part] === "" ? sum : sum + countTokens(choice[part])), 0);
+    if (ofChoices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
+    return ofChoices.reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
   };
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
   return {
-    contentNs: output.map(timeOf),
-    eventCount: output.reduce((sum, { events }) => sum + events, 0),
-    firstOutputNs: timeOf(output[0]),
+    contentNs: content.map(timeOf),
+    eventCount: content.reduce((sum, { events }) => sum + events, 0),
+    firstOutputNs: timeOf(content[0]),
     firstReasoningNs: timeOf(reasoning[0]),
-    outputTokens: outputTokens ?? countAll(output, "text"),
-    reasoningTokens: countAll(reasoning, "reasoning"),
+    outputTokens:
+      outputTokens ??
+      countAll(
+        content,
+        choices.map((one) => (calls.length === 0 ? one.text : one.text + (one.toolCalls ?? ""))),
+      ),
+    reasoningTokens: countAll(
+      reasoning,
+      choices.map((one) => one.reasoning),
+    ),
   };
 }
 
-function joinTexts(pieces: readonly TextPiece[]): string {
-  return pieces.map(({ text }) => text).join("");
+/** Joins text and calls of tools in the order of their reads. */
+function joinPieces(texts: readonly TextPiece[], calls: readonly TextPiece[]): readonly TextPiece[] {
+  if (calls.length === 0 || texts.length === 0) return calls.length === 0 ? texts : calls;
+  const pieces = new Map(texts.map((piece) => [piece.read, piece]));
+  for (const { read, text, events } of calls) {
+    const before = pieces.get(read);
+    pieces.set(read, { read, text: (before?.text ?? "") + text, events: (before?.events ?? 0) + events });
+  }
+  return [...pieces.values()].sort((a, b) => a.read - b.read);
 }
 
 /** Time between responses of one read, per byte. */

@@ -1,5 +1,6 @@
 import { defined } from "../../plan/defined.ts";
 import { nsToSec } from "../../plan/units.ts";
+import { sendingNsOf } from "../derived-values.ts";
 import { type CompletionBins, coverBins, type SampleBins } from "../intervals/time-bins.ts";
 import type { Measurement } from "../measurement.ts";
 import { sumOf } from "../numpy-statistics.ts";
@@ -25,17 +26,14 @@ type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" |
 export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, frame: RowFrame): Measurement {
   const { startNs, durationNs } = systemMetrics(columns);
   const endNs = startNs + durationNs;
-  const lastSendNs = columns.sendNs.view().reduce((most, ns) => Math.max(most, ns), startNs);
   const requestCount = columns.count + columns.emptyCount;
   const sentCount = requestCount + frame.failedCount + frame.cancelledCount;
   const latency = tokens.metrics.requestLatencyNs ?? EMPTY_SKETCH;
-  const gaps = columns.count - 1;
   return defined({
     ...NOT_KNOWN,
     ...frame,
     ...{ startNs, endNs, durationNs, requestCount, sentCount, latency, tokens },
-    // A load with a schedule ends one gap after its last send.
-    sendingNs: frame.isScheduled && gaps > 0 ? ((lastSendNs - startNs) * (gaps + 1)) / gaps : durationNs,
+    sendingNs: frame.isScheduled ? sendingNsOfRows(columns, startNs) : durationNs,
     inFlightSumNs: sumOfValues(latency),
     completions: latency.bins && completionsOf(latency.bins, startNs, endNs),
     ...(frame.isScheduled ? measureDue(columns, startNs, endNs) : {}),
@@ -61,6 +59,17 @@ const NOT_KNOWN = {
 function completionsOf(bins: SampleBins, startNs: number, endNs: number): CompletionBins {
   const { binNs, first, counts } = bins;
   return { binNs, first, counts, coveredNs: coverBins(bins, startNs, endNs) };
+}
+
+function sendingNsOfRows({ sendNs, waitNs, count }: TokenColumns, startNs: number): number {
+  const sentNs = sendNs.view().reduce((most, ns) => Math.max(most, ns), startNs) - startNs;
+  let [firstDueNs, lastDueNs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < sendNs.length; row++) {
+    const dueNs = sendNs.at(row) - Math.max(0, waitNs.at(row));
+    firstDueNs = Math.min(firstDueNs, dueNs);
+    lastDueNs = Math.max(lastDueNs, dueNs);
+  }
+  return sendingNsOf(count, sentNs, lastDueNs - firstDueNs);
 }
 
 /** Measures from the times when requests were due. */

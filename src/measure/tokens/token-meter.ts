@@ -51,8 +51,8 @@ export interface MeterRules extends PromptRules {
   readonly endMarks?: EndMarks | undefined;
   /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
   readonly omitsBunchedRates?: boolean | undefined;
-  /** Whether the choices of a response are counted as one text, as in GenAI-Perf. Default: each is counted. */
-  readonly joinsChoices?: boolean | undefined;
+  /** See {@link TokensPlan}. */
+  readonly omitsToolCalls?: boolean | undefined;
   /** Name of the client's tokenizer, for notes. */
   readonly tokenizer?: string | undefined;
   /** Receives single requests. */
@@ -267,7 +267,7 @@ export class TokenMeter {
       usage: response.usage,
       session: prompt.session,
       lacksStream: this.rules.wantsStreams === true && !response.isStreamed,
-      callsTools: callsTools(finishReason),
+      callsTools: (response.toolCalls === undefined || this.rules.omitsToolCalls === true) && callsTools(finishReason),
       omitsBunchedRate: this.rules.omitsBunchedRates,
     };
     const values = hasContent ? metricsOf(toMetricInput(answered)) : undefined;

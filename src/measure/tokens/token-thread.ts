@@ -128,8 +128,17 @@ export class MeterDesk {
   }
 
   private begin(run: MeteredRun): void {
-    const { responses, field, isStreamed, isLengthAsked, keepsAllWindows, keepsBunchedRates, joinsChoices, wantsGaps } =
-      run.plan;
+    const {
+      responses,
+      field,
+      isStreamed,
+      isLengthAsked,
+      keepsAllWindows,
+      keepsBunchedRates,
+      joinsTexts,
+      omitsToolCalls,
+      wantsGaps,
+    } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
@@ -152,7 +161,8 @@ export class MeterDesk {
       keepsRows: run.keepsRows,
       goodputs: run.goodputs,
       omitsBunchedRates: keepsBunchedRates !== true,
-      joinsChoices,
+      joinsTexts,
+      omitsToolCalls,
       readsModels: this.records !== undefined,
       countTokens,
       countPayload,

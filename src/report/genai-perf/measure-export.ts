@@ -63,12 +63,14 @@ export function measureExports(sources: readonly ProfileExport[], rules: ExportR
     kind,
     keepsAllWindows: true,
     keepsRows: true,
-    joinsChoices: true,
+    joinsTexts: true,
+    omitsToolCalls: true,
     sink: onTimes && { onMeasured: ({ answered }) => answered && onTimes(answered.times) },
   });
   const promptRules = {
     countTokens: rules.countTokens && remember(rules.countTokens),
     isLengthAsked: rules.isLengthAsked,
+    joinsTexts: true,
   };
   let originNs: bigint | undefined;
   meter.reset();

@@ -239,7 +239,7 @@ function toClientJson(window: Measurement): ClientJson {
 /** Converts the load asked for and the load delivered to JSON. */
 export function toDeliveryJson(plan: Plan, level: DeliveredLevel): DeliveryJson {
   const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
-  return { unit, asked: asked ?? null, delivered, isDelivered: isDelivered ?? null };
+  return { unit, asked: asked ?? null, delivered: delivered ?? null, isDelivered: isDelivered ?? null };
 }
 
 /** Converts requests in flight to JSON. Those at the start plus the sent ones equal the ended ones plus those at the end. */

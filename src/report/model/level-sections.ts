@@ -81,7 +81,7 @@ export function loadSection(view: ReportView): Section {
         inUnit(
           unit,
           column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
-            markedIf(load.isDelivered === false, "failed", load.delivered),
+            load.delivered === null ? undefined : markedIf(load.isDelivered === false, "failed", load.delivered),
           ),
         ),
         column("inFlight", "mean in flight", "mean", 2, ({ json: { inFlight } }) => inFlight.mean),

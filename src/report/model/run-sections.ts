@@ -47,9 +47,10 @@ export function phaseSection({ runs }: ReportView): Section | undefined {
 function describeLoads(load: NonNullable<RunJson["phases"]>[number]["load"]): string {
   const [first] = load;
   if (first === undefined) return "";
-  const pairs = load.map(({ asked, delivered }) =>
-    asked === null ? formatThreeDigits(delivered) : `${formatThreeDigits(delivered)} of ${formatCount(asked)}`,
-  );
+  const pairs = load.map(({ asked, delivered }) => {
+    const rate = delivered === null ? "no rate" : formatThreeDigits(delivered);
+    return asked === null ? rate : `${rate} of ${formatCount(asked)}`;
+  });
   return `${pairs.join(", ")} ${LEVEL_UNITS[first.unit].isScheduled ? "req/s" : "in flight"}`;
 }
 

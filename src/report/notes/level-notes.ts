@@ -101,7 +101,7 @@ function severityOfMissing(
 
 /** Says how much of the load was delivered. */
 function describeMissing(whole: Plan, result: LevelResult): string {
-  const { asked = 0, delivered, unit } = loadDelivery(whole, result);
+  const { asked = 0, delivered = 0, unit } = loadDelivery(whole, result);
   const [some, all] = [formatThreeDigits(delivered), formatCount(asked)];
   return LEVEL_UNITS[unit].isScheduled
     ? `only ${some} of the ${all} req/s asked for were sent`

@@ -12,7 +12,7 @@ import {
   type ScheduledRate,
 } from "../../measure/rate-shortfall.ts";
 import { isUntilStable, type Plan } from "../../plan/plan.ts";
-import { formatCount, nsToSec } from "../../plan/units.ts";
+import { countOf, formatCount, nsToSec } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 
@@ -24,8 +24,8 @@ interface LoadDelivery {
   readonly unit: LevelUnitName;
   /** Requests in flight, or requests per second; undefined when the load asks for no such number. */
   readonly asked: number | undefined;
-  /** Requests in flight, or requests sent per second. */
-  readonly delivered: number;
+  /** Requests in flight, or requests sent per second; undefined where too few were due for a rate. */
+  readonly delivered: number | undefined;
   /** Whether it was delivered: to 10 % for requests in flight, to 1 % and what random gaps explain for rates. Undefined without `asked`. */
   readonly isDelivered: boolean | undefined;
 }
@@ -46,7 +46,7 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: Deliver
     mode.askedMean === undefined
       ? level
       : mode.askedMean(load, level, isScheduled ? window.sendingNs : window.durationNs);
-  if (asked === undefined) return { unit, asked, delivered, isDelivered: undefined };
+  if (asked === undefined || delivered === undefined) return { unit, asked, delivered, isDelivered: undefined };
   const rate = { perSec: asked, gapDeviationRatio: mode.arrivals?.(load).gapDeviationRatio ?? 0 };
   // Uneven gaps of a file have more requests in one time than in another, so what matters is whether one was a gap late.
   const isUneven = mode.arrivals === undefined && asked * nsToSec(sendDelayOf(window).max) < 1;
@@ -68,7 +68,10 @@ export function describeDelivery(plan: Plan, level: LevelResult): string {
     const askedFor = asked === undefined ? "" : `, ${formatCount(asked)} asked for`;
     return `${only}${inFlight}${askedFor}${law}`;
   }
-  const sent = `${only}${formatCount(delivered)} requests/s sent`;
+  const sent =
+    delivered === undefined
+      ? countOf(window.sentCount, "request sent", "requests sent")
+      : `${only}${formatCount(delivered)} requests/s sent`;
   return `${sent}${asked === undefined ? "" : `, ${formatCount(asked)} asked for`}; ${inFlight}${law}`;
 }
 

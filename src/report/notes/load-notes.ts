@@ -101,7 +101,7 @@ const LOST_RATIO = 0.05;
 function describeStart({ load, measurement: { mode } }: Plan, { unit, window }: LevelResult): string | undefined {
   const { requestCount, ramp } = loadModeOf(load);
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
-  if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || durationNs <= 0) return undefined;
+  if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || sendingNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
   // A time does not wait for them: if it is longer, the client was late at its end.
   const isWaiting = mode.kind !== "duration" || mode.graceMs !== undefined;

@@ -130,7 +130,10 @@ export function deliveryEntries() {
       v.nullable(v.number()),
       "Mean over the measured time: requests in flight, or per second. Null for some of the requests, and for loads without such a number.",
     ),
-    delivered: described(v.number(), "Requests in flight, or requests sent per second, also at a rate of sessions."),
+    delivered: described(
+      v.nullable(v.number()),
+      "Requests in flight, or requests sent per second, also at a rate of sessions. Null where fewer than two were due at different times.",
+    ),
     isDelivered: v.nullable(v.boolean()),
   };
 }
@@ -147,7 +150,12 @@ function measuredEntries(parts: Parts) {
     delayed: described(count(), "Requests sent more than 1 ms later than due."),
     delayedByLimit: optional(object({ count: count(), longestMs: v.number() })),
     sent: count(),
-    sendingSec: optional(described(v.number(), "Time in which requests were due, where that is not durationSec.")),
+    sendingSec: optional(
+      described(
+        v.number(),
+        "Time in which requests were due, where that is not durationSec. 0 where it is too little for a rate.",
+      ),
+    ),
     load: object(deliveryEntries()),
     inFlight: object({
       mean: v.number(),

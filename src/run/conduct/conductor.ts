@@ -192,6 +192,7 @@ export class Conductor implements LevelHost {
       ...(handOver === undefined ? {} : { handOver }),
       runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
+      due: drive.kind === "scheduled" ? drive.due : undefined,
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
       roundSize: roundSizeOf(drive),

@@ -1,3 +1,4 @@
+import type { DueSpan } from "../../load/drive.ts";
 import type { LevelUnitName } from "../../load/level-units.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunObserver } from "../../result/observer.ts";
@@ -40,6 +41,8 @@ export interface LevelContext {
   /** Start of the run, monotonic. */
   readonly runStartNs: number;
   readonly isScheduled: boolean;
+  /** See {@link Drive}. */
+  readonly due?: DueSpan | undefined;
   /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;
   readonly isAsync: boolean;

@@ -72,7 +72,7 @@ function explainMissedRate({ load }: Plan, { level, window }: JudgedLevel): stri
   const arrivals = loadModeOf(load).arrivals?.(load);
   if (arrivals === undefined) return undefined;
   const asked = { perSec: level, gapDeviationRatio: arrivals.gapDeviationRatio };
-  const sent = sentPerSec(window);
+  const sent = sentPerSec(window) ?? 0;
   if (!isRateMissed(sent, asked, window.sendingNs, MISSED_RATE_RATIO)) return undefined;
   return `only ${formatCount(sent)} of ${formatCount(level)} requests/s were sent`;
 }

@@ -11,8 +11,9 @@ import { type HostLimits, hostLimitsOf, partOfThread, watchMemory } from "../hos
 import { RunSignal } from "../interrupt.ts";
 import type { MadeInputs } from "../open/session.ts";
 import { openSending, type Sending } from "../open-sending.ts";
+import type { LevelStart, LoadChange } from "../send/messages.ts";
 import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
-import type { MessageName, SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
+import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
 /** What a thread needs to send a share of a plan's load: plain data. */
@@ -55,7 +56,7 @@ export interface ThreadReady {
 
 /** What the thread says. */
 export type ThreadEvent =
-  /** @property lateNs longest time by which messages came after they should have been handled */
+  /** @property lateNs longest time by which messages came after the moment at which all senders should have acted on them */
   | { readonly kind: "time"; readonly id: number; readonly wallMs: number; readonly lateNs: number }
   /** @property limits those of the agent */
   | ({ readonly kind: "opened"; readonly limits?: HostLimits | undefined } & SentCounts)
@@ -70,8 +71,30 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
   port.postMessage({ kind: "ready" } satisfies ThreadReady);
 }
 
-/** Messages whose moment is part of what is measured. */
-const TIMED: readonly MessageName[] = ["start", "change", "beginWindow", "cut"];
+/**
+ * Returns the latest moment of messages that all senders should act on at the same time, in the conductor's nanoseconds. Where a message names its
+ * moment, it comes before it. Undefined: their moment is not part of what is measured.
+ */
+function momentOf(messages: readonly SentMessage[], saidNs: number): number | undefined {
+  const moments = messages.map(({ name, args: [first, second] }) => {
+    switch (name) {
+      case "start":
+        return (second as LevelStart).atNs ?? saidNs;
+      case "change": {
+        const { next, quota } = first as LoadChange;
+        if (next !== undefined) return next.atNs ?? saidNs;
+        return quota === undefined ? undefined : saidNs;
+      }
+      case "beginWindow":
+      case "cut":
+        return Math.max(saidNs, first as number);
+      default:
+        return undefined;
+    }
+  });
+  const known = moments.filter((moment) => moment !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
 
 /** Opens a plan's target in this thread, and sends a share of its load until the conductor ends it. */
 class SenderThread {
@@ -128,7 +151,7 @@ class SenderThread {
     try {
       const plan =
         functions === undefined ? data.plan : await loadFunctions(data.plan, functions, await this.loadApi());
-      const load = prepareLoad(plan.load);
+      const load = prepareLoad(plan.load, plan.measurement.mode);
       const { agent } = data;
       const limits = agent && hostLimitsOf(plan, load.search, undefined, agent.agentsOnHost);
       const most = limits === undefined ? Number.POSITIVE_INFINITY : partOfThread(limits, agent?.threads ?? 1);
@@ -167,7 +190,8 @@ class SenderThread {
           this.timer.set(atNs);
           return;
         }
-        if (next.messages.some(({ name }) => TIMED.includes(name))) this.lateNs = Math.max(this.lateNs, byNs);
+        const momentNs = momentOf(next.messages, atNs) ?? Number.POSITIVE_INFINITY;
+        this.lateNs = Math.max(this.lateNs, nowNs() - momentNs);
       }
       this.due.shift();
       this.served?.handle(next.messages);

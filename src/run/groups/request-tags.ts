@@ -5,7 +5,7 @@ import { hasTags, TARGET_TAG, type Tags, unknownTags } from "../../plan/groups/t
 import type { Plan } from "../../plan/plan.ts";
 import { problem, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
-import { readRequestText } from "../../service/openai/request-text.ts";
+import { countRequestTokens } from "../../service/openai/request-text.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
@@ -100,7 +100,7 @@ class Tagger {
 
   private countText({ payload }: DataStep, countTokens: CountTokens): number {
     const body = new TextDecoder().decode(payload);
-    return countTokens(readRequestText(this.tokens?.responses as ResponseKind, body));
+    return countRequestTokens(this.tokens?.responses as ResponseKind, body, countTokens, this.tokens?.joinsTexts);
   }
 }
 

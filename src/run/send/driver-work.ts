@@ -47,6 +47,8 @@ export interface DriverWork {
   readonly canWait: boolean;
   /** Whether judging a response should wait for that of a later one, see {@link Judging}. Absent: it never should. */
   readonly isUndecided?: ((call: Call) => boolean) | undefined;
+  /** Hears of a response whose judging begins to wait. `judge` gets the same call later. */
+  readonly onUndecided?: ((call: Call, slots: Slots) => void) | undefined;
   /** Whether a closed loop reads what has arrived before sending. Default: false. */
   readonly readsFirst?: boolean;
   /** Receives completed requests in batches. */

@@ -70,6 +70,7 @@ export class EndedRequests implements EndedCounts {
     this.work = work;
     this.records = new RecordColumns((records, count) => work.onRecords(records, count));
     const { isUndecided } = work;
+    this.waiting.onUndecided = work.onUndecided;
     this.waiting.isUndecided =
       isUndecided &&
       ((call) => {

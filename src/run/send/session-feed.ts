@@ -12,6 +12,7 @@ import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { DriverWork } from "./driver-work.ts";
 import { RequestFeed } from "./feed.ts";
+import type { Slots } from "./slots.ts";
 
 /** The outcome of a turn: a response, an error response, or no response, which the load learns through `next`. */
 export type TurnOutcome = "answered" | "refused" | "lost";
@@ -75,6 +76,8 @@ export class SessionFeed extends RequestFeed {
   private readonly active: (ActiveSession | undefined)[] = [];
   /** By the slot of their session: turns that were sent and not judged. The same turn may be in flight in several sessions. */
   private readonly inFlight = new Map<number, SentTurn>();
+  /** By call: turns whose session has continued before they are judged. */
+  private readonly undecided = new Map<Call, SentTurn>();
   /** The turn that is judged. */
   private judged: SentTurn | undefined;
   private onTurn: OnTurn = () => {};
@@ -138,12 +141,23 @@ export class SessionFeed extends RequestFeed {
   follow(judge: DriverWork["judge"]): DriverWork["judge"] {
     return (call, slots) => {
       const owner = slots.sequences[call.slot] as number;
-      this.judged = this.inFlight.get(owner);
+      const continued = this.undecided.get(call);
+      this.undecided.delete(call);
+      this.judged = continued ?? this.inFlight.get(owner);
       const failure = judge(call, slots);
       this.judged = undefined;
-      this.endTurn(owner, call, failure !== undefined);
+      if (continued === undefined) this.endTurn(owner, call, failure !== undefined);
       return failure;
     };
+  }
+
+  /** Continues a session from a response that is judged later: if all sessions waited, no later response would decide about it. */
+  continueUndecided(call: Call, slots: Slots): void {
+    const owner = slots.sequences[call.slot] as number;
+    const turn = this.inFlight.get(owner);
+    if (turn === undefined) return;
+    this.undecided.set(call, turn);
+    this.endTurn(owner, call, false);
   }
 
   /**

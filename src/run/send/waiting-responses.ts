@@ -44,6 +44,8 @@ export class WaitingResponses {
   private undecided: number[] = [];
   /** Whether judging a response should wait for that of a later one. Undefined: it never should. */
   isUndecided: ((call: Call) => boolean) | undefined;
+  /** Hears of a response that begins to wait for a later one. */
+  onUndecided: ((call: Call, slots: Slots) => void) | undefined;
 
   /** @param options.max default: 4,096 responses, 8 MiB */
   constructor(judge: JudgeResponse, { max = MAX_WAITING, clock = systemClock } = {}) {
@@ -118,6 +120,7 @@ export class WaitingResponses {
     if (isUndecided === undefined) return false;
     const call = this.calls[row] as Call;
     if (isUndecided(call)) {
+      this.onUndecided?.(call, this.slots);
       undecided.push(row);
       if (undecided.length < MOST_UNDECIDED) return true;
       this.endUndecided();

@@ -2,22 +2,46 @@ import type { ResponseKind } from "./response-kind.ts";
 import { countIds, isObject, toText } from "./response-parts.ts";
 
 /**
- * Returns the text whose tokens are the request's input length. For chats: the contents of all messages, joined by spaces like in
- * GenAI-Perf, without roles and the server's chat template. For content in parts: the text parts, not images and audio.
+ * Counts the tokens of a request's text, which is its input length.
+ * @param body the request's body as JSON @param joins whether the messages of a chat are one text, joined by spaces, like in GenAI-Perf.
+ * Default: each is counted, as chat templates keep them apart
+ * @throws SyntaxError when the body is not JSON
+ */
+export function countRequestTokens(
+  kind: ResponseKind,
+  body: string,
+  countTokens: (text: string) => number,
+  joins = false,
+): number {
+  const texts = readRequestTexts(kind, body);
+  return (joins ? [texts.join(" ")] : texts).reduce((sum, text) => sum + (text === "" ? 0 : countTokens(text)), 0);
+}
+
+/**
+ * Returns the texts of a request. For chats: the contents of all messages, without roles and the server's chat template. For content in parts:
+ * the text parts, not images and audio.
  * @param body the request's body as JSON
  * @throws SyntaxError when the body is not JSON
  */
-export function readRequestText(kind: ResponseKind, body: string): string {
+export function readRequestTexts(kind: ResponseKind, body: string): readonly string[] {
   const payload: unknown = JSON.parse(body);
-  if (!isObject(payload)) return "";
+  if (!isObject(payload)) return [];
   switch (kind) {
     case "chat":
     case "multimodal":
-      return joinMessages(payload["messages"]);
+      return textsOf(payload["messages"]);
     case "anthropic":
-      return joinWords([joinTexts(payload["system"]), joinMessages(payload["messages"])]);
+      return [...withoutEmpty(joinTexts(payload["system"])), ...textsOf(payload["messages"])];
     case "responses":
-      return joinWords([joinTexts(payload["instructions"]), joinInput(payload["input"])]);
+      return [...withoutEmpty(joinTexts(payload["instructions"])), ...textsOfInput(payload["input"])];
+    default:
+      return [readPrompt(kind, payload)];
+  }
+}
+
+/** Returns the text of a request without messages. */
+function readPrompt(kind: ResponseKind, payload: Readonly<Record<string, unknown>>): string {
+  switch (kind) {
     case "completions":
       return joinTexts(payload["prompt"]);
     case "generate":
@@ -33,11 +57,8 @@ export function readRequestText(kind: ResponseKind, body: string): string {
         joinTexts(payload["query"]),
         joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
       ]);
-    case "image-retrieval":
-    case "grpc":
-    case "token-ids":
-    // Only the template determines which texts are prompts.
-    case "custom":
+    // Others have none. Only the template determines which texts of `custom` are prompts.
+    default:
       return "";
   }
 }
@@ -106,16 +127,20 @@ export function countImages(body: string): number {
   return Array.isArray(input) ? input.filter((item) => isObject(item) && item["type"] === "image_url").length : 0;
 }
 
-function joinMessages(messages: unknown): string {
+function textsOf(messages: unknown): readonly string[] {
   return Array.isArray(messages)
-    ? messages.map((message) => (isObject(message) ? joinTexts(message["content"]) : "")).join(" ")
-    : "";
+    ? messages.map((message) => (isObject(message) ? joinTexts(message["content"]) : ""))
+    : [];
 }
 
-function joinInput(input: unknown): string {
+function textsOfInput(input: unknown): readonly string[] {
   return Array.isArray(input) && input.some((item) => isObject(item) && "content" in item)
-    ? joinMessages(input)
-    : joinTexts(input);
+    ? textsOf(input)
+    : withoutEmpty(joinTexts(input));
+}
+
+function withoutEmpty(text: string): readonly string[] {
+  return text === "" ? [] : [text];
 }
 
 /** Returns a text, or the texts of a list joined by spaces. */

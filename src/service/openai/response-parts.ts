@@ -16,6 +16,8 @@ export interface ResponsePart {
   readonly text: string;
   /** A reasoning model's thoughts, which are not part of its output. */
   readonly reasoning: string;
+  /** Names and arguments of calls of tools, which a model generates like text. Absent: there are none. */
+  readonly toolCalls?: string | undefined;
   /** Number of output tokens, for answers with ids instead of text. */
   readonly tokenCount?: number | undefined;
   readonly usage?: ServerUsage | undefined;
@@ -26,7 +28,7 @@ export interface ResponsePart {
 }
 
 /** What a response, or a part of it, has of one choice. */
-export interface ChoicePart extends Pick<ResponsePart, "text" | "reasoning"> {
+export interface ChoicePart extends Pick<ResponsePart, "text" | "reasoning" | "toolCalls"> {
   /** Number of the choice, from 0. */
   readonly index: number;
 }
@@ -100,23 +102,43 @@ function readChat(data: Json): ResponsePart {
     const index = isObject(choice) ? choice["index"] : undefined;
     return { ...readChoice(choice), index: typeof index === "number" ? index : place };
   });
-  return {
+  const joined = {
     text: parts.map(({ text }) => text).join(""),
     reasoning: parts.map(({ reasoning }) => reasoning).join(""),
     finishReason: parts.find(({ finishReason }) => finishReason !== undefined)?.finishReason,
     choices: parts,
   };
+  return withCalls(joined, parts.map(({ toolCalls = "" }) => toolCalls).join(""));
 }
 
 function readChoice(choice: unknown): ResponsePart {
   if (!isObject(choice)) return EMPTY;
   const { delta, message } = choice;
   const body = isObject(delta) ? delta : isObject(message) ? message : {};
-  return {
+  const part = {
     text: toText(body["content"]) || toText(choice["text"]),
     reasoning: toText(body["reasoning_content"]) || toText(body["reasoning"]),
     finishReason: toName(choice["finish_reason"]),
   };
+  return withCalls(part, readToolCalls(body));
+}
+
+/** Returns the calls of tools of a message, or of a part of it. The second field is the older one. */
+function readToolCalls({ tool_calls: calls, function_call: single }: Json): string {
+  if (calls === undefined && single === undefined) return "";
+  const functions = (Array.isArray(calls) ? calls : []).map((call: unknown) =>
+    isObject(call) ? call["function"] : {},
+  );
+  return [...functions, single].map(readCall).join("");
+}
+
+/** Returns the name of a function and its arguments, which are JSON as text. */
+function readCall(call: unknown): string {
+  return isObject(call) ? toText(call["name"]) + toText(call["arguments"]) : "";
+}
+
+function withCalls(part: ResponsePart, toolCalls: string): ResponsePart {
+  return toolCalls === "" ? part : { ...part, toolCalls };
 }
 
 function readHuggingFace(data: Json): ResponsePart {
@@ -144,10 +166,12 @@ export function countIds(ids: unknown): number {
 
 /** OpenAI's responses API: typed events, or the whole response. */
 function readResponsesEvent(data: Json): ResponsePart {
-  const { type, delta, response } = data;
+  const { type, delta, response, item } = data;
   if (type === "response.output_text.delta") return { text: toText(delta), reasoning: "" };
   if (type === "response.reasoning_text.delta" || type === "response.reasoning_summary_text.delta")
     return { text: "", reasoning: toText(delta) };
+  if (type === "response.function_call_arguments.delta") return withCalls(EMPTY, toText(delta));
+  if (type === "response.output_item.added") return withCalls(EMPTY, readFunctionItem(item));
   // The last event of a stream repeats all of its text.
   if (isObject(response)) return { ...EMPTY, ...readResponseEnd(response) };
   if (data["object"] !== "response") return EMPTY;
@@ -157,7 +181,12 @@ function readResponsesEvent(data: Json): ResponsePart {
       .filter((item) => item["type"] === wanted)
       .map((item) => toText(item["content"]) || toText(item["summary"]))
       .join("");
-  return { text: textOf("message"), reasoning: textOf("reasoning"), ...readResponseEnd(data) };
+  const part = { text: textOf("message"), reasoning: textOf("reasoning"), ...readResponseEnd(data) };
+  return withCalls(part, items.map(readFunctionItem).join(""));
+}
+
+function readFunctionItem(item: unknown): string {
+  return isObject(item) && item["type"] === "function_call" ? readCall(item) : "";
 }
 
 function readResponseEnd(response: Json): Partial<ResponsePart> {
@@ -174,17 +203,28 @@ function readAnthropicEvent(data: Json): ResponsePart {
   const { type, delta, message, content_block: block } = data;
   if (type === "message_start" && isObject(message)) return { ...EMPTY, usage: readUsage(message["usage"]) };
   if (type === "content_block_start" && isObject(block))
-    return { text: toText(block["text"]), reasoning: toText(block["thinking"]) };
+    return withCalls({ text: toText(block["text"]), reasoning: toText(block["thinking"]) }, readToolUse(block));
   if (type === "content_block_delta" && isObject(delta))
-    return { text: toText(delta["text"]), reasoning: toText(delta["thinking"]) };
+    return withCalls(
+      { text: toText(delta["text"]), reasoning: toText(delta["thinking"]) },
+      toText(delta["partial_json"]),
+    );
   if (type === "message_delta" && isObject(delta)) return { ...EMPTY, finishReason: toName(delta["stop_reason"]) };
   if (type !== "message") return EMPTY;
   const blocks = (Array.isArray(data["content"]) ? data["content"] : []).filter(isObject);
-  return {
+  const part = {
     text: blocks.map((item) => toText(item["text"])).join(""),
     reasoning: blocks.map((item) => toText(item["thinking"])).join(""),
     finishReason: toName(data["stop_reason"]),
   };
+  return withCalls(part, blocks.map(readToolUse).join(""));
+}
+
+/** Returns the call of a block; in a stream its input is empty, and follows as text. */
+function readToolUse({ type, name, input }: Json): string {
+  if (type !== "tool_use") return "";
+  const isEmpty = !isObject(input) || Object.keys(input).length === 0;
+  return toText(name) + (isEmpty ? "" : JSON.stringify(input));
 }
 
 /** Returns the message of an error in place of a response, or in the middle of one. */

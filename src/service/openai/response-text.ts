@@ -22,11 +22,13 @@ export interface Response {
   readonly output: readonly TextPiece[];
   /** Reads with reasoning text, in order; a read may be in both. */
   readonly reasoning: readonly TextPiece[];
+  /** Reads with calls of tools, in order; a read may be in several lists. Absent: there are none. */
+  readonly toolCalls?: readonly TextPiece[] | undefined;
   /** Undefined when the server does not report it. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
   /** Output and reasoning of each choice, where there are others than the first one. */
-  readonly choices?: readonly Pick<ChoicePart, "text" | "reasoning">[] | undefined;
+  readonly choices?: readonly Omit<ChoicePart, "index">[] | undefined;
   /** Tokens of the output, when it has ids instead of text. */
   readonly outputTokens?: number | undefined;
   /** How the stream ended; absent for other responses and for kinds without an end mark. */
@@ -46,6 +48,7 @@ export interface Response {
 export function readResponse(kind: ResponseKind, reads: readonly string[], field?: ResponseField): Response {
   const output = new Pieces();
   const reasoning = new Pieces();
+  const toolCalls = new Pieces();
   let usage: ServerUsage | undefined;
   let finishReason: string | undefined;
   let error = explainPage(reads);
@@ -53,10 +56,11 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
   let choices: Choices | undefined;
   for (const event of events) {
     const part = readEvent(kind, event, field);
-    if (part.choices !== undefined) choices ??= new Choices(output.text(), reasoning.text());
+    if (part.choices !== undefined) choices ??= new Choices(output, reasoning, toolCalls);
     choices?.add(part);
     output.add(event.read, part.text);
     reasoning.add(event.read, part.reasoning);
+    toolCalls.add(event.read, part.toolCalls ?? "");
     usage = mergeUsage(usage, part.usage);
     finishReason = part.finishReason ?? finishReason;
     error ??= part.error;
@@ -70,6 +74,7 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
   return {
     output: output.list,
     reasoning: reasoning.list,
+    toolCalls: toolCalls.list.length === 0 ? undefined : toolCalls.list,
     usage,
     finishReason,
     choices: choices?.list,
@@ -131,21 +136,25 @@ class Pieces {
 
 /** The texts of a response's choices, whose parts arrive in any order. */
 class Choices {
-  private readonly texts = new Map<number, { text: string; reasoning: string }>();
+  private readonly texts = new Map<number, Omit<ChoicePart, "index">>();
 
   /** The arguments are those of the first choice so far. */
-  constructor(text: string, reasoning: string) {
-    this.texts.set(0, { text, reasoning });
+  constructor(text: Pieces, reasoning: Pieces, toolCalls: Pieces) {
+    this.texts.set(0, { text: text.text(), reasoning: reasoning.text(), toolCalls: toolCalls.text() });
   }
 
-  get list(): readonly { readonly text: string; readonly reasoning: string }[] {
+  get list(): readonly Omit<ChoicePart, "index">[] {
     return [...this.texts.values()];
   }
 
-  add({ choices, text, reasoning }: ResponsePart): void {
-    for (const part of choices ?? [{ index: 0, text, reasoning }]) {
-      const before = this.texts.get(part.index) ?? { text: "", reasoning: "" };
-      this.texts.set(part.index, { text: before.text + part.text, reasoning: before.reasoning + part.reasoning });
+  add({ choices, ...whole }: ResponsePart): void {
+    for (const { index, text, reasoning, toolCalls = "" } of choices ?? [{ ...whole, index: 0 }]) {
+      const before = this.texts.get(index);
+      this.texts.set(index, {
+        text: (before?.text ?? "") + text,
+        reasoning: (before?.reasoning ?? "") + reasoning,
+        toolCalls: (before?.toolCalls ?? "") + toolCalls,
+      });
     }
   }
 }

@@ -85,8 +85,9 @@ test(
           for (const { telemetry } of report.levels) {
             assert.ok(telemetry.readings >= 2 && telemetry.readings <= stub.scrapes.length, String(telemetry.readings));
             const [first, second] = telemetry.gpus.map((gpu) => valueIn(gpu, "gpuEnergyJoules"));
-            assert.ok((first ?? 0) > 10 * (telemetry.readings - 1), String(first));
-            assert.equal(second, 0);
+            // Few readings do not say what was used between them, and a counter that stands still says nothing.
+            assert.ok(first === undefined || first > 10 * (telemetry.readings - 1), String(first));
+            assert.equal(second, undefined);
           }
           assert.ok(stub.scrapes.every(({ path }) => path === "/metrics?gpus=all"));
           const scrapedMs = (stub.scrapes.at(-1)?.atMs ?? 0) - (stub.scrapes[0]?.atMs ?? 0);

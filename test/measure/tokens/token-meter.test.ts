@@ -65,11 +65,11 @@ describe("a meter of tokens", () => {
     const both = `data: ${JSON.stringify({
       choices: [0, 1].map((index) => ({ index, delta: { content: " five" }, finish_reason: "stop" })),
     })}\n\n`;
-    for (const [joinsChoices, tokens] of [
+    for (const [joinsTexts, tokens] of [
       [undefined, 6],
       [true, 5],
     ] as const) {
-      const made = new TokenMeter({ kind: "chat", countTokens: words, joinsChoices });
+      const made = new TokenMeter({ kind: "chat", countTokens: words, joinsTexts });
       const packer = new ResponsePacker((packed) => made.addPacked(packed));
       packer.addPrompt(0, prompt);
       packer.addResponse(answer(1e6, part(0, "one"), part(1, "three"), part(0, " two"), part(1, " four"), both));
@@ -294,7 +294,7 @@ describe("a meter that keeps all windows", () => {
   });
 });
 
-describe("responses that only call tools are counted separately", () => {
+describe("responses that only call tools are counted separately where calls are no output", () => {
   const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
   const message = (content: string | null, reason: string) => ({
     choices: [{ message: { content, tool_calls: [call] }, finish_reason: reason }],
@@ -312,7 +312,7 @@ describe("responses that only call tools are counted separately", () => {
   ] as const;
   for (const [name, kind, body, expected] of cases)
     test(name, () => {
-      const meter = new TokenMeter({ kind, countTokens: words });
+      const meter = new TokenMeter({ kind, countTokens: words, omitsToolCalls: true });
       const packer = new ResponsePacker((packed) => meter.addPacked(packed));
       packer.addPrompt(0, encoder.encode("{}"));
       packer.addResponse(answer(0, JSON.stringify(body)));

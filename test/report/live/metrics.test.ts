@@ -4,12 +4,16 @@ import protobuf from "protobufjs";
 import { listMetrics } from "../../../src/report/live/metric-list.ts";
 import { encodeOtlp } from "../../../src/report/live/otlp/otlp-exporter.ts";
 import type { RunSnapshot } from "../../../src/report/live/run-snapshot.ts";
+import { RunState } from "../../../src/report/live/run-state.ts";
 import {
   acceptsProtobuf,
   encodePrometheus,
   formatPrometheusText,
 } from "../../../src/report/live/watch/prometheus-formats.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
+import { withServer } from "../../run/kserve-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 import { startFakeRun } from "./fake-run.ts";
 import { readMetrics } from "./read-metrics.ts";
 
@@ -160,4 +164,40 @@ test("OTLP has the same counts, as cumulative sums and exponential histograms", 
   // Bucket i of OTLP begins at 2^(i/2^scale) seconds.
   const lowest = 2 ** (positive.offset / 2 ** scale);
   assert.ok(lowest <= 0.0005 && lowest * 2 ** (1 / 2 ** scale) >= 0.0005);
+});
+
+test("when a run has ended, the counters are those of its result", LIMIT, async () => {
+  await withServer(
+    { onInfer: async ({ index }) => (index % 5 === 0 ? "refused on purpose" : undefined) },
+    async (server) => {
+      const plan = makePlan({
+        target: { url: server.url },
+        load: { kind: "concurrency", levels: { kind: "list", values: [1, 3] }, search: "linear" },
+        measurement: { mode: { kind: "requests", count: 40 } },
+        failures: { maxRatio: 1 },
+      });
+      const state = new RunState(plan);
+      const { levels } = await startPlan(plan, { openObserver: async () => state, check: async () => {} }).result;
+      state.finish();
+      const samples = readMetrics(formatPrometheusText(listMetrics(state.snapshot() ?? assert.fail())));
+      const sumOf = (name: string, level: number, labels: Readonly<Record<string, string>> = {}): number =>
+        samples
+          .filter((one) => one.name === name && one.labels["level"] === String(level))
+          .filter((one) => Object.entries(labels).every(([key, value]) => one.labels[key] === value))
+          .reduce((sum, { value }) => sum + value, 0);
+      assert.deepEqual(
+        levels.map(({ window }) => window.requestCount + window.failedCount),
+        [40, 40],
+      );
+      assert.equal(server.infers.length, 80);
+      for (const { level, window } of levels) {
+        const { requestCount, failedCount, sentCount, latency } = window;
+        const own = ["completed", "failed"].map((outcome) => sumOf("rampart_requests_total", level, { outcome }));
+        assert.deepEqual([...own, sumOf("rampart_requests_sent_total", level)], [requestCount, failedCount, sentCount]);
+        assert.equal(sumOf("rampart_latency_seconds_count", level), requestCount);
+        const seconds = sumOf("rampart_latency_seconds_sum", level);
+        assert.ok(Math.abs(seconds / ((latency.mean * requestCount) / 1e9) - 1) < 1e-6, `${seconds}`);
+      }
+    },
+  );
 });

@@ -104,6 +104,13 @@ const CASES: Readonly<Record<string, Case>> = {
     expected: "100 requests/s sent; 4 in flight on average; throughput × mean latency is 4",
     isDelivered: undefined,
   },
+  "times of the data that are all the same": {
+    load: { kind: "fixed-schedule" },
+    level: 1,
+    parts: { ...HUNDRED, sendingNs: 0 },
+    expected: "100 requests sent; 4 in flight on average; throughput × mean latency is 4",
+    isDelivered: undefined,
+  },
   conversations: {
     load: { kind: "session-concurrency", concurrency: 9 },
     level: 9,

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { hold, steps } from "../../../src/scenario/loads/levels.ts";
@@ -6,6 +8,7 @@ import { warmup } from "../../../src/scenario/loads/phases.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { TINY, writeReports } from "../html/make-report.ts";
@@ -16,6 +19,7 @@ import { spreadIn } from "../json-metrics.ts";
 interface Line {
   readonly metadata: {
     readonly request_start_ns: number;
+    readonly request_ack_ns?: number;
     readonly request_end_ns: number;
     readonly benchmark_phase: string;
     readonly concurrency: number;
@@ -26,6 +30,8 @@ interface Line {
   readonly metrics: Readonly<Record<string, { readonly value: number; readonly unit: string }>>;
   readonly error?: { readonly type: string; readonly message: string; readonly code?: number };
 }
+
+const epochMs = (): number => performance.timeOrigin + performance.now();
 
 function linesOf(text: string): Line[] {
   assert.ok(text.endsWith("\n"));
@@ -67,6 +73,47 @@ test("every request has a line with its times, outcome, sizes and level", LIMIT,
     }
   } finally {
     written.remove();
+  }
+});
+
+test("each line has the times of its request at the server", LIMIT, async () => {
+  const [FIRST_MS, REST_MS] = [40, 60];
+  const log: { readonly arrivedMs: number; firstMs: number; endedMs: number }[] = [];
+  const server = createServer((_, response) => {
+    const entry = { arrivedMs: epochMs(), firstMs: 0, endedMs: 0 };
+    log.push(entry);
+    setTimeout(() => {
+      entry.firstMs = epochMs();
+      response.write("the first part, ");
+      setTimeout(() => {
+        entry.endedMs = epochMs();
+        response.end("and the rest");
+      }, REST_MS);
+    }, FIRST_MS);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const target = http(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const written = await writeReports({ name: "records", target, load: hold(1, { requests: 12 }) });
+  try {
+    const lines = linesOf(written.read("records"));
+    assert.deepEqual([lines.length, log.length], [12, 12]);
+    // Numbers of 19 digits are exact to 0.3 us, and the clocks of the log and of the records to the nearest millisecond.
+    const CLOCK_MS = 2;
+    for (const [index, { metadata, metrics }] of lines.entries()) {
+      const { arrivedMs, firstMs, endedMs } = log[index] ?? assert.fail();
+      const [startMs, endMs] = [metadata.request_start_ns / 1e6, metadata.request_end_ns / 1e6];
+      const ackMs = (metadata.request_ack_ns ?? Number.NaN) / 1e6;
+      const times = [startMs, arrivedMs, firstMs, ackMs, endedMs, endMs];
+      assert.ok(startMs <= arrivedMs + CLOCK_MS, `${index}: ${times}`);
+      assert.ok(ackMs >= firstMs - CLOCK_MS && endMs >= endedMs - CLOCK_MS && ackMs <= endMs, `${index}: ${times}`);
+      const latencyMs = metrics["request_latency"]?.value ?? 0;
+      assert.ok(latencyMs >= FIRST_MS + REST_MS - CLOCK_MS, `${index}: ${latencyMs}`);
+      assert.ok(Math.abs(latencyMs - (endMs - startMs)) < 0.01, `${index}: ${latencyMs}`);
+    }
+  } finally {
+    written.remove();
+    server.closeAllConnections();
+    server.close();
   }
 });
 

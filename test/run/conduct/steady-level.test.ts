@@ -101,7 +101,7 @@ describe("a steady level", () => {
         const warmUpMs = Math.floor(random() * latencyMs);
         const window = await measure({ drive, latencyMs: () => latencyMs, levelMs, warmUpMs });
         throughputSum += inferPerSec(window, 1) / perSec;
-        sentSum += sentPerSec(window) / perSec;
+        sentSum += (sentPerSec(window) ?? 0) / perSec;
         const edge = isRate ? 1 / (perSec * (levelMs / 1000)) : 0;
         assert.ok(Math.abs(inferPerSec(window, 1) / perSec - 1) <= 0.01 + edge, `${inferPerSec(window, 1)}/s`);
         if (isRate) assert.equal(shortfall(window, perSec), undefined);
@@ -139,7 +139,7 @@ describe("a steady level", () => {
       bookkeepingMs: 100,
     });
     assert.equal(window.durationNs, 3e9);
-    assert.ok(Math.abs(sentPerSec(window) - 200) <= 0.4, `${sentPerSec(window)}`);
+    assert.ok(Math.abs((sentPerSec(window) ?? 0) - 200) <= 0.4, `${sentPerSec(window)}`);
     assert.ok(Math.abs(inferPerSec(window, 1) - 200) <= 0.4, `${inferPerSec(window, 1)}`);
   });
 });

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import {
   countImages,
   countRequestIds,
-  readRequestText,
+  countRequestTokens,
+  readRequestTexts,
   readTokenLimit,
 } from "../../../src/service/openai/request-text.ts";
 import { detectResponseKind, type ResponseKind } from "../../../src/service/openai/response-kind.ts";
@@ -34,7 +35,7 @@ const bodies: readonly (readonly [kind: ResponseKind, body: unknown, text: strin
 
 for (const [kind, body, text] of bodies) {
   test(`the text of ${JSON.stringify(body)}`, () => {
-    assert.equal(readRequestText(kind, JSON.stringify(body)), text);
+    assert.equal(readRequestTexts(kind, JSON.stringify(body)).join(" "), text);
   });
 }
 
@@ -86,6 +87,13 @@ for (const [serviceKind, endpoint, payload, response, kind] of services) {
     assert.equal(detectResponseKind(serviceKind, endpoint, payload, response), kind);
   });
 }
+
+test("each message is counted, or all as one text with spaces between them", () => {
+  const body = JSON.stringify({ messages: [{ content: "a b" }, { content: " c" }, { content: "" }, { content: "d" }] });
+  const countWords = (text: string): number => text.split(" ").length;
+  assert.equal(countRequestTokens("chat", body, countWords), 2 + 2 + 1);
+  assert.equal(countRequestTokens("chat", body, countWords, true), "a b  c  d".split(" ").length);
+});
 
 const limits: readonly (readonly [kind: ResponseKind, body: unknown, limit: number])[] = [
   ["chat", { max_tokens: 9 }, 9],

@@ -44,7 +44,7 @@ const streams: readonly (readonly [name: string, reads: readonly string[], outpu
   ["a text that holds what looks like an event", [chat({ content: "data: x" })], ["0:data: x"]],
   ["nothing at all", [], []],
   ["only role and end", [ROLE, FINISH + DONE], []],
-  ["content that is null, and tool calls", [chat({ content: null, tool_calls: [{ index: 0 }] })], []],
+  ["content that is null, and an empty tool call", [chat({ content: null, tool_calls: [{ index: 0 }] })], []],
 ];
 
 for (const [name, reads, output] of streams) {
@@ -398,3 +398,83 @@ for (const [name, reads, error] of pages) {
       assert.deepEqual(show(answer), error === undefined && kind === "custom" ? [`0:${reads.join("")}`] : []);
     });
 }
+
+const called = (name: string, data: object): string => `event: ${name}\n${event(data)}`;
+const CALLS: readonly (readonly [
+  name: string,
+  kind: ResponseKind,
+  reads: readonly string[],
+  calls: readonly (readonly [read: number, text: string])[],
+])[] = [
+  [
+    "OpenAI's chat in parts",
+    "chat",
+    [
+      chat({ role: "assistant", content: null }),
+      chat({ tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "weather", arguments: "" } }] }),
+      chat({ tool_calls: [{ index: 0, function: { arguments: '{"city":' } }] }),
+      chat({ tool_calls: [{ index: 0, function: { arguments: '"Rome"}' } }] }),
+    ],
+    [
+      [1, "weather"],
+      [2, '{"city":'],
+      [3, '"Rome"}'],
+    ],
+  ],
+  ["its older field", "chat", [chat({ function_call: { name: "f", arguments: "{}" } })], [[0, "f{}"]]],
+  [
+    "two at once, whole",
+    "chat",
+    [
+      '{"choices":[{"message":{"content":null,"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"g","arguments":"[]"}}]}}]}',
+    ],
+    [[0, "f{}g[]"]],
+  ],
+  [
+    "OpenAI's responses in parts",
+    "responses",
+    [
+      event({ type: "response.output_item.added", item: { type: "function_call", name: "f", arguments: "" } }),
+      event({ type: "response.function_call_arguments.delta", delta: "{}" }),
+      event({ type: "response.function_call_arguments.done", arguments: "{}" }),
+      event({ type: "response.output_item.done", item: { type: "function_call", name: "f", arguments: "{}" } }),
+    ],
+    [
+      [0, "f"],
+      [1, "{}"],
+    ],
+  ],
+  [
+    "Anthropic's in parts",
+    "anthropic",
+    [
+      called("content_block_start", {
+        type: "content_block_start",
+        content_block: { type: "tool_use", name: "f", input: {} },
+      }),
+      called("content_block_delta", {
+        type: "content_block_delta",
+        delta: { type: "input_json_delta", partial_json: '{"a":1}' },
+      }),
+    ],
+    [
+      [0, "f"],
+      [1, '{"a":1}'],
+    ],
+  ],
+  [
+    "Anthropic's whole",
+    "anthropic",
+    ['{"type":"message","content":[{"type":"tool_use","name":"f","input":{"a":1}}]}'],
+    [[0, 'f{"a":1}']],
+  ],
+];
+for (const [name, kind, reads, calls] of CALLS)
+  test(`calls of tools are read, with their times: ${name}`, () => {
+    const { toolCalls = [], output } = readResponse(kind, reads);
+    assert.deepEqual(
+      toolCalls.map(({ read, text }) => [read, text]),
+      calls,
+    );
+    assert.deepEqual(output, []);
+  });

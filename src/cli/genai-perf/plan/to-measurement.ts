@@ -51,7 +51,8 @@ function toTokens(asked: Asked): TokensPlan {
     revision: "",
     keepsAllWindows: true,
     keepsBunchedRates: true,
-    joinsChoices: true,
+    joinsTexts: true,
+    omitsToolCalls: true,
     ...(asksLength(asked) ? { isLengthAsked: true } : {}),
     ...(field === undefined ? {} : { field }),
   };

@@ -1,3 +1,6 @@
+import type { DueSpan } from "../../../load/drive.ts";
+import { sendingNsOf } from "../../../measure/derived-values.ts";
+import type { MeasuredGroup, Measurement } from "../../../measure/measurement.ts";
 import type { MlperfSample } from "../../../measure/mlperf/mlperf-tally.ts";
 import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
@@ -27,8 +30,16 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   const isDue = hasEnd && frame.context.isScheduled;
   const last = isDue ? { sendingEndNs: lastSendNs } : {};
   const { window, queries } = await frame.windows.cutLast(hasEnd ? lastEndNs : nowNs, last);
-  const result = await frame.finish(window, []);
+  const result = await frame.finish(fromFirstDue(window, frame.context.due), []);
   return queries === undefined ? result : judgeQueries(frame, mode, { sample: queries, startNs }, result);
+}
+
+/** Returns a window with the time in which requests were due that begin with one. @param due absent: they begin with a gap */
+function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measurement {
+  if (due === undefined) return window;
+  const sendingNs = sendingNsOf(window.sentCount, window.sendingNs - due.firstNs, due.lastNs - due.firstNs);
+  const groups = window.groups?.map((group): MeasuredGroup => ({ ...group, window: { ...group.window, sendingNs } }));
+  return { ...window, sendingNs, ...(groups === undefined ? {} : { groups }) };
 }
 
 /**

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { constantArrivals, fromMidGap } from "../../../../src/load/arrivals.ts";
+import { explainMissing, metricValue } from "../../../../src/measure/metrics/read-metric.ts";
 import type { AssertionPlan } from "../../../../src/plan/assertions.ts";
 import type { MeasurementModePlan } from "../../../../src/plan/plan.ts";
-import { mlperfRulesOf } from "../../../../src/registry/load-modes.ts";
+import { mlperfRulesOf, prepareLoad } from "../../../../src/registry/load-modes.ts";
 import { LevelRun } from "../../../../src/run/conduct/level.ts";
 import { LevelError } from "../../../../src/run/conduct/level-frame.ts";
 import { starterOf } from "../../send/fake-client.ts";
@@ -164,6 +165,37 @@ test("a number of requests ends with the last response", async () => {
   const { result, driver } = await measureLevel(makeLevel({ mode: { kind: "requests", count: 25 } }), 5);
   assert.deepEqual([result.outcome, result.window.requestCount, result.window.durationNs], ["measured", 25, 50e6]);
   assert.equal(driver.sentCount, 25);
+});
+
+describe("requests at the times of the data", () => {
+  const SCHEDULES: readonly (readonly [timesMs: readonly number[], perSec: number | undefined])[] = [
+    [[0], undefined],
+    [[500], undefined],
+    [[0, 0, 0, 0], undefined],
+    [[700, 700], undefined],
+    [[0, 250, 500, 750], 4],
+    [[500, 600, 700], 10],
+  ];
+  for (const [timesMs, perSec] of SCHEDULES)
+    test(`at ${timesMs.join(", ")} ms were sent at ${perSec ?? "no rate"}`, async () => {
+      const load = { kind: "fixed-schedule" } as const;
+      const level = makeLevel({
+        ...{ load, mode: { kind: "requests", count: null } },
+        lanes: { laneCount: 1, isSync: false },
+      });
+      const drive = prepareLoad(load).drive(1, timesMs);
+      assert.ok(drive.kind === "scheduled");
+      const run = new LevelRun({ ...level.context, isScheduled: true, canLanesWait: true, due: drive.due }, 1);
+      await starterOf(level.driver).start(drive, timesMs.length);
+      const measured = run.begin(undefined).then(() => run.measure());
+      const result = await settleWithin(level.clock, 2000, measured).finally(() => level.driver.close());
+      assert.equal(result.window.sentCount, timesMs.length);
+      const value = metricValue({ key: "sentPerSec" }, result, 1);
+      if (perSec === undefined) {
+        assert.equal(value, undefined);
+        assert.match(explainMissing({ key: "sentPerSec" }, result, 1) ?? "", /fewer than two requests were due/);
+      } else assert.ok(Math.abs((value ?? 0) / perSec - 1) < 0.02, `${value}`);
+    });
 });
 
 test("a load without queries of MLPerf has no verdict of MLPerf", async () => {
