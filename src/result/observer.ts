@@ -101,6 +101,8 @@ export interface RunObserver {
   onPhase?(start: PhaseStart | undefined): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: Measurement, latencyNs: number): void;
+  /** The run waits for requests in flight, for at most this long, which is not part of its measured time. Undefined: it does not any more. */
+  onWait?(mostMs: number | undefined): void;
   /** A window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;
   /** All processes that measure together are stable. */
@@ -138,6 +140,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onLevelStart: true,
   onPhase: true,
   onWindow: true,
+  onWait: true,
   onEmptyWindow: true,
   onAllStable: true,
   onLevelEnd: true,
@@ -147,6 +150,16 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onWindowStart: true,
   onRecordsCut: true,
 };
+
+/** Reports a wait for requests in flight while it lasts. @param mostMs after which the wait ends in any case */
+export async function reportWait<T>(
+  observer: Pick<RunObserver, "onWait">,
+  mostMs: number,
+  wait: Promise<T>,
+): Promise<T> {
+  observer.onWait?.(mostMs);
+  return wait.finally(() => observer.onWait?.(undefined));
+}
 
 /** The names of all events. */
 export const RUN_EVENTS = Object.keys(EVENTS) as readonly (keyof RunObserver)[];

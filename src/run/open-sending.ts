@@ -35,6 +35,7 @@ import type { JudgedRequests, SenderParts } from "./run-parts.ts";
 import { Canceller } from "./send/canceller.ts";
 import { Driver } from "./send/driver.ts";
 import type { DriverWork } from "./send/driver-work.ts";
+import { endsDrain } from "./send/end-waits.ts";
 import type { Feed } from "./send/feed.ts";
 import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
@@ -198,7 +199,7 @@ function openDriver(
     maxResponseBytes: maxResponseBytesOf(plan.client),
     maxOutstanding,
     connectionsPerSec: CONNECTIONS_PER_SEC / senders.count,
-    endsDrain: plan.behaviour?.usesWholeHost !== true,
+    endsDrain: endsDrain(plan),
     createClient: (given) => target.createClient(given),
   });
   return { driver, refusal: () => refusal };

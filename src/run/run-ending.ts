@@ -1,4 +1,6 @@
 import type { PreparedLoad } from "../load/load-mode.ts";
+import { nsToMs } from "../plan/units.ts";
+import { type RunObserver, reportWait } from "../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/server-counters.ts";
@@ -9,6 +11,7 @@ import { withinOf } from "./conduct/step.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
 import type { Session } from "./open/session.ts";
+import { drainLimitNs, endsDrain } from "./send/end-waits.ts";
 import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts";
 
 /** Maximum wait for outstanding requests after an error. */
@@ -16,6 +19,7 @@ const FAILED_GRACE_MS = 1000;
 
 /** The parts of a run that its end needs. */
 export interface RunEnding {
+  readonly observer: Pick<RunObserver, "onWait">;
   readonly session: Session;
   readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "until">;
   readonly signal: RunSignal;
@@ -39,10 +43,13 @@ export interface MeasuredParts {
  * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
  * @param isOpen whether a load has been started
  */
-export async function shutDown({ sender, signal }: RunEnding, isOpen: boolean): Promise<ClosedSender> {
+export async function shutDown(ending: RunEnding, isOpen: boolean): Promise<ClosedSender> {
+  const { sender, signal, observer, prepared } = ending;
   if (isOpen) {
     const failed = signal.failed.then(() => sleepMs(FAILED_GRACE_MS));
-    await Promise.race([sender.stop(), failed, signal.graceOver]);
+    const wait = Promise.race([sender.stop(), failed, signal.graceOver]);
+    const isLimited = endsDrain(prepared.plan);
+    await (isLimited ? reportWait(observer, nsToMs(drainLimitNs(sender.progress().longestNs)), wait) : wait);
   }
   return sender.close(cancelReason(signal));
 }

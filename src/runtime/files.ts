@@ -75,10 +75,10 @@ export const MOST_SETTINGS_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Reads a whole file or pipe.
+ * Reads a whole file, or pipe of the shell.
  * @param file path or file descriptor
  * @param mostBytes default: {@link MOST_FILE_BYTES}
- * @throws Error for a device (`it is a device, not a file`) or a longer file; otherwise the system's error
+ * @throws Error for a device (`it is a device, not a file`), a named pipe, or a longer file; otherwise the system's error
  */
 export function readFileBytes(file: string | number, mostBytes = MOST_FILE_BYTES): Buffer {
   const { closeSync, readSync } = fileSystem();
@@ -114,9 +114,10 @@ export async function loadFileText(path: string, mostBytes?: number): Promise<st
   return toText(await loadFileBytes(path, mostBytes));
 }
 
-/** Opens a file or pipe to read it in pieces. @returns the file descriptor @throws Error for a device */
+/** Opens a file or a pipe of the shell to read it in pieces. @returns the file descriptor @throws Error for a device or a named pipe */
 export function openFile(path: string): number {
   refuseDevice(path);
+  refuseNamedPipe(path);
   opened?.add(resolve(path));
   return fileSystem().openSync(locate(path), "r");
 }
@@ -130,13 +131,26 @@ export async function openHandle(path: string): Promise<FileHandle> {
 
 /** Before opening, because that alone can have effects on a device. @throws Error @param path what cannot be looked at passes */
 export function refuseDevice(path: string): void {
-  let found: Stats | undefined;
-  try {
-    found = fileSystem().statSync(locate(path), { throwIfNoEntry: false });
-  } catch {
-    // Opening it reports the reason.
-  }
+  const found = findFile(path);
   if (found?.isCharacterDevice() || found?.isBlockDevice()) throw new Error("it is a device, not a file");
+}
+
+/** The paths of pipes that this process has already: `/dev/stdin`, `/dev/fd/63` of a shell's `<(…)`. */
+const OPEN_PIPES = /^\/(dev|proc)\//;
+
+/** Before opening, because that stops the thread until the pipe has a writer, which may never come. @throws Error */
+function refuseNamedPipe(path: string): void {
+  if (findFile(path)?.isFIFO() && !OPEN_PIPES.test(path))
+    throw new Error("it is a named pipe, not a file; standard input is /dev/stdin");
+}
+
+/** Looks at a file. Returns undefined when that is not possible; opening it reports the reason. */
+function findFile(path: string): Stats | undefined {
+  try {
+    return fileSystem().statSync(locate(path), { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The refusal of a file above a limit in bytes, which is a whole number of MiB. */

@@ -107,6 +107,16 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
+/** An event of a stream is larger than this client may hold in memory. */
+export class EventTooLargeError extends Error {
+  override readonly name = "EventTooLargeError";
+
+  /** @param maxBytes the limit that was reached */
+  constructor(maxBytes: number) {
+    super(`an event of the stream has no end after ${maxBytes.toLocaleString("en-US")} bytes`);
+  }
+}
+
 /** Returns the failure of a request without a byte for the stall timeout. */
 export function silentFor(stallTimeoutNs: number): Failure {
   return { kind: "stalled", message: `no byte received for ${formatDurationNs(stallTimeoutNs)}` };
@@ -120,6 +130,7 @@ export function tooLarge(maxBytes: number): Failure {
 /** Converts an error thrown while reading a response into a failure. Rethrows any other error, which is a defect of the reader. */
 export function failureOfReading(error: unknown): Failure {
   if (error instanceof ProtocolError) return { kind: "protocol", message: error.message };
-  if (error instanceof ResponseTooLargeError) return { kind: "limit", message: error.message };
+  if (error instanceof ResponseTooLargeError || error instanceof EventTooLargeError)
+    return { kind: "limit", message: error.message };
   throw error;
 }

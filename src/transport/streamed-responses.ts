@@ -43,6 +43,18 @@ export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: numb
   return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
 }
 
+/** Large enough for an image or a minute of sound in base64. */
+const LARGE_EVENT_BYTES = 32 * 1024 * 1024; // 32 MiB
+const EVENTS_IN_RESPONSE = 8;
+
+/**
+ * Returns the maximum bytes of one event of a stream: a part of a response, because an event is held until its end in a buffer that is copied
+ * as it grows. @param maxBytes of the whole response
+ */
+export function mostEventBytes(maxBytes: number): number {
+  return Math.min(maxBytes, Math.max(LARGE_EVENT_BYTES, Math.floor(maxBytes / EVENTS_IN_RESPONSE)));
+}
+
 /** Counts a response of a call, and keeps it. @param kept the response's own bytes, when responses are kept */
 export function addMessage(call: Call, byteCount: number, readNs: number, kept: Uint8Array | undefined): void {
   call.messageCount++;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, open, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,6 +34,7 @@ before(async () => {
     await symlink("/dev/zero", join(folder, name, file));
   }
   await writeFile(join(folder, "hosts/a/profile_export_genai_perf.json"), '{"input_config": {}}');
+  execFileSync("mkfifo", [join(folder, "pipe")]);
   await mkdir(join(folder, "checkpoint"));
   await symlink("/dev/zero", join(folder, "checkpoint/checkpoint.json"));
 });
@@ -93,6 +95,8 @@ describe("endless and huge files", () => {
   }
 
   const OTHERS: readonly (readonly [name: string, line: string, said: RegExp])[] = [
+    ["a report that is a named pipe", "compare DIR/pipe DIR/pipe", /it is a named pipe, not a file/],
+    ["a body that is a named pipe", "http URL --requests 1 -d @DIR/pipe", /it is a named pipe, not a file/],
     ["a scenario", "run /dev/zero", /is not a regular file/],
     ["data of requests", `${PA} --input-data /dev/zero`, DEVICE],
     ["a huge file of data", `${PA} --input-data DIR/huge`, /an object is missing/],

@@ -18,6 +18,7 @@ function makeEnding(search: RunEnding["search"]["search"] = "linear"): UnderTest
   const { driver, signal, context, server } = makeLevel({ counters: () => Promise.reject(new Error("gone")) });
   const plan = makePlan();
   return {
+    observer: {},
     session: context.session,
     sender: context.sender,
     signal,

@@ -105,21 +105,31 @@ const MANY_MESSAGES: readonly (readonly [name: string, answer: Answer])[] = [
   ],
 ];
 
-async function failureOf(create: Create, answer: Answer, keepBodies: boolean, isGrpc = false): Promise<unknown> {
+interface Given {
+  readonly isGrpc?: boolean;
+  readonly maxBytes?: number;
+}
+
+async function failureOf(
+  create: Create,
+  answer: Answer,
+  keepBodies: boolean,
+  { isGrpc = false, maxBytes = MAX_BYTES }: Given = {},
+): Promise<unknown> {
   const server = await startRawServer(async (connection) => {
     if (isGrpc) connection.write(settings({ 3: 100 }));
     await connection.until(({ bytes }) => latin1Has(bytes, "id=0001"));
     answer(connection);
   });
   const driver = new Driver(create(endpointAt(server.port)), {
-    maxResponseBytes: MAX_BYTES,
+    maxResponseBytes: maxBytes,
     responses: { keepBodies },
   });
   try {
     await driver.client.reserve(1);
     const { failure, body, responses } = await driver.request(0, REQUEST, "0001");
     const held = body.length + responses.reduce((sum, one) => sum + one.body.length, 0);
-    assert.ok(held <= 2 * MAX_BYTES, `${held} bytes are held`);
+    assert.ok(held <= 2 * maxBytes, `${held} bytes are held`);
     return failure;
   } finally {
     driver.close();
@@ -141,7 +151,10 @@ const CASES = [
 describe("a response above the limit is a failure of its request", () => {
   for (const [[client, create], [name, answer]] of CASES) {
     test(`${client}: ${name}`, LIMIT, async () => {
-      assert.deepEqual(await failureOf(create, answer, true, client.toLowerCase().includes("grpc")), TOO_LARGE);
+      assert.deepEqual(
+        await failureOf(create, answer, true, { isGrpc: client.toLowerCase().includes("grpc") }),
+        TOO_LARGE,
+      );
     });
   }
 
@@ -149,6 +162,16 @@ describe("a response above the limit is a failure of its request", () => {
     const [, create] = HTTP[0] as (typeof HTTP)[0];
     for (const [, answer] of [...BODIES, ...STREAMS])
       assert.deepEqual(await failureOf(create, answer, false), TOO_LARGE);
+  });
+
+  test("own HTTP: an event without end has a lower limit than a response", LIMIT, async () => {
+    const [, create] = HTTP[0] as (typeof HTTP)[0];
+    const piece = latin1(`100000\r\n${"x".repeat(1024 * 1024)}\r\n`);
+    const answer = endless(latin1(EVENTS), piece);
+    assert.deepEqual(await failureOf(create, answer, true, { maxBytes: 256 * 1024 * 1024 }), {
+      kind: "limit",
+      message: "an event of the stream has no end after 33,554,432 bytes",
+    });
   });
 
   for (const [client, create] of HTTP) {

@@ -131,9 +131,11 @@ function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo)
 
 /** Returns the server's only model. @throws UserError when it has several or none, with their names */
 async function findModel(plan: Plan, io: CommandIo): Promise<string> {
-  const models = await probeModels(plan.target as ServerTargetPlan).catch(async (error: unknown) => {
-    throw await explainQuery(plan, error, io.nameOf);
-  });
+  const models = await probeModels(plan.target as ServerTargetPlan, {}, plan.client.requestTimeoutMs).catch(
+    async (error: unknown) => {
+      throw await explainQuery(plan, error, io.nameOf);
+    },
+  );
   return chooseModel(models.map(({ name }) => name));
 }
 

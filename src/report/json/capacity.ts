@@ -51,7 +51,10 @@ export function toCapacityJson({ capacity }: Plan, { levels, findMax }: Capacity
   return defined({
     unit: at.unit,
     level: at.level,
-    isLowerBound: findMax === undefined ? levels.every(({ level }) => level <= at.level) : findMax.next === null,
+    isLowerBound:
+      findMax === undefined
+        ? levels.every(({ level }) => level <= at.level)
+        : findMax.next === null || !findMax.isResolved,
     gpuCount,
     throughputPerGpu: perGpu(throughput, gpuCount),
     outputTokensPerSecPerGpu: tokens && perGpu(tokens, gpuCount),

@@ -1,4 +1,4 @@
-import { formatCount, formatPct } from "../../plan/units.ts";
+import { countOf, formatCount, formatPct } from "../../plan/units.ts";
 import type { ModelTable } from "../model/report-model.ts";
 import { column, makeTable, markedIf } from "../model/tables.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
@@ -98,13 +98,14 @@ export function formatLiveLine(state: RunSnapshot): string {
   const recently =
     p99 === undefined ? [NOTHING] : [`${formatThreeDigits(requestsPerSec)} req/s`, `p99 ${formatTime(p99)}`];
   const { leftSec, doneRatio } = progress ?? {};
-  const left =
-    leftSec === undefined || doneRatio === 1 ? formatProgress(state) : `${formatClock(Math.ceil(leftSec))} left`;
+  const wait = formatWait(state);
+  const isOpen = leftSec === undefined || doneRatio === 1 || wait !== undefined;
+  const left = isOpen ? formatProgress(state) : `${formatClock(Math.ceil(leftSec))} left`;
   const parts = [
     `${formatInteger(completedCount)} completed`,
     `${formatInteger(failedCount)} failed`,
     ...recently,
-    ...(progress === undefined && windows?.atMost === undefined ? [] : [left]),
+    ...(progress === undefined && windows?.atMost === undefined && wait === undefined ? [] : [left]),
   ];
   return `  ${Math.round(elapsedSec)} s, ${formatPlace(place)}: ${parts.join(", ")}`;
 }
@@ -140,8 +141,17 @@ function formatArriving({ chunksPerSec, latencyNs }: RecentRates): string {
   return latencyNs === undefined ? `, ${NOTHING}` : "";
 }
 
-/** Describes how much is done; without a known end, how many windows a level has at most. */
-function formatProgress({ progress, windows }: RunSnapshot): string {
+/** Describes which requests the run waits for, and how long at most; undefined if it does not. */
+export function formatWait({ waitSec, outstanding }: RunSnapshot): string | undefined {
+  if (waitSec === undefined || outstanding === 0) return undefined;
+  return `waits for ${countOf(outstanding, "request")}, at most ${Math.ceil(waitSec)} s`;
+}
+
+/** Describes how much is done, or what is awaited; without a known end, how many windows a level has at most. */
+function formatProgress(state: RunSnapshot): string {
+  const { progress, windows } = state;
+  const wait = formatWait(state);
+  if (wait !== undefined) return wait;
   if (progress !== undefined) return `${formatDone(progress)}${formatLeft(progress)}`;
   if (windows?.atMost !== undefined) return `window ${windows.count} of at most ${windows.atMost}`;
   return "the end depends on what is measured";

@@ -70,3 +70,42 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
   }
   return total;
 }
+
+/** The time that the levels of a run have used, without its waits for requests in flight. */
+export class UsedTime {
+  private firstLevelNs: number | undefined;
+  private waitedNs = 0;
+  private current: { readonly startNs: number; readonly limitNs: number } | undefined;
+
+  /** Whether a level has begun. */
+  get hasBegun(): boolean {
+    return this.firstLevelNs !== undefined;
+  }
+
+  /** Notes that a level begins. */
+  begin(atNs: number): void {
+    this.firstLevelNs ??= atNs;
+  }
+
+  /** Begins a wait of at most this long; undefined: ends it. */
+  wait(mostMs: number | undefined, atNs: number): void {
+    this.waitedNs += this.waitingNs(atNs);
+    this.current = mostMs === undefined ? undefined : { startNs: atNs, limitNs: atNs + msToNs(mostMs) };
+  }
+
+  /** Returns how long the current wait lasts at most; undefined without one. */
+  waitSec(atNs: number): number | undefined {
+    return this.current && nsToSec(Math.max(0, this.current.limitNs - atNs));
+  }
+
+  /** Returns the time that the levels have used. */
+  passedNs(atNs: number): number {
+    const { firstLevelNs, waitedNs } = this;
+    return firstLevelNs === undefined ? 0 : atNs - firstLevelNs - waitedNs - this.waitingNs(atNs);
+  }
+
+  private waitingNs(atNs: number): number {
+    const { current, firstLevelNs } = this;
+    return current === undefined || firstLevelNs === undefined ? 0 : atNs - Math.max(current.startNs, firstLevelNs);
+  }
+}

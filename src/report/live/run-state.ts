@@ -18,7 +18,7 @@ import { hasText, type ResponseKind } from "../../service/openai/response-kind.t
 import { LoadMonitor } from "../../telemetry/health-monitor.ts";
 import type { Report } from "../report.ts";
 import { FollowedTokens, LevelTokens } from "./level-tokens.ts";
-import { type ExpectedExtent, expectExtent, progressOf } from "./run-extent.ts";
+import { type ExpectedExtent, expectExtent, progressOf, UsedTime } from "./run-extent.ts";
 import {
   type LevelPlace,
   type LevelTally,
@@ -60,7 +60,7 @@ export class RunState implements Report {
   private readings: readonly Reading[] = [];
   private windows: SeenWindows | undefined;
   private startNs = 0;
-  private firstLevelNs: number | undefined;
+  private used = new UsedTime();
   private last: { readonly atNs: number; readonly snapshot: RunSnapshot } | undefined;
   private isFinished = false;
 
@@ -81,7 +81,7 @@ export class RunState implements Report {
     if (this.progress === undefined) this.startNs = this.clockNs();
     this.progress = progress;
     this.settled = NO_REQUESTS;
-    this.firstLevelNs = undefined;
+    this.used = new UsedTime();
     this.tokens.begin(progress);
     this.restartRates();
     this.load.start();
@@ -95,7 +95,7 @@ export class RunState implements Report {
     this.settle();
     // What came until now belongs to the level before.
     this.tokens.ask(this.slot, this.clockNs());
-    this.firstLevelNs ??= this.clockNs();
+    this.used.begin(this.clockNs());
     // Its recent seconds are over.
     this.slot.timeline.restart(this.clockNs());
     const plan = planOfPhase(this.plan, phase?.index);
@@ -130,6 +130,11 @@ export class RunState implements Report {
 
   onEmptyWindow(): void {
     this.windows?.add(0, Number.POSITIVE_INFINITY);
+  }
+
+  onWait(mostMs: number | undefined): void {
+    this.used.wait(mostMs, this.clockNs());
+    this.last = undefined;
   }
 
   /** Waits for a moment for the tokens that came last. */
@@ -193,13 +198,10 @@ export class RunState implements Report {
       elapsedSec,
       place: this.slot.current,
       outstanding,
+      waitSec: this.isFinished ? undefined : this.used.waitSec(atNs),
       recent: this.recentRates(atNs, this.responsesOf(levels, progress)),
       windows: this.windows?.read(),
-      progress: progressOf(
-        this.extent,
-        endedOf(this.settled),
-        this.firstLevelNs === undefined ? 0 : atNs - this.firstLevelNs,
-      ),
+      progress: progressOf(this.extent, endedOf(this.settled), this.used.passedNs(atNs)),
       client,
       levels,
       isFinished: this.isFinished,
@@ -213,7 +215,7 @@ export class RunState implements Report {
     progress.drainRecords();
     const counts = progress.counts();
     const atNs = this.clockNs();
-    if (this.firstLevelNs !== undefined) slot.spentNs += atNs - this.settledNs;
+    if (this.used.hasBegun) slot.spentNs += atNs - this.settledNs;
     this.settledNs = atNs;
     this.settled = countsBy((name) => counts[name]);
     for (const name of REQUEST_COUNTS) slot[name] += counts[name] - settled[name];

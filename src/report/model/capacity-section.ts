@@ -23,13 +23,17 @@ export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<
 /** A capacity with the names of its row. */
 export interface CapacityRow extends NamedRow {
   readonly json: CapacityJson;
+  /** Whether a search could not decide the loads above it. */
+  readonly isUndecided: boolean;
 }
 
 /** Returns the capacities of the runs of a report. */
 export function capacitiesOf({ plan, runs }: ReportView): CapacityRow[] {
-  return runs.flatMap(({ name, json: { capacity } }) =>
-    capacity === undefined ? [] : [{ run: name, name: describeLevel(plan, capacity.level), json: capacity }],
-  );
+  return runs.flatMap(({ name, json: { capacity, findMax } }) => {
+    if (capacity === undefined) return [];
+    const isUndecided = findMax?.isResolved === false;
+    return [{ run: name, name: describeLevel(plan, capacity.level), json: capacity, isUndecided }];
+  });
 }
 
 /** Says why no level of a report has the capacity that its plan asks for; undefined when one has, or the plan does not ask. */
@@ -82,12 +86,17 @@ export function makeCapacitySection<Row extends CapacityRow & { readonly at: str
         ]),
     column("targetGpuCount", users, "count", 0, ({ json }) => json.targetGpuCount),
   ];
-  const more = rows.filter(({ json }) => json.isLowerBound);
-  const which = more.length === rows.length ? "" : `${more.map(({ at }) => at).join("; ")}: `;
+  const undecided = rows.filter(({ isUndecided }) => isUndecided);
+  const more = rows.filter(({ json, isUndecided }) => json.isLowerBound && !isUndecided);
+  const sayOf = (own: readonly Row[], text: string): string[] => {
+    if (own.length === 0) return [];
+    return [own.length === rows.length ? text : `${own.map(({ at }) => at).join("; ")}: ${text}`];
+  };
   const linear = `${users}: whole servers like this one, each with as many users as here (linear extrapolation)`;
   const lines = [
     ...unknown,
-    ...(more.length === 0 ? [] : [`${which}the server may do more: the load was not raised above this`]),
+    ...sayOf(undecided, "not decided, the server may do more: the search could not decide the loads above this"),
+    ...sayOf(more, "the server may do more: the load was not raised above this"),
     ...(targetGpuCount === undefined ? [] : [linear]),
   ];
   const price = gpuHourPrice === undefined ? "" : ` at ${gpuHourPrice} per GPU hour`;

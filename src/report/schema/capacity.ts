@@ -37,7 +37,7 @@ export function capacitySchema(parts: Parts) {
     ),
     isLowerBound: described(
       v.boolean(),
-      "Whether no higher load is known to bring no more, or to break a limit: the server may do more.",
+      "Whether the server may do more: no higher load is known to bring no more or to break a limit, or the search could not decide the loads above the level.",
     ),
     gpuCount: described(count(), "Of the server that was measured."),
     throughputPerGpu: estimateSchema(parts),

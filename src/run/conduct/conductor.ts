@@ -234,8 +234,8 @@ export class Conductor implements LevelHost {
 
   private get ending(): RunEnding {
     const { sender, policy, abort, prepared } = this;
-    const { session, signal, load } = this.parts;
-    return { session, sender, signal, policy, abort, search: load.search, prepared };
+    const { session, signal, observer, load } = this.parts;
+    return { observer, session, sender, signal, policy, abort, search: load.search, prepared };
   }
 
   private async toResult({ totals, timelines }: ClosedSender, server: RunResult["server"]): Promise<RunResult> {

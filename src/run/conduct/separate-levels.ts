@@ -3,6 +3,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { msToNs, nsToMs } from "../../plan/units.ts";
 import { loadModeOf, mlperfRulesOf } from "../../registry/load-modes.ts";
 import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
+import { type RunObserver, reportWait } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 import { LevelRun } from "./level.ts";
@@ -50,7 +51,7 @@ export class SeparateLevels implements LevelSequence {
     const isFirst = step.load.draw === 0 && mode.kind === "duration";
     return measureSteady({
       firstMs: isFirst ? mode.durationMs : undefined,
-      ...{ run, sender, clock, policy, signal, step: step.load, count, durationMs, quota },
+      ...{ run, sender, clock, policy, signal, observer, step: step.load, count, durationMs, quota },
       onStart: (isWarmup) => {
         host.announce();
         observer.onLevelStart?.(step.phase.load.search.unit, step.level, isWarmup);
@@ -106,6 +107,7 @@ export class SeparateLevels implements LevelSequence {
 /** A level that is measured from the moment when its load is steady. */
 interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
   readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
+  readonly observer: Pick<RunObserver, "onWait">;
   readonly run: LevelRun;
   /** Maximum number of requests to measure. */
   readonly quota: number;
@@ -164,7 +166,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  * @returns counts of requests that ended before
  */
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
-  const { sender, clock, signal, step, count, durationMs, firstMs = 0 } = level;
+  const { sender, clock, signal, observer, step, count, durationMs, firstMs = 0 } = level;
   const before = await sender.until({ kind: "now" });
   const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
   await Promise.race([sender.start(step, { quota: Number.POSITIVE_INFINITY }), signal.stopped]);
@@ -174,7 +176,8 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
     await Promise.race([sender.until({ kind: "more-ended", count: rest }), signal.stopped]);
   const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
-  await sleepUnless(STEADY_LIMIT_MS, Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]), clock);
+  const steady = Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]);
+  await reportWait(observer, STEADY_LIMIT_MS, sleepUnless(STEADY_LIMIT_MS, steady, clock));
   if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
   const { endedCount, failedCount } = await sender.until({ kind: "now" });

@@ -36,6 +36,7 @@ export function joinStates(parts: readonly SenderState[]): SenderState {
     ...sumsOf(parts, ["sentCount", "endedCount", "outstanding", "activeLanes", "quota", ...ends]),
     isSending: parts.some(({ isSending }) => isSending),
     lastSuccessNs: Math.max(...parts.map(({ lastSuccessNs }) => lastSuccessNs)),
+    longestNs: Math.max(...parts.map(({ longestNs }) => longestNs)),
     unsent: joinUnsent(parts.map(({ unsent }) => unsent)),
   };
 }
@@ -63,11 +64,13 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
 }
 
 /** Returns where a sender stood that is gone: what it had reported as ended was sent. */
-export function stateOfEnded({ completedCount, failedCount, cancelledCount, lastSuccessNs }: SenderState): SenderState {
+export function stateOfEnded(state: SenderState): SenderState {
+  const { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs } = state;
   const endedCount = completedCount + failedCount + cancelledCount;
   const unsent = { count: 0, delayed: undefined };
   const nothing = { outstanding: 0, activeLanes: 0, quota: 0, isSending: false, unsent };
-  return { ...nothing, completedCount, failedCount, cancelledCount, lastSuccessNs, sentCount: endedCount, endedCount };
+  const ended = { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs };
+  return { ...nothing, ...ended, sentCount: endedCount, endedCount };
 }
 
 /** Adds what senders report about their connections. */

@@ -1,3 +1,4 @@
+import type { Text } from "../../plan/messages.ts";
 import { messageOf, RunError } from "../../plan/problem.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { isMissingStatus, MissingCallError } from "../../service/missing-call.ts";
@@ -11,11 +12,13 @@ export interface AskedServer {
   readonly address: ServiceAddress;
   /** What the server should be, for errors: `a KServe v2 server`. */
   readonly serverName: string;
+  /** What to do when it does not answer in time. Default: look at it, or raise the stall timeout. */
+  readonly waitHint?: Text;
 }
 
 /** Creates the function for queries. It converts failures into `RunError`. */
 export function createAsk(
-  { control, address, serverName }: AskedServer,
+  { control, address, serverName, waitHint = { say: "look-or-wait" } }: AskedServer,
   observer: RunObserver,
   isTracing: boolean,
 ): Ask {
@@ -34,12 +37,16 @@ export function createAsk(
       return query.read(body);
     } catch (error) {
       const { url = address.url } = query;
-      throw toRunError(error, { ...address, url }, serverName, what);
+      throw toRunError(error, { address: { ...address, url }, serverName, waitHint }, what);
     }
   };
 }
 
-function toRunError(error: unknown, address: ServiceAddress, serverName: string, what: string): RunError {
+function toRunError(
+  error: unknown,
+  { address, serverName, waitHint }: Required<Omit<AskedServer, "control">>,
+  what: string,
+): RunError {
   const failed = what === "" ? "" : `failed to get ${what}: `;
   if (!(error instanceof ControlError))
     return new RunError("refused", `${failed}${messageOf(error)}`, `Is this ${serverName}?`);
@@ -64,7 +71,7 @@ function toRunError(error: unknown, address: ServiceAddress, serverName: string,
       return new RunError(
         "stalled",
         `${failed}${server} accepted the connection but did not answer: ${failure.message}`,
-        { say: "look-or-wait" },
+        waitHint,
       );
     case "limit":
       return new RunError("refused", `${failed}${failure.message}`, `Check what ${server} answers to such requests.`);

@@ -1,4 +1,5 @@
 import type { ClientPlan } from "../../plan/plan.ts";
+import { msToNs, nsToMs } from "../../plan/units.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { networkOf, serviceKindOf } from "../../registry/service-kinds.ts";
 import type { ListedModel, ServiceAddress } from "../../service/service.ts";
@@ -8,16 +9,20 @@ import { loadClient } from "./create-client.ts";
 import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
 
+/** Longest time without a byte, and for a response. */
 const TIMEOUT_NS = 10e9; // 10 s
+const LIMIT_NS = 2 * TIMEOUT_NS;
 
 /**
  * Queries a server for its models that are ready.
+ * @param limitMs longest time for a response. Default, and at most: 20 s
  * @throws UserError when the address is not valid
  * @throws RunError when the server cannot be queried
  */
 export async function probeModels(
   target: ServerTargetPlan,
   client: Pick<ClientPlan, "sourceAddresses"> = {},
+  limitMs = nsToMs(LIMIT_NS),
 ): Promise<ListedModel[]> {
   const kind = serviceKindOf(target);
   const address = kind.address(target);
@@ -28,12 +33,14 @@ export async function probeModels(
   const { tls } = networkOf(target);
   const open = async (to: ServiceAddress): Promise<ControlClient> => {
     const create = await loadClient(library, wire, resolveEndpoint(to, tls, sources));
-    return new ControlClient(TIMEOUT_NS, create);
+    return new ControlClient(TIMEOUT_NS, create, { limitNs: Math.min(LIMIT_NS, msToNs(limitMs)) });
   };
   const control = new QueryClients(await open(address), (url) => open({ ...address, url }));
   try {
     const front = await kind.open(target);
-    return await front.listModels(createAsk({ control, address, serverName: kind.server }, {}, false));
+    return await front.listModels(
+      createAsk({ control, address, serverName: kind.server, waitHint: "Look at the server." }, {}, false),
+    );
   } finally {
     control.close();
   }

@@ -1,3 +1,4 @@
+import type { Plan } from "../../plan/plan.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 
@@ -6,8 +7,13 @@ const DRAIN_NS = 10e9;
 const DRAIN_LATENCIES = 2;
 
 /** Returns the longest time that responses are waited for at the end of a load. @param longestLatencyNs of the requests so far */
-function drainLimitNs(longestLatencyNs: number): number {
+export function drainLimitNs(longestLatencyNs: number): number {
   return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
+}
+
+/** Whether the end of a load waits only for a limited time. */
+export function endsDrain({ behaviour }: Pick<Plan, "behaviour">): boolean {
+  return behaviour?.usesWholeHost !== true;
 }
 
 /** Limits how long the end of a load waits for responses. @param cancelAll cancels what has none then, for this reason */
@@ -26,6 +32,11 @@ export function limitDrain(
 
 /** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer than a drain. */
 const MOST_ROUNDS = 3;
+
+/** Returns the longest wait for the end of a round. @param roundNs its usual length; at most that of the window */
+export function roundLimitNs(roundNs: number, longestLatencyNs: number): number {
+  return Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestLatencyNs));
+}
 
 /** The rounds of a window. */
 export interface Rounds {
@@ -74,7 +85,7 @@ export async function untilRoundEnds(driver: Looping, { size, startNs, endedCoun
   if (size === undefined || activeLanes === 0) return;
   const missing = size - (endedCount % size);
   const roundNs = (clock.nowNs() - startNs) / Math.max(1, endedCount / size);
-  const limitNs = Math.min(MOST_ROUNDS * roundNs, drainLimitNs(ended.longestNs));
+  const limitNs = roundLimitNs(roundNs, ended.longestNs);
   await sleepUnless(nsToMs(limitNs), driver.reachEnded(driver.endedCount + missing), clock);
 }
 

@@ -297,10 +297,10 @@ export class LocalSender implements LoadSender {
 
   progress(): SenderState {
     const { sentCount, endedCount, outstanding, activeLanes, quota, isSending, ended, delayedByLimit } = this.driver;
-    const { completedCount, failedCount, cancelledCount, lastSuccessNs } = ended;
+    const { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs } = ended;
     const counts = { sentCount, endedCount, completedCount, failedCount, cancelledCount };
     const unsent = { count: this.skippedCount, delayed: delayedByLimit };
-    return { ...counts, outstanding, activeLanes, quota, isSending, lastSuccessNs, unsent };
+    return { ...counts, outstanding, activeLanes, quota, isSending, lastSuccessNs, longestNs, unsent };
   }
 
   counts(): ProgressCounts {

@@ -47,6 +47,8 @@ export interface SenderState extends RequestCounts {
   readonly isSending: boolean;
   /** Time of the last success; initially the start. */
   readonly lastSuccessNs: number;
+  /** Longest latency of a success so far. */
+  readonly longestNs: number;
   /** What the load that runs did not send in time. */
   readonly unsent: Unsent;
 }

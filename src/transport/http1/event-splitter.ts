@@ -1,3 +1,4 @@
+import { EventTooLargeError } from "../failure.ts";
 import { GrowingBytes } from "../growing-bytes.ts";
 
 const LF = 10;
@@ -10,9 +11,11 @@ export type OnEvent = (bytes: Uint8Array, start: number, end: number) => void;
  * Splits a response body into server-sent events (WHATWG HTML, 9.2), independent of how the bytes arrive. A line ends with LF, CRLF or CR,
  * an event with an empty line; empty lines between events are dropped. Events are not parsed. `feed` calls back for each event that it
  * completes.
+ * @throws EventTooLargeError from `feed`, when an incomplete event has more than `maxEventBytes`
  */
 export class EventSplitter {
   private readonly onEvent: OnEvent;
+  private readonly maxEventBytes: number;
   /** Bytes of an incomplete event. */
   private readonly carry = new GrowingBytes();
   /** Start in `carry` of the incomplete line. */
@@ -22,8 +25,9 @@ export class EventSplitter {
   /** Whether the last byte was a CR that ended a line, so that a following LF belongs to it. */
   private isAfterCr = false;
 
-  constructor(onEvent: OnEvent) {
+  constructor(onEvent: OnEvent, maxEventBytes: number) {
     this.onEvent = onEvent;
+    this.maxEventBytes = maxEventBytes;
   }
 
   /** Takes the next bytes of the body, `bytes[start, end)`. Does not keep them. */
@@ -36,6 +40,7 @@ export class EventSplitter {
     this.carry.append(bytes, start, end);
     const rest = this.split(this.carry.view(), 0, this.carry.length);
     if (rest > 0) this.carry.drop(rest);
+    if (this.carry.length > this.maxEventBytes) throw new EventTooLargeError(this.maxEventBytes);
   }
 
   /** Ends the body. Remaining bytes are an event, even without an empty line. */

@@ -11,7 +11,7 @@ import {
 import { GrowingBytes } from "../growing-bytes.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
-import { expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { expectResponses, isTooLarge, mostEventBytes } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
@@ -89,6 +89,8 @@ export class ReceivedResponse implements ResponseSink {
 
   /** Ends the request after an error while its response was parsed. @param status of the response; 0 before its status line */
   failReading(error: unknown, status: number): void {
+    // The connection is not used again, and an incomplete event may be large.
+    this.events = undefined;
     const failure = failureOfReading(error);
     if (failure.kind !== "limit" || status < 400) {
       this.fail(failure);
@@ -119,7 +121,8 @@ export class ReceivedResponse implements ResponseSink {
     call.isChecked = this.checked.begin(this.keeps || !isSuccess ? undefined : options.responses.createCheck, call);
     if (isEventStream && isSuccess) {
       expectResponses(call);
-      this.events = new EventSplitter((bytes, start, end) => this.receivedEvent(bytes, start, end));
+      const maxEventBytes = mostEventBytes(options.maxResponseBytes);
+      this.events = new EventSplitter((bytes, start, end) => this.receivedEvent(bytes, start, end), maxEventBytes);
       return true;
     }
     return this.keeps || this.isError || call.isChecked;

@@ -133,6 +133,26 @@ describe("rampart chat", () => {
     assert.doesNotMatch(out, /tokens\/s/);
   });
 
+  test("ends at the timeout where only comments of the stream come, or pieces of the list of models", async () => {
+    const trickle = (response: ServerResponse, type: string, text: string): void => {
+      response.writeHead(200, { "content-type": type });
+      const timer = setInterval(() => response.write(text), 100);
+      response.on("close", () => clearInterval(timer));
+    };
+    answer = (response) => trickle(response, "text/event-stream", ": ping\n\n");
+    const asked = await chat("--timeout", "2s", "--model", "llama");
+    assert.equal(asked.code, 69);
+    assert.match(asked.err, /in time\. Look at the server, or raise --timeout\.\n$/);
+    const slow = await startAnsweringServer((response) => trickle(response, "application/json", " "));
+    try {
+      const { code, err } = await runRampart(["chat", slow.url, "--timeout", "2s"]);
+      assert.equal(code, 69);
+      assert.match(err, /list of models: .* no complete response within 2 s\. Look at the server\.\n$/);
+    } finally {
+      await slow.close();
+    }
+  });
+
   test("shows control characters of a response as text", async () => {
     answer = (response) => stream(response, [delta("\u001b[31mred"), delta("!"), "[DONE]"]);
     const { out } = await chat("Hi");

@@ -133,6 +133,19 @@ describe("the live view", () => {
     assert.match(text, /: 50 completed, .* 10\.0 req\/s, p99 (19|20)\.\d ms/);
   });
 
+  test("the progress says what the run waits for, as long as requests are in flight", () => {
+    const terminal = show(200);
+    terminal.state.onWait(60_000);
+    terminal.drawAfter(2.5, { sentCount: 3, outstanding: 3 });
+    assert.match(screenOf(terminal.texts)[1] ?? "", /^progress .*waits for 3 requests, at most 58 s$/);
+    const file = show(undefined);
+    file.state.onWait(60_000);
+    assert.match(file.drawAfter(30, { sentCount: 1, outstanding: 1 }), /, waits for 1 request, at most 30 s\n$/);
+    assert.doesNotMatch(file.drawAfter(1, { completedCount: 1, outstanding: 0 }), /waits/);
+    file.state.onWait(undefined);
+    assert.doesNotMatch(file.drawAfter(1, { sentCount: 2, outstanding: 1 }), /waits/);
+  });
+
   test("on a terminal the same lines are drawn over and over", () => {
     const { view, texts, drawAfter } = show(200, [batch]);
     drawAfter(2, { sentCount: 103, completedCount: 99, failedCount: 1, outstanding: 3, openResponses: 20 });

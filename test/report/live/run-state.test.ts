@@ -137,3 +137,27 @@ for (const [what, change, leftSec] of cases) {
     run.state.discard();
   });
 }
+
+test("waits for requests in flight take none of the time of the levels, and say how long they last at most", () => {
+  const run = startFakeRun(makePlan({ measurement: { mode: { kind: "duration", durationMs: 10_000 } } }));
+  run.state.onLevelStart("concurrency", 1, false);
+  const read = (): readonly [doneRatio: number | undefined, waitSec: number | undefined] => {
+    const { progress, waitSec } = run.state.snapshot() ?? assert.fail();
+    return [progress?.doneRatio, waitSec];
+  };
+  run.state.onWait(60_000);
+  run.pass(57);
+  assert.deepEqual(read(), [0, 3]);
+  run.pass(5);
+  assert.deepEqual(read(), [0, 0]);
+  run.state.onWait(undefined);
+  assert.deepEqual(read(), [0, undefined]);
+  run.pass(5);
+  assert.deepEqual(read(), [0.5, undefined]);
+  run.pass(5);
+  run.state.onWait(30_000);
+  run.pass(8);
+  assert.deepEqual(read(), [1, 22]);
+  run.state.finish();
+  assert.deepEqual(read(), [1, undefined]);
+});

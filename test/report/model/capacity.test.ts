@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { CapacityPlan } from "../../../src/plan/plan.ts";
+import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { makeWindow } from "../../measure/make-window.ts";
-import type { PlanChange } from "../../plan/make-plan.ts";
-import { makeLevel } from "../make-result.ts";
+import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makeLevel, makeResult } from "../make-result.ts";
 import { linesOf, modelOf, valuesOf } from "./make-model.ts";
 
 /** The knee of a sweep, and what a server can do for which price. */
@@ -97,6 +98,18 @@ describe("the capacity", () => {
     assert.deepEqual(linesOfRun(change, measured), []);
     assert.deepEqual(linesOfRun(change, measured, { findMax: { highest: 4, isResolved: true } }), more);
     assert.deepEqual(linesOfRun(change, measured, { findMax: { highest: 2, next: 4, isResolved: true } }), []);
+  });
+
+  test("is not decided where the search is not, whether or not a higher load is known to break a limit", () => {
+    const change = planOf("linear", { gpuCount: 1 });
+    for (const next of [{}, { next: 4 }]) {
+      const findMax = { highest: 1, ...next, isResolved: false };
+      assert.deepEqual(linesOf(modelOf(change, measured, { findMax }), "capacity"), [
+        "not decided, the server may do more: the search could not decide the loads above this",
+      ]);
+      const plan = makePlan(change);
+      assert.equal(toReportJson(plan, makeResult(plan, measured, { findMax })).capacity?.isLowerBound, true);
+    }
   });
 
   test("is not reported where the plan does not say what the server runs on", () => {

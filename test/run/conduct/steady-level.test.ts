@@ -51,7 +51,7 @@ async function measure({
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
   const run = new LevelRun({ ...context, isScheduled: isRate, canLanesWait: isRate, roundSize }, 1);
   const measured = measureSteady({
-    ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+    ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
     ...{ count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
     onStart: () => Promise.resolve(),
     onLead: () => {},
@@ -183,7 +183,7 @@ test("requests that a level left in flight do not warm up the next one", async (
     made.load.drive = rate(perSec);
     const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, perSec);
     const measured = measureSteady({
-      ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+      ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
       ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
       onStart: () => Promise.resolve(),
       onLead: ({ sentCount }) => leadCounts.push(sentCount),
@@ -222,7 +222,7 @@ test("a run that ends before its load is steady has what ended until then, and n
   const run = new LevelRun({ ...context, abort }, 2);
   const startMs = clock.nowMs;
   const measured = measureSteady({
-    ...{ run, sender: context.sender, clock, signal, policy: { isWarmingUp: false }, step: STEP },
+    ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
     ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
     onStart: () => Promise.resolve(),
     onLead: () => {},

@@ -106,7 +106,7 @@ const ended = (completedCount: number): SentCounts => ({
   progress: {
     ...{ sentCount: completedCount, endedCount: completedCount, outstanding: 0, completedCount, failedCount: 0 },
     ...{ cancelledCount: 0, activeLanes: 1 },
-    ...{ quota: Number.POSITIVE_INFINITY, isSending: true, lastSuccessNs: 0 },
+    ...{ quota: Number.POSITIVE_INFINITY, isSending: true, lastSuccessNs: 0, longestNs: 0 },
     unsent: { count: 0, delayed: undefined },
   },
   counts: {

@@ -7,11 +7,11 @@ import type { LoadSender } from "../../../src/run/send/messages.ts";
 
 /** A sender that has reported these requests as ended. */
 function makeSender(): { readonly sender: LoadSender; report(completedCount: number, failedCount?: number): void } {
-  let counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0 };
+  let counts = { completedCount: 0, failedCount: 0, cancelledCount: 0, lastSuccessNs: 0, longestNs: 0 };
   return {
     sender: { progress: () => counts } as unknown as LoadSender,
     report: (completedCount, failedCount = 0) => {
-      counts = { completedCount, failedCount, cancelledCount: 1, lastSuccessNs: 5e9 };
+      counts = { completedCount, failedCount, cancelledCount: 1, lastSuccessNs: 5e9, longestNs: 1e9 };
     },
   };
 }
@@ -36,6 +36,7 @@ test("the window that has begun lacks all that ended in it", () => {
         quota: 0,
         isSending: false,
         lastSuccessNs: 5e9,
+        longestNs: 1e9,
         unsent: { count: 0, delayed: undefined },
       },
     },

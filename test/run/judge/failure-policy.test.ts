@@ -20,6 +20,7 @@ const progressOf = (counts: Partial<SenderState>): SenderState => ({
     outstanding: 0,
     quota: Number.POSITIVE_INFINITY,
     isSending: true,
+    longestNs: 0,
     unsent: { count: 0, delayed: undefined },
   },
   ...{ completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts },

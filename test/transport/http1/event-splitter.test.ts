@@ -4,10 +4,12 @@ import fc from "fast-check";
 import { EventSplitter } from "../../../src/transport/http1/event-splitter.ts";
 import { toText, utf8 } from "../bytes.ts";
 
+const MOST = 1_000_000;
+
 /** The events of a body that comes in pieces cut at the given places, and what was left at its end. */
 function split(body: Uint8Array, cuts: readonly number[]): { events: string[]; rest: string[] } {
   const events: string[] = [];
-  const splitter = new EventSplitter((bytes, start, end) => events.push(toText(bytes.slice(start, end))));
+  const splitter = new EventSplitter((bytes, start, end) => events.push(toText(bytes.slice(start, end))), MOST);
   const places = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
   // In a larger buffer, which is overwritten after each read as a socket's is.
   const buffer = new Uint8Array(body.length + 2);
@@ -51,7 +53,7 @@ describe("server-sent events", () => {
 
   test("an event whose lines end with CR alone is reported when its last CR is read; a late LF is not a line of the next event", () => {
     const events: string[] = [];
-    const splitter = new EventSplitter((bytes, start, end) => events.push(toText(bytes.slice(start, end))));
+    const splitter = new EventSplitter((bytes, start, end) => events.push(toText(bytes.slice(start, end))), MOST);
     const feed = (text: string): void => splitter.feed(utf8(text), 0, text.length);
     feed("data: a\r\r");
     assert.deepEqual(events, ["data: a\r\r"]);
@@ -84,10 +86,23 @@ describe("server-sent events", () => {
 
   test("an event that comes byte by byte takes time in proportion to its length", () => {
     let count = 0;
-    const splitter = new EventSplitter(() => count++);
+    const splitter = new EventSplitter(() => count++, 2 * MOST);
     const byte = utf8("x");
     for (let i = 0; i < 1_000_000; i++) splitter.feed(byte, 0, 1);
     splitter.end();
     assert.equal(count, 1);
+  });
+
+  test("an event without end is refused above the limit, whatever was complete before it; an event of just the limit is read", () => {
+    const events: number[] = [];
+    const splitter = new EventSplitter((_, start, end) => events.push(end - start), 100);
+    const feed = (text: string): void => splitter.feed(utf8(text), 0, text.length);
+    for (let i = 0; i < 50; i++) feed("data: a\n\n");
+    feed(`data: ${"x".repeat(94)}`);
+    assert.throws(() => feed("x"), { name: "EventTooLargeError", message: /no end after 100 bytes/ });
+    assert.deepEqual(events, new Array(50).fill(9));
+    const other = new EventSplitter((_, start, end) => events.push(end - start), 100);
+    for (const piece of ["data: ", "x".repeat(94), "\n\ndata: b\n\n"]) other.feed(utf8(piece), 0, piece.length);
+    assert.deepEqual(events.slice(50), [102, 9]);
   });
 });

@@ -4,7 +4,7 @@ import { nsToMs, nsToSec, nsToUs } from "../../../plan/units.ts";
 import { PAGE_STYLE } from "../../html/page-style.ts";
 import { MEANING_COLORS } from "../../plots/themes.ts";
 import { measuredSoFar } from "../level-so-far.ts";
-import { formatPlace } from "../live-text.ts";
+import { formatPlace, formatWait } from "../live-text.ts";
 import { type LevelTally, RECENT_NAMES, type RunSnapshot } from "../run-snapshot.ts";
 
 /** The page that shows a running load test. It contains nothing of the run, which its script reads from `/events`. */
@@ -90,7 +90,7 @@ function show(state) {
   const bar = byId("bar");
   bar.hidden = state.doneRatio === null;
   if (state.doneRatio !== null) bar.value = state.doneRatio;
-  put("time", clock(state.elapsedSec) + (state.leftSec === null || state.isFinished ? "" : ", about " + clock(Math.ceil(state.leftSec)) + " left"));
+  put("time", clock(state.elapsedSec) + (state.waits !== null ? ", " + state.waits : state.leftSec === null || state.isFinished ? "" : ", about " + clock(Math.ceil(state.leftSec)) + " left"));
   put("perSec", rate(state.requestsPerSec) + "/s");
   put("completed", whole(state.completed));
   const ended = state.completed + state.failed;
@@ -195,6 +195,7 @@ export function toPageState(plan: Plan, state: RunSnapshot) {
     elapsedSec: state.elapsedSec,
     doneRatio: progress?.doneRatio ?? null,
     leftSec: progress?.leftSec ?? null,
+    waits: formatWait(state) ?? null,
     sent: state.sentCount,
     completed: state.completedCount,
     failed: state.failedCount,

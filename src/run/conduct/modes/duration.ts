@@ -1,8 +1,10 @@
 import { toBuckets } from "../../../measure/timeline.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../../plan/units.ts";
+import { reportWait } from "../../../result/observer.ts";
 import type { LevelResult } from "../../../result/run-result.ts";
 import { sleepUnless } from "../../../runtime/clock.ts";
+import { roundLimitNs } from "../../send/end-waits.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
@@ -14,13 +16,16 @@ export async function measureDuration(
   frame: LevelFrame,
   { durationMs, graceMs }: Extract<MeasurementModePlan, { kind: "duration" }>,
 ): Promise<LevelResult> {
-  const { sender, signal, handOver, isScheduled } = frame.context;
+  const { sender, signal, observer, handOver, isScheduled } = frame.context;
   const restMs = (): number => durationMs - nsToMs(frame.clock.nowNs() - frame.windows.startNs);
   // Senders elsewhere say when it began while this waits.
   while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
-  if (graceMs === undefined) await Promise.race([sender.until({ kind: "round-ends" }), signal.stopped]);
+  if (graceMs === undefined) {
+    const mostMs = nsToMs(roundLimitNs(msToNs(durationMs), sender.progress().longestNs));
+    await reportWait(observer, mostMs, Promise.race([sender.until({ kind: "round-ends" }), signal.stopped]));
+  }
   if (handOver !== undefined) return frame.cutAndChange(handOver);
   await frame.endSchedule(Math.min(stopNs, frame.clock.nowNs()));
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
@@ -41,8 +46,9 @@ async function awaitLast(
   frame: LevelFrame,
   graceMs: number,
 ): Promise<{ readonly count: number; readonly atNs: number } | undefined> {
-  const { sender, signal } = frame.context;
-  await sleepUnless(graceMs, Promise.race([sender.stop(), signal.stopped]), frame.clock);
+  const { sender, signal, observer } = frame.context;
+  const ended = Promise.race([sender.stop(), signal.stopped]);
+  await reportWait(observer, graceMs, sleepUnless(graceMs, ended, frame.clock));
   const { outstanding } = await sender.until({ kind: "now" });
   if (outstanding === 0 || signal.isStopped) return undefined;
   const cancelled = { count: outstanding, atNs: frame.clock.nowNs() };
