@@ -197,7 +197,7 @@ test("the JSON report contains the plan, every level and every verdict", async (
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
     };
-    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [3, "a test", true, 3.5]);
+    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [REPORT_VERSION, "a test", true, 3.5]);
     assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");
