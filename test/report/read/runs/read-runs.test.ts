@@ -298,7 +298,11 @@ describe("a file that is not a report", () => {
       `{"version":${REPORT_VERSION},"plan":{},"levels":[]}`,
       /no-model\.json: was written by another build of Rampart, or edited: model is missing\. Use the Rampart that wrote it/,
     ],
-    ["without-plan.json", '{"version":1,"levels":[]}', /without-plan\.json: is a report of version 1, and this Rampart/],
+    [
+      "without-plan.json",
+      '{"version":1,"levels":[]}',
+      /without-plan\.json: is a report of version 1, and this Rampart/,
+    ],
     [
       "earlier.json",
       '{"version":2,"plan":{},"levels":[]}',
