@@ -6,9 +6,9 @@ import { levelAt } from "./search.ts";
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;
 
-/** Schema of a number of outstanding requests. */
-export function concurrencySchema(): Schema<number> {
-  return v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));
+/** Schema of a number of outstanding requests. @param least Default: 1 */
+export function concurrencySchema(least = 1): Schema<number> {
+  return v.pipe(v.number(), isWhole(), atLeast(least), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));
 }
 
 /** Levels between two ends. */
