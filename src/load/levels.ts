@@ -14,6 +14,21 @@ export function concurrencySchema(least = 1): Schema<number> {
 /** Levels between two ends. */
 export type LevelRange = Extract<LevelsPlan, { readonly kind: "range" }>;
 
+/** Reads the text of a range, `START:END` or `START:END:STEP`, with a step of 1 if it has none; undefined for any other text. */
+export function parseRange(
+  text: string,
+): { readonly start: number; readonly end: number; readonly step: number } | undefined {
+  const parts = text
+    .split(":")
+    .map((part) => (/^\s*\d{1,15}(?:\.\d{1,15})?\s*$/.test(part) ? Number(part) : Number.NaN));
+  const [start = 0, end = 0, step = 1] = parts;
+  return parts.length === 2 || parts.length === 3
+    ? parts.some(Number.isNaN)
+      ? undefined
+      : { start, end, step }
+    : undefined;
+}
+
 /** Returns the ends of levels; undefined for a list. */
 export function rangeOf(levels: LevelsPlan): LevelRange | undefined {
   return levels.kind === "range" ? levels : undefined;

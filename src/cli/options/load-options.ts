@@ -260,15 +260,15 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
   {
     name: "sweep",
     kind: "text",
-    value: "NAME=VALUE,…",
+    value: "NAME=VALUES",
     isFirst: true,
     isRepeatable: true,
     doors: COMMANDS,
-    help: "Measure each of these values of an option, such as users=1,8,64, in one report.",
+    help: "Measure each of these values of an option, such as users=1,8,64 or users=4:16:4, in one report.",
     differs: {
       run: {
         isCommon: true,
-        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64, in one report. Several give all combinations.",
+        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64 or users=4:16:4, in one report. Several give all combinations.",
       },
     },
   },
