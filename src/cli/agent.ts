@@ -6,7 +6,7 @@ import { startAgent } from "../run/fleet/bus/agent.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import type { Flag, FlagValues } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { putValue } from "./options/place.ts";
 import type { Door } from "./options/shared-option.ts";
@@ -27,8 +27,8 @@ export const COMMAND = commandOf(FLAGS, runAgentCommand);
 
 /** Waits for runs until Ctrl-C, or for one. Returns the exit code. */
 export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 0);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 0);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { promise: over, resolve: end } = Promise.withResolvers<number>();
     io.onInterrupt(() => end(EXIT.passed));

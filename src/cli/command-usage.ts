@@ -1,5 +1,5 @@
 import type { CommandIo } from "./execute.ts";
-import { defaultNote, type Flag } from "./flags.ts";
+import { endNotes, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";
 import type { Option } from "./options/option.ts";
 
@@ -70,7 +70,7 @@ export function usageOfFlags(flags: readonly Flag[], operand?: Operand): Command
     const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`];
     return {
       names,
-      help: `${help}${defaultNote(flag)}`,
+      help: `${help}${endNotes(flag)}`,
       takes: kindOf(value),
       ...(value && { value }),
       ...(choices && { choices }),

@@ -1,19 +1,31 @@
 import { formatRunError, RunError, UserError, wordError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "../result/exit-codes.ts";
-import { printProblems } from "./flags.ts";
+import { type FlagValues, parseFlags, printProblems } from "./flags.ts";
 
 /**
- * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code.
+ * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code. Errors name
+ * flags as the user wrote them.
  * @param command the command as it was called
+ * @param body gets what parses its flags
+ * @param given flags that are parsed already
  */
-export async function explainErrors(command: string, io: TextSink, body: () => Promise<number>): Promise<number> {
+export async function explainErrors(
+  command: string,
+  io: TextSink,
+  body: (parse: typeof parseFlags) => Promise<number>,
+  given?: FlagValues,
+): Promise<number> {
+  let flags = given;
   try {
-    return await body();
+    return await body((...args) => {
+      flags = parseFlags(...args);
+      return flags;
+    });
   } catch (thrown) {
     const error = wordError(thrown, io.nameOf);
     if (error instanceof UserError) {
-      printProblems(error, command, io);
+      printProblems(error, command, flags, io);
       return EXIT.usage;
     }
     if (error instanceof RunError) {

@@ -58,7 +58,7 @@ export function readNumber(
   const range = max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
   const message = `is not a ${isWhole ? "whole number" : "number"} ${range}`;
   const isList = flags.knows("sweep") && /^\d+(?:[,:]\d+)+$/.test(text);
-  const hint = isList ? `Write --sweep ${name}=${text.replaceAll(":", ",")}.` : `Give a number, such as ${example}.`;
+  const hint = isList ? `Write --sweep ${name}=${text}.` : `Give a number, such as ${example}.`;
   problems.push(problem("invalid-value", `--${name}`, message, hint, text));
   return undefined;
 }

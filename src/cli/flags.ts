@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { word } from "../plan/messages.ts";
+import { type Text, word } from "../plan/messages.ts";
 import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
@@ -28,39 +28,43 @@ export interface Flag {
   readonly meant?: readonly string[];
   /** What to write for other names that stand for a use of it, by these names: `--slo ttft=200ms` for `--ttft`. */
   readonly meantAs?: Readonly<Record<string, string>>;
+  /** Whether it may be given several times, each with a value of its own. */
+  readonly isRepeatable?: boolean | undefined;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: true;
 }
 
+/** One use of a flag. */
+interface Use {
+  /** The name that the user wrote, with its dashes: `-c` or `--users`. */
+  readonly typed: string;
+  /** Undefined for a switch. */
+  readonly value: string | undefined;
+}
+
+type Uses = ReadonlyMap<string, readonly Use[]>;
+
 /** The given flags of a command. */
 export class FlagValues {
   readonly positionals: readonly string[];
-  /** Unknown flags, and missing or unexpected values. A flag with a problem has no value here. */
+  /** Unknown flags, and missing, unexpected or contradicting values. A flag with a wrong value has no value here. */
   readonly problems: readonly Problem[];
-  private readonly values: ReadonlyMap<string, readonly string[]>;
-  private readonly counts: ReadonlyMap<string, number>;
+  private readonly uses: Uses;
   private readonly flags: readonly Flag[];
 
-  constructor(
-    flags: readonly Flag[],
-    positionals: readonly string[],
-    values: ReadonlyMap<string, readonly string[]>,
-    counts: ReadonlyMap<string, number>,
-    problems: readonly Problem[],
-  ) {
+  constructor(flags: readonly Flag[], positionals: readonly string[], uses: Uses, problems: readonly Problem[]) {
     this.flags = flags;
     this.positionals = positionals;
     this.problems = problems;
-    this.values = values;
-    this.counts = counts;
+    this.uses = uses;
   }
 
-  /** Returns a flag's value, the last one if it was given several times; undefined when it was not given. */
+  /** Returns a flag's value; undefined when it was not given. */
   text(name: string): string | undefined {
-    return this.values.get(name)?.at(-1);
+    return this.texts(name).at(-1);
   }
 
-  /** Returns a flag's value, the last one if it was given several times, or its default. For flags with a default. */
+  /** Returns a flag's value or its default. For flags with a default. */
   value(name: string): string {
     const value = this.text(name) ?? this.flags.find((flag) => flag.name === name)?.default;
     if (value === undefined) throw new Error(`--${name} has no default`);
@@ -69,16 +73,24 @@ export class FlagValues {
 
   /** Returns all values of a flag that may be given several times. */
   texts(name: string): readonly string[] {
-    return this.values.get(name) ?? [];
+    return (this.uses.get(name) ?? []).flatMap(({ value }) => value ?? []);
   }
 
-  /** Returns how often a switch was given. */
+  /** Returns how often a flag was given. */
   count(name: string): number {
-    return this.counts.get(name) ?? 0;
+    return this.uses.get(name)?.length ?? 0;
   }
 
   has(name: string): boolean {
     return this.count(name) > 0;
+  }
+
+  /** Returns a text with the names of flags as the user wrote them: `-c` for `--users`. */
+  asTyped(text: string): string {
+    return text.replace(/(?<![\w-])--([\w-]+)/g, (long, name: string) => {
+      const names = new Set(this.uses.get(name)?.map(({ typed }) => typed));
+      return names.size === 1 ? [...names].join() : long;
+    });
   }
 
   /** Whether the command has such a flag. */
@@ -93,16 +105,15 @@ export class FlagValues {
 
   /** Returns the same with other values of a flag. */
   withTexts(name: string, texts: readonly string[]): FlagValues {
-    const values = new Map([...this.values, [name, texts]]);
-    const counts = new Map([...this.counts, [name, texts.length]]);
-    return new FlagValues(this.flags, this.positionals, values, counts, this.problems);
+    const typed = this.uses.get(name)?.at(-1)?.typed ?? `--${name}`;
+    const uses = new Map([...this.uses, [name, texts.map((value) => ({ typed, value }))]]);
+    return new FlagValues(this.flags, this.positionals, uses, this.problems);
   }
 
   /** Returns the same without some flags. */
   without(names: readonly string[]): FlagValues {
-    const left = <T>(all: ReadonlyMap<string, T>): Map<string, T> =>
-      new Map([...all].filter(([name]) => !names.includes(name)));
-    return new FlagValues(this.flags, this.positionals, left(this.values), left(this.counts), this.problems);
+    const left = new Map([...this.uses].filter(([name]) => !names.includes(name)));
+    return new FlagValues(this.flags, this.positionals, left, this.problems);
   }
 }
 
@@ -134,8 +145,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     tokens: true,
   });
   const problems: Problem[] = [];
-  const values = new Map<string, string[]>();
-  const counts = new Map<string, number>();
+  const uses = new Map<string, Use[]>();
   const found: PositionalArgument[] = [];
   /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
   let unknownIndex = Number.NaN;
@@ -161,12 +171,12 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     const wrong =
       flag === undefined
         ? problem("unknown-name", typed, "is not a flag of this command", meaning?.hint ?? "Leave it out.")
-        : checkValue(flag, token.value);
+        : checkValue(flag, token.value, typed);
     if (wrong !== undefined) problems.push(wrong);
     if (flag === undefined || wrong !== undefined) continue;
-    counts.set(flag.name, (counts.get(flag.name) ?? 0) + 1);
-    if (token.value !== undefined) values.set(flag.name, [...(values.get(flag.name) ?? []), token.value]);
+    uses.set(flag.name, [...(uses.get(flag.name) ?? []), { typed, value: token.value }]);
   }
+  problems.push(...flags.flatMap((flag) => checkUses(flag, uses.get(flag.name) ?? [], flags)));
   // What was to be the value of a flag is the one too many, wherever it stands.
   const tooMany = Math.max(0, found.length - maxPositionals);
   const misplaced = found
@@ -176,7 +186,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   for (const { value, meant } of [...misplaced, ...positionals.slice(maxPositionals)])
     problems.push(unexpectedArgument(value, meant));
   const texts = positionals.map(({ value }) => value);
-  return new FlagValues(flags, texts, values, counts, problems);
+  return new FlagValues(flags, texts, uses, problems);
 }
 
 /** Whether an argument is a number or a time, and no file: `100`, `10s`. */
@@ -211,8 +221,8 @@ function spell({ name, short }: Flag): string {
   return short === undefined ? `--${name}` : `-${short}`;
 }
 
-function checkValue(flag: Flag, value: string | undefined): Problem | undefined {
-  const path = `--${flag.name}`;
+/** @param path the name that the user wrote */
+function checkValue(flag: Flag, value: string | undefined, path: string): Problem | undefined {
   if (flag.value === undefined) {
     return value === undefined ? undefined : problem("invalid-value", path, "takes no value", `Write ${path}.`, value);
   }
@@ -224,6 +234,19 @@ function checkValue(flag: Flag, value: string | undefined): Problem | undefined 
     return problem("invalid-value", path, "does not accept this value", hint, value);
   }
   return undefined;
+}
+
+/** Finds a flag with two values, of which one would be ignored. */
+function checkUses({ name, value: placeholder, isRepeatable }: Flag, uses: readonly Use[], flags: readonly Flag[]) {
+  const [first, ...rest] = uses;
+  const other = rest.find(({ value }) => value !== first?.value);
+  if (first === undefined || other === undefined || isRepeatable === true) return [];
+  const values = [...new Set(uses.map(({ value = "" }) => value))].join(",");
+  const isSwept = flags.some((flag) => flag.name === "sweep") && uses.every(({ value = "" }) => isAmount(value));
+  const list = placeholder === "LEVELS" ? `--${name} ${values}` : `--sweep ${name}=${values}`;
+  const hint = isSwept ? `Give one; to measure each: ${list}.` : "Give one.";
+  const again = other.typed === first.typed ? "" : `${other.typed} `;
+  return [problem("conflict", first.typed, `is given twice, as ${first.value} and as ${again}${other.value}`, hint)];
 }
 
 /** The names that stand for a flag, with dashes. */
@@ -277,7 +300,12 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
   );
 }
 
-/** Returns the end of a flag's help: ` Default: 10s.`; empty without a default. */
+/** Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given once and has no default. */
+export function endNotes(flag: Flag): string {
+  return `${flag.isRepeatable === true ? " May be repeated." : ""}${defaultNote(flag)}`;
+}
+
+/** Returns ` Default: 10s.`; empty without a default. */
 export function defaultNote({ default: value, defaultText = value }: Flag): string {
   return defaultText === undefined ? "" : ` Default: ${defaultText}.`;
 }
@@ -285,8 +313,15 @@ export function defaultNote({ default: value, defaultText = value }: Flag): stri
 /** The beginning of a problem of a scenario, which no option corrects: `x.ts:5:3, name`. */
 const IN_SCENARIO = /^[^,]+\.(?:[mc]?[jt]s|ya?ml|json):\d/;
 
-/** Prints all problems of a user error. */
-export function printProblems({ problems }: UserError, command: string, io: TextSink): void {
-  for (const problem of problems) io.err(`rampart: ${formatProblem(problem)}\n`);
+/** Prints all problems of a user error. @param flags what the user wrote; undefined: it is not known */
+export function printProblems(
+  { problems }: UserError,
+  command: string,
+  flags: FlagValues | undefined,
+  io: TextSink,
+): void {
+  const typed = (text: Text): string => flags?.asTyped(word(text)) ?? word(text);
+  for (const { path, message, ...rest } of problems)
+    io.err(`rampart: ${formatProblem({ ...rest, path: typed(path), message: typed(message) })}\n`);
   if (!problems.every(({ path }) => IN_SCENARIO.test(word(path)))) io.err(`See ${command} --help.\n`);
 }

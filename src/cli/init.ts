@@ -10,7 +10,7 @@ import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "./flags.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { runScenarioCommand } from "./run.ts";
@@ -45,8 +45,8 @@ export const COMMAND = commandOf(FLAGS, runInitCommand);
 
 /** Runs the command. Returns the exit code. */
 export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 0);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 0);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
     const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";

@@ -17,7 +17,7 @@ import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import { readNumber, readPercent } from "./flag-values.ts";
-import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import type { Flag, FlagValues } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { formatNotation } from "./options/shared-option.ts";
 import { inScenario, withNames } from "./setting-names.ts";
@@ -106,8 +106,8 @@ export const COMMAND = commandOf(FLAGS, runMockCommand);
 /** Serves until Ctrl-C. Returns the exit code. */
 export async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inMock);
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 0);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 0);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);

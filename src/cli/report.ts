@@ -7,7 +7,7 @@ import { readFileText } from "../runtime/files.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import type { Flag, FlagValues } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { sharedOptions } from "./options/shared-options.ts";
 import { isFile, routeTextAroundReports } from "./output-files.ts";
@@ -25,9 +25,9 @@ export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", take
 
 /** Runs the command. Returns the exit code. */
 export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const [given = ""] = parseFlags(FLAGS, nameFiles(args, "report"), 1).positionals;
-    const flags = parseFlags(FLAGS, nameFiles(args, given), 1);
+  return explainErrors(command, io, async (parse) => {
+    const [given = ""] = parse(FLAGS, nameFiles(args, "report"), 1).positionals;
+    const flags = parse(FLAGS, nameFiles(args, given), 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const [path = ""] = flags.positionals;
     const problems: Problem[] = [...flags.problems];

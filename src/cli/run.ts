@@ -21,7 +21,7 @@ import { commandOf } from "./command-usage.ts";
 import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "./flags.ts";
+import type { Flag, FlagValues } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
@@ -45,8 +45,8 @@ export const COMMAND = commandOf(FLAGS, runScenarioCommand, { name: "SCENARIO.ts
 
 /** Runs `rampart run`. Returns the exit code. */
 export async function runScenarioCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const given = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+  return explainErrors(command, io, async (parse) => {
+    const given = parse(FLAGS, args, Number.POSITIVE_INFINITY);
     const found: Problem[] = [];
     const files = findScenarios(given.positionals, found);
     const [file] = files;
@@ -103,9 +103,9 @@ export async function runEntryScenario(
   registerArguments(args);
   const io = withNames(guardIo(rawIo), inScenario);
   const file = fileURLToPath(url);
-  return explainErrors(file, io, async () => {
+  return explainErrors(file, io, async (parse) => {
     const loaded = loadedFrom(scenario, file, file);
-    const flags = parseFlags(FLAGS, args, 0);
+    const flags = parse(FLAGS, args, 0);
     if (asksHelp(flags) && printsHelp(flags, scenarioPage(file, loaded), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
     const values = readShared(flags, "run", problems);

@@ -5,7 +5,7 @@ import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
-import { type Flag, HELP_FLAGS, parseFlags } from "./flags.ts";
+import { type Flag, HELP_FLAGS } from "./flags.ts";
 import { readDescriptions } from "./help/descriptions.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 
@@ -54,8 +54,8 @@ export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const [name = ""] = flags.positionals;
     const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;

@@ -39,14 +39,13 @@ export function sharedFlags(door: Door, isWanted: (option: SharedOption) => bool
 
 /** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
 function toFlag(option: SharedOption, hasScenario: boolean): Flag {
-  const { name, short, value, choices, meant, meantAs, isCommon, setting = "outputs" } = option;
-  const help = option.isRepeatable === true ? `${option.help} May be repeated.` : option.help;
+  const { name, short, value, choices, meant, meantAs, isCommon, help, isRepeatable, setting = "outputs" } = option;
   const text = defaultTextOf(option, true);
   const defaultText = hasScenario && !setting.startsWith("outputs") ? `the scenario's, or ${text}` : text;
   return {
     name,
     help,
-    ...defined({ short, value, choices, meant, meantAs }),
+    ...defined({ short, value, choices, meant, meantAs, isRepeatable }),
     ...(isCommon === true ? { isCommon } : {}),
     ...(option.default === undefined || option.setting !== undefined ? {} : { default: String(option.default) }),
     ...(text === undefined || defaultText === undefined ? {} : { defaultText }),

@@ -19,8 +19,8 @@ declare module "../plan/load-plan.ts" {
 const schema = () =>
   v.object({
     kind: v.literal("concurrency-ramp"),
-    start: concurrencySchema(),
-    end: concurrencySchema(),
+    start: concurrencySchema(0),
+    end: concurrencySchema(0),
     overMs: aboveZeroSchema(),
     ...thinkingEntries(),
   });

@@ -6,13 +6,28 @@ import { levelAt } from "./search.ts";
 /** Higher values are typos. How many of them a host can have in flight is the run's matter. */
 export const MAX_CONCURRENCY = 1_000_000_000;
 
-/** Schema of a number of outstanding requests. */
-export function concurrencySchema(): Schema<number> {
-  return v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));
+/** Schema of a number of outstanding requests. @param least Default: 1 */
+export function concurrencySchema(least = 1): Schema<number> {
+  return v.pipe(v.number(), isWhole(), atLeast(least), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));
 }
 
 /** Levels between two ends. */
 export type LevelRange = Extract<LevelsPlan, { readonly kind: "range" }>;
+
+/** Reads the text of a range, `START:END` or `START:END:STEP`, with a step of 1 if it has none; undefined for any other text. */
+export function parseRange(
+  text: string,
+): { readonly start: number; readonly end: number; readonly step: number } | undefined {
+  const parts = text
+    .split(":")
+    .map((part) => (/^\s*\d{1,15}(?:\.\d{1,15})?\s*$/.test(part) ? Number(part) : Number.NaN));
+  const [start = 0, end = 0, step = 1] = parts;
+  return parts.length === 2 || parts.length === 3
+    ? parts.some(Number.isNaN)
+      ? undefined
+      : { start, end, step }
+    : undefined;
+}
 
 /** Returns the ends of levels; undefined for a list. */
 export function rangeOf(levels: LevelsPlan): LevelRange | undefined {

@@ -7,7 +7,7 @@ import { readFileText } from "../runtime/files.ts";
 import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { otherVersion } from "./read/runs/measured-run.ts";
+import { otherBuild, otherVersion } from "./read/runs/measured-run.ts";
 import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
 import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
 import {
@@ -39,6 +39,7 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
   const version = fields.get("version");
   if (typeof version === "number" && version !== own) throw otherVersion(path, version, own);
   const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
+  if (!read.success && version === own) throw otherBuild(path, read.issues[0]);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const model = modelOf(read.output, isAll);

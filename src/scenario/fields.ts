@@ -54,9 +54,19 @@ export function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
 /** Above this, whole numbers are not exact, and nobody means them. */
 const MAX_COUNT = 1e15;
 
-/** Returns the schema of an integer from 1 to 1e15. @param rule what it must be. Default: a number @param most the largest. Default: 1e15 */
-export function countSchema(rule = "must be a number", most = MAX_COUNT): Schema<number> {
-  return v.pipe(numberSchema(rule), isWhole(), atLeast(1), v.maxValue(most, `must be ${formatCount(most)} at most`));
+/**
+ * Returns the schema of an integer from 1 to 1e15.
+ * @param rule what it must be. Default: a number
+ * @param most the largest. Default: 1e15
+ * @param least the smallest. Default: 1
+ */
+export function countSchema(rule = "must be a number", most = MAX_COUNT, least = 1): Schema<number> {
+  return v.pipe(
+    numberSchema(rule),
+    isWhole(),
+    atLeast(least),
+    v.maxValue(most, `must be ${formatCount(most)} at most`),
+  );
 }
 
 /** Returns the schema of a number above 0. @param rule what it must be. Default: a number */

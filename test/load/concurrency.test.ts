@@ -84,7 +84,9 @@ describe("concurrency ramp", () => {
   const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
     ["a falling ramp", true, {}],
     ["a ramp in no time", false, { overMs: 0 }],
-    ["a ramp from 0", false, { start: 0 }],
+    ["a ramp from 0", true, { start: 0 }],
+    ["a ramp to 0", true, { end: 0 }],
+    ["a ramp from less", false, { start: -1 }],
   ];
   for (const [name, isAccepted, change] of SCHEMAS)
     test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
@@ -95,6 +97,8 @@ describe("concurrency ramp", () => {
     for (const [start, end, overNs] of [
       [1, 4, 1e9],
       [4, 1, 1e9],
+      [0, 3, 1e9],
+      [2, 0, 0.7e9],
       [1, 4, 2.5e9],
       [2, 9, 0.3e9],
       [3, 3, 1e9],

@@ -8,6 +8,7 @@ import { createJsonReport } from "../../src/report/model-report.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import { createReports } from "../../src/report/report-formats.ts";
+import { REPORT_VERSION } from "../../src/report/schema/report-schema.ts";
 import type { RequestRecord } from "../../src/result/request-record.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../measure/make-window.ts";
@@ -197,7 +198,10 @@ test("the JSON report contains the plan, every level and every verdict", async (
     const json = JSON.parse(readFileSync(jsonFile, "utf8")) as Record<string, unknown> & {
       levels: Record<string, unknown>[];
     };
-    assert.deepEqual([json["version"], json["name"], json["isPartial"], json["durationSec"]], [3, "a test", true, 3.5]);
+    assert.deepEqual(
+      [json["version"], json["name"], json["isPartial"], json["durationSec"]],
+      [REPORT_VERSION, "a test", true, 3.5],
+    );
     assert.deepEqual(json["requests"], { sent: 32, completed: 31, failed: 1 });
     assert.deepEqual(json["plan"], plan);
     assert.equal(json["startedAt"], "2023-11-14T22:13:20.000Z");

@@ -220,19 +220,20 @@ test("levels follow one another without losing a request", LIMIT, async () => {
   });
 });
 
-test("a ramp is one level with a time line, up to its largest concurrency", LIMIT, async () => {
-  await withServer({ onInfer: () => takeMs(2) }, async (server) => {
-    const load = { kind: "concurrency-ramp", start: 1, end: 5, overMs: 250 } as const;
-    // Far longer than the ramp, so that a process that is not run meanwhile reaches the end of the ramp all the same.
-    const measurement = { mode: { kind: "duration", durationMs: 2500 } } as const;
-    const result = await run(planFor(server, { load, measurement }));
-    assert.equal(server.maxOutstanding, 5);
-    assert.ok((result.levels[0]?.timeline.length ?? 0) >= 3);
-    const timed = result.levels[0]?.timeline.reduce((sum, { requestCount }) => sum + requestCount, 0);
-    assert.equal(timed, result.levels[0]?.window.requestCount);
-    checkSums(result, server);
+for (const start of [1, 0])
+  test(`a ramp from ${start} is one level with a time line, up to its largest concurrency`, LIMIT, async () => {
+    await withServer({ onInfer: () => takeMs(2) }, async (server) => {
+      const load = { kind: "concurrency-ramp", start, end: 5, overMs: 250 } as const;
+      // Far longer than the ramp, so that a process that is not run meanwhile reaches the end of the ramp all the same.
+      const measurement = { mode: { kind: "duration", durationMs: 2500 } } as const;
+      const result = await run(planFor(server, { load, measurement }));
+      assert.equal(server.maxOutstanding, 5);
+      assert.ok((result.levels[0]?.timeline.length ?? 0) >= 3);
+      const timed = result.levels[0]?.timeline.reduce((sum, { requestCount }) => sum + requestCount, 0);
+      assert.equal(timed, result.levels[0]?.window.requestCount);
+      checkSums(result, server);
+    });
   });
-});
 
 test(
   "an asynchronous schedule continues while responses are pending, a synchronous one waits per lane",

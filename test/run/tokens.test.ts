@@ -20,6 +20,7 @@ import type { LevelResult, RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { errorRate, goodput, mean, outputTokensPerSec, p50, p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { findMax } from "../../src/scenario/loads/find-max.ts";
 import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
@@ -185,6 +186,22 @@ describe("a run of a language model", () => {
     const { levels } = await run(planOf({ streaming: true }, { load: hold(1), stability }));
     assert.equal(levels[0]?.outcome, "measured");
     assert.equal(tokensOf(levels[0]).count, levels[0]?.window.requestCount);
+  });
+
+  test("measures all windows of a search that is interrupted", LIMIT, async () => {
+    const where = [p99("timeToFirstToken").atMost("10 s")];
+    const load = findMax({ range: steps([1, 2]), where, settle: "50 ms", window: "50 ms", forAtMost: "10 min" });
+    const plan = planOf({ streaming: true, interTokenLatency: "4 ms" }, { load });
+    const later = Promise.withResolvers<void>();
+    const onWindow = (trial: number): void => {
+      if (trial === 8) later.resolve();
+    };
+    const running = startPlan(plan, { openObserver: async () => ({ onWindow }), check: async () => checkPlan(plan) });
+    await later.promise;
+    running.interrupt();
+    const [level] = (await running.result).levels;
+    assert.equal(level?.outcome, "partial");
+    assert.equal(tokensOf(level).count, level?.window.requestCount);
   });
 
   test("counts previous turns as input when requests are turns", LIMIT, async () => {

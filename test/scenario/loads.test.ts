@@ -100,6 +100,12 @@ const plans: readonly (readonly [name: string, load: AnyLoad, expected: LoadPlan
     { kind: "duration", durationMs: 60_000 },
   ],
   [
+    "a ramp from 0",
+    ramp(0, 10, { over: "1 s" }),
+    { kind: "concurrency-ramp", start: 0, end: 10, overMs: 1000 },
+    { kind: "duration", durationMs: 1000 },
+  ],
+  [
     "a ramp of users up to the knee",
     ramp(1, 50, { step: 7, until: "knee" }),
     { kind: "concurrency", levels: { kind: "range", start: 1, end: 50, step: 7 }, search: "knee" },
@@ -238,6 +244,9 @@ const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, m
   ["a ramp of rates that falls in steps", rateRamp(4, 1), "load", /cannot fall from 4 to 1/],
   ["several rates", untyped(rate([1, 2] as never)), "load.perSec", /rateSteps\(\[…\]\)/],
   ["several concurrencies", untyped(hold([1, 2] as never)), "load.concurrency", /steps\(\[…\]\)/],
+  ["a ramp from 0 to 0", ramp(0, 0, { over: "1 s" }), "load.to", /1 or more when the start is 0/],
+  ["levels from 0", ramp(0, 4), "load.from", /1 or more level by level/],
+  ["a search from 0", findMax({ range: ramp(0, 8), where: LIMIT }), "load.range.from", /1 or more level by level/],
   ["a ramp of rates from 0 to 0", rateRamp(0, 0, { over: "1 s" }), "load.to", /above 0/],
   [
     "a ramp over a time up to the knee",
@@ -280,7 +289,7 @@ describe("refused by its path:", () => {
   }
 });
 
-const NUMBERS = [0.5, 1, 2, 1e9, 1e9 + 1, 1e15, 1e308];
+const NUMBERS = [0, 0.5, 1, 2, 1e9, 1e9 + 1, 1e15, 1e308];
 const TIMES = ["1 us", "5 s", "1000000000 h"] as const;
 const THOUGHTS = [...TIMES, "0 s", { mean: "0 s", stddev: "1 s" }, { mean: "1 s", stddev: "0 s" }] as const;
 

@@ -10,7 +10,7 @@ import { toPlan } from "../../scenario/to-plan.ts";
 import { commandOf, type LoadedCommand } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
@@ -54,8 +54,8 @@ interface Door {
 async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const { kind } = door;
   const io = withNames(rawIo, namesAtUrl(kind.name));
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(door.flags, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(door.flags, args, 1);
     if (printsHelp(flags, helpPage(door, command), io)) return EXIT.passed;
     const find = findOnce(kind, flags, io);
     if (flags.has("sweep")) {

@@ -43,7 +43,8 @@ export const COMMON_FLAGS: readonly Flag[] = [
       "--latency": "--slo p99=25ms",
       "--percentile": "--slo p95=25ms",
     },
-    help: "Find the most users who keep this: ttft=200ms, itl=20ms, p99=25ms, ttft.p90=100ms. Without a statistic 99 of 100 requests must keep it. May be given several times.",
+    help: "Find the most users who keep this: ttft=200ms, itl=20ms, p99=25ms, ttft.p90=100ms. Without a statistic 99 of 100 requests must keep it.",
+    isRepeatable: true,
   },
   {
     name: "gpus",

@@ -19,7 +19,7 @@ import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { explainQuery } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
-import { type Flag, type FlagValues, parseFlags, unexpectedArgument } from "../flags.ts";
+import { type Flag, type FlagValues, unexpectedArgument } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
 import { type PlanValues, withPlanValues } from "../options/place.ts";
@@ -59,8 +59,8 @@ export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "w
 /** Runs `rampart chat`. Returns the exit code. */
 export function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, namesAtUrl("chat"));
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 2);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 2);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];

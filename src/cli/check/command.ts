@@ -9,7 +9,7 @@ import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
 import type { RunRequest } from "../scenarios/parts.ts";
@@ -27,8 +27,8 @@ export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", 
 
 /** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
 export async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, Number.POSITIVE_INFINITY);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, Number.POSITIVE_INFINITY);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems];
     const files = findScenarios(flags.positionals, problems);

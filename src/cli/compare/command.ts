@@ -19,7 +19,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { parseLimit, parsePrecision } from "../options/parse-limit.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -79,9 +79,9 @@ export const COMMAND = commandOf(FLAGS, runCompareCommand, { name: "REPORT", tak
 /** Runs `rampart compare`. Returns the exit code. */
 export async function runCompareCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inScenario);
-  return explainErrors(command, io, () => {
+  return explainErrors(command, io, (parse) => {
     const given = splitSides(args, takesValue);
-    const flags = parseFlags(FLAGS, given.rest, 0);
+    const flags = parse(FLAGS, given.rest, 0);
     if (printsHelp(flags, helpPage(command), io)) return Promise.resolve(EXIT.passed);
     return compare(readRequest(given, flags), io);
   });

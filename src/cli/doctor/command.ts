@@ -9,7 +9,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
@@ -70,8 +70,8 @@ export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: 
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { load, files } = readAsked(flags);
     const host = thisHost();

@@ -1,5 +1,5 @@
 import type { TextSink } from "../../report/report.ts";
-import { defaultNote, type Flag, type FlagValues, HELP_ALL_FLAG } from "../flags.ts";
+import { defaultNote, endNotes, type Flag, type FlagValues, HELP_ALL_FLAG } from "../flags.ts";
 import { wrap } from "../options/rows.ts";
 
 /** The help of one of Rampart's own commands: one screen with `--help`, everything with `--help-all`. */
@@ -102,7 +102,7 @@ export function formatHelpRow([name, meaning]: HelpRow, column: number): string[
 /** Returns a flag with its whole text. */
 function rowOf(flag: Flag): HelpRow {
   const choices = flag.choices === undefined ? "" : ` One of ${flag.choices.join(", ")}.`;
-  return [namesOf(flag), `${flag.help}${choices}${defaultNote(flag)}`];
+  return [namesOf(flag), `${flag.help}${choices}${endNotes(flag)}`];
 }
 
 /** Returns a flag with its first sentence, or as much of it as a line takes. */

@@ -7,7 +7,7 @@ import { commandOf } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { announceTime } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/place.ts";
@@ -46,10 +46,11 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   },
   {
     name: "form",
+    isRepeatable: true,
     isCommon: true,
     short: "F",
     value: "NAME=VALUE|NAME=@FILE",
-    help: "Field of a multipart/form-data body; may be given several times. ;type=… after a file gives its type.",
+    help: "Field of a multipart/form-data body. ;type=… after a file gives its type.",
   },
   {
     name: "status",
@@ -64,8 +65,9 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   },
   {
     name: "extract",
+    isRepeatable: true,
     value: "NAME=EXPRESSION",
-    help: "Report this value of JSON responses, a JMESPath expression: tokens=usage.total_tokens; may be given several times.",
+    help: "Report this value of JSON responses, a JMESPath expression: tokens=usage.total_tokens.",
   },
   { name: "cacert", value: "FILE", help: "PEM file of the authorities to trust." },
   { name: "cert", value: "FILE", help: "PEM file of the client's certificate." },
@@ -105,8 +107,8 @@ export const COMMAND = commandOf(FLAGS, runHttpCommand, { name: "URL", takes: "w
 /** Runs `rampart http`. Returns the exit code. */
 export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inHttp);
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     if (flags.has("sweep")) {
       const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {

@@ -2,7 +2,7 @@ import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.t
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { PODS_WAIT_MS } from "../options/client-options.ts";
 import { formatNotation } from "../options/shared-option.ts";
@@ -44,8 +44,9 @@ export const OWN_FLAGS: readonly Flag[] = [
   { name: "memory", value: "QUANTITY", default: "1Gi", help: "Memory that each pod requests." },
   {
     name: "env",
+    isRepeatable: true,
     value: "NAME",
-    help: "Variable of this environment that the pods get too, in the Secret; may be given several times. Those of the scenario's parameters and API keys are found without it.",
+    help: "Variable of this environment that the pods get too, in the Secret. Those of the scenario's parameters and API keys are found without it.",
   },
   { name: "nats-image", value: "IMAGE", default: "nats:2.10-alpine", help: "Image of the NATS server, without --bus." },
 ];
@@ -58,8 +59,8 @@ export const FLAGS: readonly Flag[] = [
 
 /** Runs the command. Returns the exit code. */
 export async function printManifest(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
     const values = readShared(flags, "run", problems);

@@ -7,7 +7,7 @@ import { nowNs, sleepMs } from "../../runtime/clock.ts";
 import { readBus, runAgentCommand } from "../agent.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, type FlagValues, parseFlags } from "../flags.ts";
+import type { Flag, FlagValues } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
 
@@ -26,8 +26,8 @@ const DEFAULT_WAIT_MS = 10_000;
 
 /** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
 export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     const { bus, index } = readSettings(flags);
     await waitForBus(bus, io);

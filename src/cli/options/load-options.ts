@@ -63,10 +63,12 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       llm: AT_URL,
       triton: AT_URL,
       run: {
-        help: "Address of the server, instead of the scenario's. May be given several times: requests go to all in turn.",
+        isRepeatable: true,
+        help: "Address of the server, instead of the scenario's. With several, requests go to all in turn.",
       },
       http: {
-        help: "Address of the server, instead of the argument. May be given several times: requests go to all in turn.",
+        isRepeatable: true,
+        help: "Address of the server, instead of the argument. With several, requests go to all in turn.",
       },
       doctor: { help: "Server to measure: host:port, or http://host:port. It only gets connections." },
       init: { defaultText: "the usual one of the target, such as localhost:8000", help: "Address of the server." },
@@ -258,41 +260,43 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
   {
     name: "sweep",
     kind: "text",
-    value: "NAME=VALUE,…",
+    value: "NAME=VALUES",
     isFirst: true,
     isRepeatable: true,
     doors: COMMANDS,
-    help: "Measure each of these values of an option, such as users=1,8,64, in one report.",
+    help: "Measure each of these values of an option, such as users=1,8,64 or users=4:16:4, in one report.",
     differs: {
       run: {
         isCommon: true,
-        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64, in one report. Several give all combinations.",
+        help: "Measure each of these values of a parameter of the scenario, or of an option, such as users=1,8,64 or users=4:16:4, in one report. Several give all combinations.",
       },
     },
   },
   {
     name: "fail-if",
     kind: "text",
+    isRepeatable: true,
     value: "LIMIT",
     meant: ["--assert", "--threshold", "--thresholds", "--slo", "--goodput"],
     isFirst: true,
     doors: [...COMMANDS, "compare"],
     isCommon: true,
-    help: "Also fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
+    help: "Also fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'.",
     differs: {
       llm: BESIDE_SLO,
       triton: BESIDE_SLO,
       http: {
-        help: "Fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'; may be given several times.",
+        help: "Fail, with exit code 65, when this is measured: 'p99 > 25ms', 'errorRate > 1%', 'throughput < 100'.",
       },
       compare: {
-        help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'; may be given several times.",
+        help: "Exit with 65 when this is shown: 'p99 > +5%', 'throughput < -3%', 'timeToFirstToken.p99 > +10%', 'p99 > 25ms', 'errorRate > 1%'.",
       },
     },
   },
   {
     name: "header",
     short: "H",
+    isRepeatable: true,
     meantAs: {
       "-T": '-H "Content-Type: application/json"',
       "-A": '-H "Accept: text/html"',
@@ -304,7 +308,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     kind: "text",
     value: '"NAME: VALUE"',
     doors: ["http", ...BY_URL, "chat"],
-    help: "Header; may be given several times.",
+    help: "Header.",
     differs: NOT_SHOWN,
   },
   {

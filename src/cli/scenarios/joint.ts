@@ -140,7 +140,7 @@ async function showPlans(
       text += part;
     };
     const collecting = Object.create(io, { out: { value: out } }) as CommandIo;
-    codes.push(await explainErrors(command, io, () => run(file, flags, collecting)));
+    codes.push(await explainErrors(command, io, () => run(file, flags, collecting), flags));
     scenarios.push({ file, plan: text === "" ? null : JSON.parse(text) });
   }
   io.out(formatDryRuns(time, { scenarios }));
@@ -169,12 +169,12 @@ async function runAll(
     const reports: ScenarioReportJson[] = [];
     const reasons: string[] = [];
     const watched = hasReports ? { onReport: (json: ScenarioReportJson) => void reports.push(json) } : {};
-    const exitCode = await explainErrors(command, io, () =>
+    const measure = (): Promise<number> =>
       run(file, flags, io, watched).catch((error: unknown) => {
         reasons.push(messageOf(wordError(error, io.nameOf)));
         throw error;
-      }),
-    );
+      });
+    const exitCode = await explainErrors(command, io, measure, flags);
     const [report] = reports;
     const own = report !== undefined && "name" in report ? report.name : name;
     const [reason = "it ended without one"] = reasons;

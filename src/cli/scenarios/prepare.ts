@@ -21,9 +21,10 @@ import { readGivenLoad, readLimits, withGivenLoad } from "./given-load.ts";
 /** `--set`, for commands that take a scenario. */
 export const SET_FLAG: Flag = {
   name: "set",
+  isRepeatable: true,
   isCommon: true,
   value: "NAME=VALUE",
-  help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default; may be given several times. With a scenario, --help lists its parameters.",
+  help: "Value of a parameter of the scenario (params), instead of the variable RAMPART_NAME of the environment and of its default. With a scenario, --help lists its parameters.",
   meantAs: {
     "--env": "--set NAME=VALUE",
     "-e": "--set NAME=VALUE",

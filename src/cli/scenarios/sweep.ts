@@ -1,4 +1,5 @@
 import { combineAxes, countPoints, MOST_POINTS, type SweepAxis } from "../../campaign/sweep.ts";
+import { parseRange } from "../../load/levels.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
@@ -140,14 +141,15 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
   const hint = "Write --sweep users=1,8,64.";
   const axes = flags.texts("sweep").flatMap((text): SweepAxis<string>[] => {
     const [name = "", ...rest] = text.split("=");
-    const values = rest
+    const written = rest
       .join("=")
       .split(",")
       .map((value) => value.trim());
-    if (rest.length === 0 || name === "" || values.includes("")) {
-      problems.push(problem("invalid-value", "--sweep", "is not NAME=VALUE,VALUE", hint, text));
+    if (rest.length === 0 || name === "" || written.includes("")) {
+      problems.push(problem("invalid-value", "--sweep", "is not NAME=VALUE,VALUE or NAME=START:END:STEP", hint, text));
       return [];
     }
+    const values = written.flatMap((value) => readValues(name, value, parameters.includes(name), problems));
     if (!known.includes(name) && !flags.knows(name)) {
       const own = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
       const meant = options.find((option) => option.meant?.includes(`--${name}`))?.name ?? nearestName(name, known);
@@ -171,16 +173,37 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
   if (double !== undefined)
     problems.push(problem("conflict", `--sweep ${double.name}`, "is given twice", "Give all values in one."));
   const count = countPoints(axes);
-  if (count > MOST_POINTS)
-    problems.push(
-      problem(
-        "invalid-value",
-        "--sweep",
-        `has ${formatCount(count)} points, above the limit of ${formatCount(MOST_POINTS)}`,
-        "Give fewer values: each option multiplies the points.",
-      ),
-    );
+  if (count > MOST_POINTS) problems.push(tooManyPoints("--sweep", count));
   return axes;
+}
+
+function tooManyPoints(path: string, count: number): Problem {
+  const message = `has ${formatCount(count)} points, above the limit of ${formatCount(MOST_POINTS)}`;
+  return problem("invalid-value", path, message, "Give fewer values: each option multiplies the points.");
+}
+
+/** Returns the values of a range, or a value that is none. @param isParameter whether it may be a text such as `16:9` */
+function readValues(name: string, text: string, isParameter: boolean, problems: Problem[]): string[] {
+  const path = `--sweep ${name}`;
+  const range = parseRange(text);
+  const [, from, to] = /^(\d+)\.\.\.?(\d+)$/.exec(text) ?? [];
+  if (from !== undefined)
+    problems.push(problem("invalid-value", path, "is not a range", `Write ${name}=${from}:${to}.`, text));
+  if (range === undefined) return [text];
+  const { start, end, step } = range;
+  if (start >= end || step === 0) {
+    if (!isParameter)
+      problems.push(
+        problem("invalid-value", path, "is not a range START:END:STEP that rises", `Write ${name}=1:5.`, text),
+      );
+    return [text];
+  }
+  // The end is a value also where fractions are rounded above it.
+  const count = Math.floor((end - start) / step + 1e-9) + 1;
+  if (count <= MOST_POINTS)
+    return Array.from({ length: count }, (_, at) => String(Number((start + at * step).toPrecision(12))));
+  problems.push(tooManyPoints(path, count));
+  return [text];
 }
 
 function outputNames(door: Door): string[] {

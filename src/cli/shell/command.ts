@@ -3,7 +3,7 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type Flag, HELP_FLAGS } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
@@ -68,8 +68,8 @@ function printText(
   read: (operands: readonly string[]) => FormatAll | Problem,
 ): LoadedCommand["run"] {
   return (args, command, io) =>
-    explainErrors(command, io, async () => {
-      const flags = parseFlags(FLAGS, args, operandCount);
+    explainErrors(command, io, async (parse) => {
+      const flags = parse(FLAGS, args, operandCount);
       if (printsHelp(flags, toPage(command), io)) return EXIT.passed;
       const format = read(flags.positionals);
       const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];

@@ -6,7 +6,7 @@ import { readFileText } from "../../runtime/files.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
 import { explainErrors } from "../explain-errors.ts";
-import { type Flag, HELP_FLAGS, parseFlags } from "../flags.ts";
+import { type Flag, HELP_FLAGS } from "../flags.ts";
 import { type HelpPage, printsHelp } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
@@ -69,8 +69,8 @@ export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes
 
 /** Runs `rampart types`. Returns the exit code. */
 export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async () => {
-    const flags = parseFlags(FLAGS, args, 1);
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
     if (flags.problems.length > 0) throw new UserError(flags.problems);
     const [folder = "."] = flags.positionals;

@@ -12,7 +12,7 @@ import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./r
  */
 
 /** The version of the report. */
-export const REPORT_VERSION = 3;
+export const REPORT_VERSION = 4;
 
 /** The report as data. */
 export type ReportJson = v.InferOutput<ReturnType<typeof createReportSchema>>;

@@ -90,9 +90,16 @@ export class LevelFrame {
     return new RunError("host-limit", message, "Lower the rate, or measure for longer.");
   }
 
-  /** Returns the result of a stopped run: the recent windows and the current one. */
-  async partial(recent: readonly Measurement[], trials: number): Promise<LevelResult> {
-    const last = await this.windows.cut(this.clock.nowNs());
+  /**
+   * Returns the result of a stopped run: the recent windows and the current one.
+   * @param withTokens adds the tokens of the current one, if the others have theirs. Default: none has
+   */
+  async partial(
+    recent: readonly Measurement[],
+    trials: number,
+    withTokens = (window: Measurement): Measurement | Promise<Measurement> => window,
+  ): Promise<LevelResult> {
+    const last = await withTokens(await this.windows.cut(this.clock.nowNs()));
     // Windows without responses are part of the measured time.
     return this.result("partial", this.merge([...recent, last]), trials, {});
   }

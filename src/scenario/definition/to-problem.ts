@@ -33,12 +33,14 @@ export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   return all.filter((found, index) => !isConsequence(found, all[index - 1], all)).map(({ problem: one }) => one);
 }
 
-/** Whether it goes away with another one: a second rule that a number breaks, an argument after a wrong one, or a field whose name is wrong. */
+/** Whether it goes away with another one: a second rule that a number breaks, an argument after a wrong or missing one, or a field whose name is wrong. */
 function isConsequence({ problem: found, given }: Found, before: Found | undefined, all: readonly Found[]): boolean {
   const parentOf = ({ path }: Problem): string => String(path).replace(/\.[^.]*$/, "");
   if (typeof given === "number" && before?.problem.path === found.path) return true;
   if (given === undefined && before?.problem.message === found.message)
     return parentOf(before.problem) === parentOf(found);
+  // Options in the place of the address.
+  if (given === undefined && before?.problem.path === `${found.path}.url`) return true;
   if (found.code !== "missing") return false;
   const name = String(found.path).split(".").at(-1);
   return all.some(({ meant }) => meant === name);

@@ -49,14 +49,14 @@ export function during(duration: Duration): MeasurementModePlan {
 /** Names of the two ends of a load, as arguments. */
 export const FROM_TO: readonly string[] = ["from", "to"];
 
-/** Returns the schema of a number of requests in flight. @param rule what it must be. Default: a number */
-export function inFlightSchema(rule?: string): Schema<number> {
-  return countSchema(rule, MAX_CONCURRENCY);
+/** Returns the schema of a number of requests in flight. @param rule what it must be. Default: a number @param least Default: 1 */
+export function inFlightSchema(rule?: string, least?: number): Schema<number> {
+  return countSchema(rule, MAX_CONCURRENCY, least);
 }
 
-/** Returns the schema of numbers of requests in flight. */
-export function levelsSchema(): Schema<readonly number[]> {
-  return v.pipe(listSchema(inFlightSchema(), "levels"), v.minLength(1, "must have a level"));
+/** Returns the schema of numbers of requests in flight. @param least the smallest. Default: 1 */
+export function levelsSchema(least?: number): Schema<readonly number[]> {
+  return v.pipe(listSchema(inFlightSchema(undefined, least), "levels"), v.minLength(1, "must have a level"));
 }
 
 /** Returns the schema of requests per second. */

@@ -47,6 +47,8 @@ function thinkEntries() {
   return { thinkTime: v.optional(spreadSchema()) };
 }
 
+type GivenRamp = { readonly values: readonly number[]; readonly options: { readonly over?: Duration | undefined } };
+
 type GivenThinking = { readonly thinkTime?: DurationSpread | undefined };
 
 function checkThinking({ thinkTime }: GivenThinking): Problem[] {
@@ -61,7 +63,7 @@ function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; 
 }
 
 /**
- * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`).
+ * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). A start or end of 0 is for `over`.
  * @example
  * ramp(1, 50, { step: 7 })
  */
@@ -73,15 +75,32 @@ export function ramp(start: number, end: number, options: RampOptions & ThinkOpt
 export const rampBuilder = loadBuilder({
   form: { name: "ramp", args: FROM_TO },
   example: "ramp(1, 64)",
-  values: levelsSchema,
+  values: () => levelsSchema(0),
   options: () => strictOptions({ ...levelRampEntries(countSchema()), ...thinkEntries() }),
-  check: (load) => [...checkLevelRamp("ramp", load), ...checkThinking(load.options)],
+  check: (load) => {
+    const zero = checkZero(load);
+    return [...(zero.length > 0 ? zero : checkLevelRamp("ramp", load)), ...checkThinking(load.options)];
+  },
   toPlan: ({ values: [start = 1, end = 1], options }) =>
     options.over === undefined
       ? toConcurrency({ kind: "range", start, end, step: options.step ?? 1 }, options)
       : { kind: "concurrency-ramp", start, end, overMs: toMs(options.over), ...thinkingOf(options) },
   extent: rampExtent,
 });
+
+/** A level without users has nothing to measure; a ramp over a time passes it. */
+function checkZero({ values: [start = 1, end = 1], options: { over } }: GivenRamp): Problem[] {
+  const isFrom = start === 0;
+  if ((!isFrom && end > 0) || (over !== undefined && start + end > 0)) return [];
+  const path = isFrom && over === undefined ? "load.from" : "load.to";
+  const message = over === undefined ? "must be 1 or more level by level" : "must be 1 or more when the start is 0";
+  const [from, to] = [Math.max(1, start), Math.max(1, end)];
+  const hint =
+    over === undefined
+      ? `Write ramp(${Math.min(from, to)}, ${Math.max(from, to)}), or give it a duration: { over: "1 min" }.`
+      : "Write ramp(0, 10).";
+  return [problem("invalid-value", path, message, hint, "0")];
+}
 
 /** Options of {@link hold}. */
 export type HoldOptions = {

@@ -138,7 +138,7 @@ function customFields() {
 
 function customSchema() {
   const options = strictOptions(schemasOf(customFields()));
-  return v.object({ kind: v.literal("user-defined"), ...serverEntries(), options });
+  return v.object({ kind: v.literal("user-defined"), ...serverEntries('NAME("localhost:8000", { … })'), options });
 }
 
 function toCustomPlan({ options, ...server }: CustomTarget, folder: string): TargetPlan {

@@ -137,7 +137,11 @@ function grpcSchema() {
       `must have one of ${CONTENTS.join(", ")}`,
     ),
   );
-  return v.object({ kind: v.literal("grpc"), ...serverEntries(), options: checked });
+  return v.object({
+    kind: v.literal("grpc"),
+    ...serverEntries('grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" } })'),
+    options: checked,
+  });
 }
 
 function isMessage(value: unknown): boolean {

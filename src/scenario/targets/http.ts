@@ -152,7 +152,11 @@ function successFields() {
 
 function httpSchema() {
   const options = strictOptions(schemasOf(httpFields()));
-  return v.object({ kind: v.literal("plain-http"), ...serverEntries(), options });
+  return v.object({
+    kind: v.literal("plain-http"),
+    ...serverEntries('http("localhost:8080/predict", { body: { text: "hello" } })'),
+    options,
+  });
 }
 
 export const httpBuilder: TargetBuilder<HttpTarget> = {

@@ -189,7 +189,11 @@ function openAiFields() {
 
 function openAiSchema() {
   const options = strictOptions(schemasOf(openAiFields()));
-  return v.object({ kind: v.literal("openai"), ...serverEntries(), options });
+  return v.object({
+    kind: v.literal("openai"),
+    ...serverEntries('openai("localhost:8000", { model: "NAME" })'),
+    options,
+  });
 }
 
 type EmbeddedLlmTarget = OutputOf<typeof embeddedLlmSchema>;

@@ -44,11 +44,11 @@ export interface TargetAddress {
   readonly moreUrls?: readonly string[] | undefined;
 }
 
-/** Returns the schemas of a target's addresses, as an object's entries. */
-export function serverEntries() {
+/** Returns the schemas of a target's addresses, as an object's entries. @param example how its builder is written */
+export function serverEntries(example: string) {
   return {
     url: nameSchema("host:port or a URL", (given) =>
-      typeof given === "object" ? 'Write the address first: triton("localhost:8000", { model: "NAME" }).' : undefined,
+      given === undefined || typeof given === "object" ? `Write the address first: ${example}.` : undefined,
     ),
     moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
   };

@@ -67,7 +67,11 @@ function tfServingFields() {
 
 function tfServingSchema() {
   const options = strictOptions(schemasOf(tfServingFields()));
-  return v.object({ kind: v.literal("tfserving"), ...serverEntries(), options });
+  return v.object({
+    kind: v.literal("tfserving"),
+    ...serverEntries('tfserving("localhost:8500", { model: "NAME" })'),
+    options,
+  });
 }
 
 function toTfServingPlan({ options, ...server }: TfServingTarget, folder: string): TargetPlan {

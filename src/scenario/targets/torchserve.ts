@@ -77,7 +77,11 @@ function torchServeFields() {
 function torchServeSchema() {
   const options = strictOptions(schemasOf(torchServeFields()));
   return v.pipe(
-    v.object({ kind: v.literal("torchserve"), ...serverEntries(), options }),
+    v.object({
+      kind: v.literal("torchserve"),
+      ...serverEntries('torchserve("localhost:8080", { model: "NAME" })'),
+      options,
+    }),
     v.forward(
       v.partialCheck(
         [

@@ -145,7 +145,7 @@ function tritonFields() {
 function tritonSchema() {
   const options = strictOptions(schemasOf(tritonFields()));
   return v.pipe(
-    v.object({ kind: v.literal("triton"), ...serverEntries(), options }),
+    v.object({ kind: v.literal("triton"), ...serverEntries('triton("localhost:8000", { model: "NAME" })'), options }),
     needsGrpc("streaming"),
     needsGrpc("compression"),
     needsGrpc("parameters"),

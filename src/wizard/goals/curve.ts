@@ -1,3 +1,4 @@
+import { parseRange } from "../../load/levels.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { type Call, call } from "../source/source.ts";
@@ -23,10 +24,9 @@ const MOST_RATES = 1000;
 const LEVELS: AmountForm = {
   rule: "START:END, START:END:STEP or a list",
   fits: (answer, isValid) => {
-    const numbers = numbersOf(answer);
-    if (!numbers.every(isValid) || (answer.includes(":") && answer.includes(","))) return false;
-    const [start = 0, end = 0] = numbers;
-    return answer.includes(":") ? numbers.length <= 3 && start <= end : true;
+    if (!numbersOf(answer).every(isValid)) return false;
+    const range = parseRange(answer);
+    return range === undefined ? !answer.includes(":") : range.start <= range.end;
   },
 };
 
@@ -34,8 +34,7 @@ const LEVELS: AmountForm = {
 const RATES: AmountForm = {
   rule: "START:END:STEP or a list",
   fits: (answer, isValid) =>
-    LEVELS.fits(answer, isValid) &&
-    (!answer.includes(":") || (numbersOf(answer).length === 3 && isFewRates(numbersOf(answer)))),
+    LEVELS.fits(answer, isValid) && (!answer.includes(":") || (numbersOf(answer).length === 3 && isFewRates(answer))),
 };
 
 /** How throughput and latency change with the load. */
@@ -77,11 +76,13 @@ function toLoad(answers: Answers): Call {
   const isRate = load === "rate";
   const given = isRate ? rates : levels;
   const extent = extentOf(answers);
-  if (!given.includes(":")) return call(isRate ? "rateSteps" : "steps", numbersOf(given), extent);
-  const [start = 1, end = start, step = 1] = numbersOf(given);
+  const range = parseRange(given);
+  if (range === undefined) return call(isRate ? "rateSteps" : "steps", numbersOf(given), extent);
+  const { start, end, step } = range;
   return call(isRate ? "rateRamp" : "ramp", start, end, { ...(step === 1 ? {} : { step }), ...extent });
 }
 
-function isFewRates([start = 0, end = start, step = 1]: readonly number[]): boolean {
-  return (end - start) / step < MOST_RATES;
+function isFewRates(answer: string): boolean {
+  const range = parseRange(answer);
+  return range !== undefined && (range.end - range.start) / range.step < MOST_RATES;
 }

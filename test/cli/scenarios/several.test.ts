@@ -138,6 +138,24 @@ describe("rampart run with several scenarios", () => {
     });
   });
 
+  test("a sweep may be a range, as a curve of users is", async () => {
+    await inFolder(FILES, async (cwd) => {
+      for (const [sweep, values] of [
+        ["users=1:3", ["1", "2", "3"]],
+        ["users=1,4:9:2", ["1", "4", "6", "8"]],
+        ["rate=0.1:0.3:0.1", ["0.1", "0.2", "0.3"]],
+      ] as const) {
+        const { code, out, err } = await runRampart(["run", "a.ts", "--sweep", sweep, "--dry-run"], { cwd });
+        assert.equal(code, 0, err);
+        const { points } = JSON.parse(out) as { readonly points: readonly { readonly values: object }[] };
+        assert.deepEqual(
+          points.flatMap((point) => Object.values(point.values)),
+          values,
+        );
+      }
+    });
+  });
+
   test("sweeps each of them", async () => {
     await inFolder({ ...FILES, "ab.ts": AB.replace("0.99", "99") }, async (cwd) => {
       const files = ["a.ts", "c.yaml"];

@@ -213,10 +213,12 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "the address as an option",
     fields: ['target: triton({ url: "localhost:8000", model: "simple" })', "load: hold(4)"],
-    says: [
-      '4:20, target.url: must be host:port or a URL (got {"url":"localhost:8000","model":"simple"}). Write the address first: triton("localhost:8000", { model: "NAME" }).',
-      "4:3, target: needs an object of options (got nothing). Write { model: … }.",
-    ],
+    says: '4:20, target.url: must be host:port or a URL (got {"url":"localhost:8000","model":"simple"}). Write the address first: triton("localhost:8000", { model: "NAME" }).',
+  },
+  {
+    name: "a language model without an address",
+    fields: ['target: openai({ model: "m" })', "load: hold(4)", "inputs: input.prompts({ isl: 20 })"],
+    says: '4:3, target.url: must be host:port or a URL (got {"model":"m"}). Write the address first: openai("localhost:8000", { model: "NAME" }).',
   },
   {
     name: "a target without options",

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import type { CustomFacts } from "../../../plan/assertions.ts";
-import { type UserError, userError } from "../../../plan/problem.ts";
+import { formatKeys, type UserError, userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 
 /** A run as its report has it, whichever tool wrote that. */
@@ -95,22 +95,42 @@ function normalize(name: string): string {
   return name.toLowerCase().replace(/[-_\s]+/g, " ");
 }
 
-/** Checks the part of a report that is read. @throws UserError naming the file and the place */
+/** Checks the part of another tool's report that is read. @throws UserError naming the file and the place */
 export function parseDocument<S extends v.GenericSchema>(schema: S, document: unknown, path: string): v.InferOutput<S> {
   const result = v.safeParse(schema, document);
   if (result.success) return result.output;
-  const [issue] = result.issues;
-  const place = v.getDotPath(issue);
-  const at = place === null ? path : `${path}, ${place}`;
-  const message = issue.received === "undefined" ? "is missing" : `has a wrong value: ${issue.message}`;
+  const { place, message } = describeIssue(result.issues[0]);
+  const at = place === undefined ? path : `${path}, ${place}`;
   throw userError("invalid-value", at, message, "Give a report as the tool wrote it.");
+}
+
+/** Checks the part of Rampart's own report that is read, whose version is right. @throws UserError naming the file and the place */
+export function parseOwn<S extends v.GenericSchema>(schema: S, document: unknown, path: string): v.InferOutput<S> {
+  const result = v.safeParse(schema, document);
+  if (result.success) return result.output;
+  throw otherBuild(path, result.issues[0]);
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>): { readonly place: string | undefined; readonly message: string } {
+  const place = v.getDotPath(issue)?.split(".");
+  const message = issue.received === "undefined" ? "is missing" : `has a wrong value: ${issue.message}`;
+  return { place: place && formatKeys(place), message };
 }
 
 /** Returns the error of a file of Rampart of another version. @param own the version that is read */
 export function otherVersion(path: string, version: unknown, own: number): UserError {
   const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${own}`;
-  return userError("mismatch", path, message, "Use the Rampart that wrote it.");
+  return userError("mismatch", path, message, REREAD);
 }
+
+/** Returns the error of a file of Rampart whose version is right, and whose fields are not. */
+export function otherBuild(path: string, issue: v.BaseIssue<unknown>): UserError {
+  const { place, message } = describeIssue(issue);
+  const field = place === undefined ? "" : `: ${place} ${message}`;
+  return userError("mismatch", path, `was written by another build of Rampart, or edited${field}`, REREAD);
+}
+
+const REREAD = "Use the Rampart that wrote it, or measure again.";
 
 /** Names of statistics in reports besides percentiles, and here. */
 const STATISTICS: ReadonlyMap<string, string> = new Map([

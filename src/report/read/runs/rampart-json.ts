@@ -18,7 +18,7 @@ import {
   type MeasuredRun,
   type MeasuredValue,
   otherVersion,
-  parseDocument,
+  parseOwn,
   type RunFormat,
   withBounds,
 } from "./measured-run.ts";
@@ -60,18 +60,17 @@ const NO_FACTS = new Set(["version", "name", "assertions", "outputs", "repeat", 
 /** Rampart's own JSON report. */
 export const rampartJson: RunFormat = {
   name: "Rampart's JSON",
-  detectDocument: (document) =>
-    "version" in document && "plan" in document && ("levels" in document || "runs" in document),
+  detectDocument: (document) => "version" in document && ("levels" in document || "runs" in document),
   read: (file) => {
     const { path } = file;
     const document = file.readDocument();
     const version = document?.["version"];
     if (version !== REPORT_VERSION) throw otherVersion(path, version, REPORT_VERSION);
-    const { model, parameters, plan, runs: several, notes } = parseDocument(head, document, path);
+    const { model, parameters, plan, runs: several, notes } = parseOwn(head, document, path);
     const runs =
       several === undefined
-        ? [parseDocument(runPart, document, path)]
-        : parseDocument(v.object({ runs: v.array(runPart) }), document, path).runs;
+        ? [parseOwn(runPart, document, path)]
+        : parseOwn(v.object({ runs: v.array(runPart) }), document, path).runs;
     const facts = new Map([
       ["model", `${model.name}${model.version === "" ? "" : ` version ${model.version}`}`],
       ...listFacts({ parameters }),

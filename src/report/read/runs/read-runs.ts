@@ -1,6 +1,7 @@
 import { closeSync, type Dirent, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { notJson, unreadable, userError } from "../../../plan/problem.ts";
+import { shorten, showValue } from "../../../plan/show-value.ts";
 import { openFile, readFileText } from "../../../runtime/files.ts";
 import { aiperfJson } from "./aiperf-json.ts";
 import { genaiPerfJson } from "./genai-perf-json.ts";
@@ -27,31 +28,41 @@ const FORMATS: readonly RunFormat[] = [
 const HEAD_BYTES = 4096;
 /** Folders that hold parts of runs, or means of several. */
 const SKIPPED_FOLDERS = new Set(["phases", "aggregate", "sweep_aggregate", "logs"]);
-const HINT = "Give the report of a run, or a folder with reports.";
+const HINT = "Give the file of --json of a run, or a folder of them.";
 
 /** Reads all runs of a file or of a folder, also of folders in it. @throws UserError naming the file when it cannot be used */
 export function readRuns(path: string): readonly MeasuredRun[] {
   if (isFolder(path)) {
     const found = readFolder(path);
     if (found.length > 0) return found;
-    throw userError("missing", path, `has no report that can be read; the formats are ${listFormats()}`, HINT);
+    throw userError("missing", path, "has no report that can be read", HINT);
   }
   const file = openRunFile(path);
   const format = detectFormat(file);
   if (format !== undefined) return format.read(file);
   const why = file.head.trimStart().startsWith("{") ? whyNotJson(file.readText()) : undefined;
   if (why !== undefined) throw notJson(path, why, "The file may be cut off: write it again.");
-  if (file.readDocument()?.["comparisons"] !== undefined) {
+  const document = file.readDocument();
+  if (document?.["comparisons"] !== undefined) {
     const message = "is the JSON of a comparison, which has its verdict itself";
     throw userError("mismatch", path, message, "Give the reports of the runs that it compares.");
   }
-  throw userError("invalid-value", path, `is not a report that can be read; the formats are ${listFormats()}`, HINT);
+  throw userError("invalid-value", path, describeOther(document, file.head), HINT);
 }
 
-function listFormats(): string {
-  const names = FORMATS.map(({ name }) => name);
-  return `${names.slice(0, -1).join(", ")} or a ${names.at(-1)}`;
+/** Describes a file that is no report. @param document its JSON; undefined if that is no object @param head the beginning of its text */
+function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
+  const [line = ""] = head.trimStart().split("\n", 1);
+  if (line === "") return "is empty";
+  if (document === undefined) return `is no report; it begins with ${showValue(shorten(line.trimEnd(), 40))}`;
+  const version = VERSION_FIELDS.find((name) => name in document);
+  const what = version === undefined ? "no version" : `${version} ${showValue(document[version])}`;
+  const fields = Object.keys(document).filter((name) => name !== version);
+  return `is JSON and no report: it has ${[what, ...fields.slice(0, 4)].join(", ")}${fields.length > 4 ? ", …" : ""}`;
 }
+
+/** Fields that say of what version a document is. */
+const VERSION_FIELDS = ["version", "schema_version", "schemaVersion", "$schema", "schema"];
 
 function isFolder(path: string): boolean {
   try {

@@ -13,18 +13,20 @@ export async function measureUntilResolved(
 ): Promise<LevelResult> {
   const { plan, signal, sender, hasTokens, observer } = frame.context;
   const windows: Measurement[] = [];
+  const addTokens = async (window: Measurement): Promise<Measurement> =>
+    hasTokens ? withTokens(window, await sender.takeTokens({ kind: "windows", count: 1 })) : window;
   const nextWindow = async (trial: number): Promise<Measurement | undefined> => {
     sender.change({ resumesTokens: true });
     await sleepUnless(windowMs, signal.stopped, frame.clock);
     if (signal.isStopped) return undefined;
-    const window = await frame.windows.cut(frame.clock.nowNs());
+    const window = await addTokens(await frame.windows.cut(frame.clock.nowNs()));
     windows.push(window);
     if (window.requestCount === 0) observer.onEmptyWindow?.(trial);
     else observer.onWindow?.(trial, window, stabilizingLatencyNs(window, plan.measurement.percentile));
-    return hasTokens ? withTokens(window, await sender.takeTokens({ kind: "windows", count: 1 })) : window;
+    return window;
   };
   const { level, batchSize } = frame;
   const resolved = await resolveLimits({ plan, level, batchSize, windowMs, maxMs, nextWindow });
-  if (resolved === undefined) return frame.partial(windows, windows.length);
+  if (resolved === undefined) return frame.partial(windows, windows.length, addTokens);
   return frame.result("measured", frame.merge(resolved.windows), windows.length, { limits: resolved.limits });
 }

@@ -278,25 +278,35 @@ describe("a folder", () => {
 describe("a file that is not a report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
+    ["empty.json", "", /empty\.json: is empty\. Give the file of --json of a run, or a folder of them\.$/],
+    ["other.json", '{"a": 1}', /other\.json: is JSON and no report: it has no version, a\. Give the file of --json/],
     [
-      "empty.json",
-      "",
-      /empty\.json: is not a report that can be read; the formats are Rampart's JSON, .* profile export or a file of records/,
+      "many.json",
+      '{"schema_version": "1.2", "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}',
+      /many\.json: is JSON and no report: it has schema_version "1\.2", a, b, c, d, …\. Give/,
     ],
-    ["other.json", '{"a": 1}', /other\.json: is not a report/],
-    ["list.json", "[1]", /list\.json: is not a report/],
+    ["list.json", "[1]", /list\.json: is no report; it begins with "\[1\]"\. Give/],
     ["cut.json", '{"version": 1, "levels": [', /cut\.json: is not JSON: .*The file may be cut off/],
     ["cut-export.json", '{"experiments":[{"experiment":', /cut-export\.json/],
     [
       "broken.json",
       `{"version":${REPORT_VERSION},"model":{"name":"a","version":""},"plan":{},"notes":[],"startedAt":"2026-01-01T00:00:00Z","isPartial":false,"levels":[{"unit":"concurrency","level":"x","metrics":{}}]}`,
-      /broken\.json, levels\.0\.level: has a wrong value/,
+      /broken\.json: was written by another build of Rampart, or edited: levels\[0\]\.level has a wrong value: .*\. Use the/,
     ],
-    ["no-model.json", `{"version":${REPORT_VERSION},"plan":{},"levels":[]}`, /no-model\.json, model: is missing/],
+    [
+      "no-model.json",
+      `{"version":${REPORT_VERSION},"plan":{},"levels":[]}`,
+      /no-model\.json: was written by another build of Rampart, or edited: model is missing\. Use the Rampart that wrote it/,
+    ],
+    [
+      "without-plan.json",
+      '{"version":1,"levels":[]}',
+      /without-plan\.json: is a report of version 1, and this Rampart/,
+    ],
     [
       "earlier.json",
       '{"version":2,"plan":{},"levels":[]}',
-      /earlier\.json: is a report of version 2, and this Rampart reads version 3\. Use the Rampart that wrote it/,
+      /earlier\.json: is a report of version 2, and this Rampart reads version 4\. Use the Rampart that wrote it/,
     ],
     ["short.csv", `${header}\n1,2\n`, /short\.csv, line 2: has 2 cells, and the header has 3/],
     ["text.csv", `${header}\n1,fast,3\n`, /text\.csv, line 2: Inferences\/Second is not a number \(got fast\)/],
