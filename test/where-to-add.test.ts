@@ -303,7 +303,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       const fields = () =>
         ({ model: modelField(), headers: headersField(), tls: tlsField() }) satisfies FieldsFor<ModelOptions>;
       const schema = () =>
-        v.object({ kind: v.literal("lines"), ...serverEntries(), options: strictOptions(schemasOf(fields())) });
+        v.object({ kind: v.literal("lines"), ...serverEntries('lines("localhost:9000")'), options: strictOptions(schemasOf(fields())) });
 
       export const linesBuilder: TargetBuilder<OutputOf<typeof schema>> = {
         form: serverForm("lines"),
