@@ -28,7 +28,7 @@ const FORMATS: readonly RunFormat[] = [
 const HEAD_BYTES = 4096;
 /** Folders that hold parts of runs, or means of several. */
 const SKIPPED_FOLDERS = new Set(["phases", "aggregate", "sweep_aggregate", "logs"]);
-const HINT = "Give the file of --json of a run, or a folder of them.";
+const HINT = "Give the JSON report of a run, or a folder of them.";
 
 /** Reads all runs of a file or of a folder, also of folders in it. @throws UserError naming the file when it cannot be used */
 export function readRuns(path: string): readonly MeasuredRun[] {

@@ -278,8 +278,8 @@ describe("a folder", () => {
 describe("a file that is not a report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
-    ["empty.json", "", /empty\.json: is empty\. Give the file of --json of a run, or a folder of them\.$/],
-    ["other.json", '{"a": 1}', /other\.json: is JSON and no report: it has no version, a\. Give the file of --json/],
+    ["empty.json", "", /empty\.json: is empty\. Give the JSON report of a run, or a folder of them\.$/],
+    ["other.json", '{"a": 1}', /other\.json: is JSON and no report: it has no version, a\. Give the JSON report/],
     [
       "many.json",
       '{"schema_version": "1.2", "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}',
