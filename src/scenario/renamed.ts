@@ -110,6 +110,8 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   // Of findMax.
   ...["from", "start", "min", "to", "end", "max", "over"].map((name) => [`range:${name}`, RANGE] as const),
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
+  // Of ramp and rateRamp.
+  ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
   // k6
   ["thresholds", LIMITS],
   ["vus", HOLD],

@@ -54,6 +54,12 @@ function refusesArguments({ problems: [first] }: UserError, field: unknown): boo
   return String(first?.path).includes(`${(field as FieldFunction).name}(`);
 }
 
+/** Whether a load's builder stands there instead of its call, and took the values of the parameters as its first argument. */
+function hasTaken(value: unknown, given: object): boolean {
+  const { values } = { ...(value as { readonly values?: unknown } | undefined) };
+  return values === given || (Array.isArray(values) && values[0] === given);
+}
+
 function notCalled(name: string, field: unknown): Problem {
   return problem(
     "invalid-value",
@@ -74,7 +80,9 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
   for (const [name, field] of Object.entries(definition) as [string, unknown][]) {
     if (OTHER_FIELDS.has(name) || (started === undefined && needsSetup(name, field))) continue;
     try {
-      fields.push([name, isCalled(name, field) ? field(given, started?.value) : field]);
+      const value = isCalled(name, field) ? field(given, started?.value) : field;
+      if (hasTaken(value, given)) problems.push(notCalled(name, field));
+      else fields.push([name, value]);
     } catch (error) {
       // Builders, and the fields of scenarios in YAML and JSON, have problems of their own.
       if (error instanceof UserError && refusesArguments(error, field)) problems.push(notCalled(name, field));

@@ -21,6 +21,10 @@ const FILES = {
   "odd.json": '{"a": 1}',
   "typed.yaml": "name: x\ntarget: { type: triton, url: h, model: m }\nload: { hold: 1 }\n",
   "k6.yaml": "name: x\ntarget: embedded\nvus: 10\n",
+  "called.ts":
+    'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded(),\n  load: hold,\n});\n',
+  "end.yaml": "name: x\ntarget: embedded\nload: { ramp: { from: 1, end: 8 } }\n",
+  "bare.yaml": `name: x\ntarget: embedded\nload: { hold: ${"$"}{users} }\n`,
   "passwd.ts": Array.from({ length: 20 }, (_, id) => `user${id}:x:${id}:/home/user:/bin/sh`).join("\n"),
   "empty/readme.txt": "",
 };
@@ -67,6 +71,22 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["run ok.ts --sweep seed=1:5:0", /^--sweep seed: is not a range START:END:STEP that rises \(got 1:5:0\)/],
   ["run ok.ts --sweep seed=1:20000", /^--sweep seed: has 20,000 points, above the limit of 10,000\. Give fewer values/],
   ["run ok.ts --sweep users=1:3,2", /^--sweep users: has a value twice \(got 2\)\. Give each value once/],
+  ["run ok.ts --users 3 --sweep users=1,4", /^--sweep users: --users gives it one value\. Give only one of them\.$/],
+  ["run ok.ts -r 3 --sweep rate=1,4", /^--sweep rate: -r gives it one value\. Give only one of them\.$/],
+  ["run ok.ts --set users=3 --sweep users=1,4", /^--sweep users: --set users gives it one value\. Give only/],
+  ["run ok.ts --set users=3 --set users=4", /^--set users: is given twice, as 3 and as 4\. Give one\.$/],
+  ["run called.ts", /^called\.ts:4:3, load: is a function that is not called\. Write hold\(…\)\.$/],
+  ["run end.yaml", /^end\.yaml:3:26, load\.ramp\.end: is not an option here\. Write to: 8\.$/],
+  [
+    "run bare.yaml",
+    /^bare\.yaml:3:15: a parameter's value needs quotes in YAML \(got \$\{users\}\)\. Write "\$\{users\}"\.$/,
+  ],
+  [
+    "triton h:1 --shapes IN=3",
+    /^--shapes: is not NAME:SIZE,SIZE for each input \(got IN=3\)\. Write --shapes "INPUT0:/,
+  ],
+  ["triton h:1 --users 8:1:2", /^--users: is not a number, START:END\[:STEP\] or a list of users \(got 8:1:2\)/],
+  ["mock --error-rate 200%", /^--error-rate: is more than 100 % \(got 200%\)\. Give 100% at most\.$/],
   ["run ok.ts --sweep vus=1,4", /^--sweep vus: is neither a parameter nor an option\. Write --sweep users=1,4\.$/],
   ["run ok.ts --model m", /^--model: is not a flag of this command\. Write model: "NAME" in the target/],
   ["chat h:1 hi --seed 5", /^--seed: is not a flag of this command\. It is an option of rampart run\.$/],

@@ -194,7 +194,8 @@ class UrlRun {
 const FIELDS: FlagsOfFields = [
   [/^target\.(url|moreUrls)\b.*/, "URL"],
   [/^target\.headers\./, "--header "],
-  [/^target\.(model|shapes|apiKeyEnv)\b.*/, "--$1"],
+  [/^target\.(model|shapes)\b.*/, "--$1"],
+  [/^target\.apiKeyEnv\b.*/, "--api-key-env"],
   [/^inputs\.(isl|osl)\b.*/, "--$1"],
   [/^load\.where\b.*/, "--slo"],
   [/^load\b.*/, "--users"],

@@ -37,7 +37,10 @@ export interface UrlSettings {
 /** Numbers of users: a list, or all from the first to the last. */
 export interface Users {
   readonly isRange: boolean;
+  /** Of a range the ends. */
   readonly values: readonly number[];
+  /** Of a range. Absent: 1, or of a search all. */
+  readonly step?: number;
 }
 
 /** A limit, with its value as a scenario writes it. */
@@ -58,7 +61,7 @@ export function readSettings(flags: FlagValues, { name: door, hasTokens }: UrlKi
     isl:
       hasTokens === true ? (readNumber(flags, "isl", { isWhole: true, min: 1 }, problems, flags.value("isl")) ?? 1) : 1,
     osl: hasTokens === true ? (readAmount(flags, door, "osl", problems) ?? Number(flags.value("osl"))) : 1,
-    shapes: flags.text("shapes"),
+    shapes: readShapes(flags, problems),
     users: readUsers(flags, slos.length > 0, problems),
     extent: readExtent(flags, door, problems),
     slos,
@@ -68,6 +71,14 @@ export function readSettings(flags: FlagValues, { name: door, hasTokens }: UrlKi
     isInsecure: flags.has("insecure"),
     save: readSave(flags, problems),
   };
+}
+
+function readShapes(flags: FlagValues, problems: Problem[]): string | undefined {
+  const text = flags.text("shapes");
+  if (text === undefined || /^\s*([^\s:]+:[1-9]\d*(,[1-9]\d*)*\s*)+$/.test(text)) return text;
+  const hint = 'Write --shapes "INPUT0:3,224,224 INPUT1:16".';
+  problems.push(problem("invalid-value", "--shapes", "is not NAME:SIZE,SIZE for each input", hint, text));
+  return undefined;
 }
 
 function readUrl(flags: FlagValues, door: string, problems: Problem[]): string {
@@ -84,23 +95,25 @@ function readUrl(flags: FlagValues, door: string, problems: Problem[]): string {
   return url.trim();
 }
 
-/** Reads `16`, `1,4,16` or `1:64`. */
+/** Reads `16`, `1,4,16`, `1:64` or `1:64:9`. */
 function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): Users | undefined {
   const text = flags.text("users");
   if (text === undefined) return undefined;
   const isRange = text.includes(":");
   const values = text.split(isRange ? ":" : ",").map((part) => (/^\s*[1-9]\d*\s*$/.test(part) ? Number(part) : 0));
-  const isOrdered = !isRange || (values.length === 2 && (values[0] as number) < (values[1] as number));
+  const [start = 0, end = 0, step] = values;
+  const isOrdered = !isRange || (values.length <= 3 && start < end);
   const isEnough = !isSearch || values.length > 1 || (values[0] as number) > 1;
   const isHuge = values.some((one) => one > MAX_CONCURRENCY);
-  if (values.every((one) => one > 0) && isOrdered && isEnough && !isHuge) return { isRange, values };
+  if (values.every((one) => one > 0) && isOrdered && isEnough && !isHuge)
+    return isRange ? { isRange, values: [start, end], ...defined({ step }) } : { isRange, values };
   const [first = 0, last = 0] = values;
   const isFalling = isRange && values.length === 2 && first > last && last > 0;
   const [forms, hint] = isFalling
     ? ["a range that rises", `Write --users ${values.toReversed().join(":")}.`]
     : isSearch
-      ? ["the largest number, MIN:MAX or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
-      : ["a number, START:END or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
+      ? ["the largest number, MIN:MAX[:STEP] or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
+      : ["a number, START:END[:STEP] or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];
   const message = isHuge ? `must be ${formatCount(MAX_CONCURRENCY)} at most` : `is not ${forms}`;
   problems.push(problem("invalid-value", "--users", message, hint, text));
   return undefined;

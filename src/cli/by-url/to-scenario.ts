@@ -11,7 +11,7 @@ import { formatFile, type ScenarioField } from "../../wizard/source/format.ts";
 import { Call, call, isFields, type Source, type SourceFields } from "../../wizard/source/source.ts";
 import { WIZARD_TARGETS, type WizardTarget } from "../../wizard/targets.ts";
 import { type UrlKind, USUAL_USERS } from "./kinds.ts";
-import type { Slo, UrlSettings } from "./settings.ts";
+import type { Slo, UrlSettings, Users } from "./settings.ts";
 
 /** What `rampart llm` and `rampart triton` measure, as a scenario: its text, and what it defines. */
 
@@ -80,7 +80,7 @@ function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: Url
     return { name: "load", value: call("steps", USUAL_USERS, { ...each, until: "knee" }), comment };
   }
   const [first = 1, last = first] = users.values;
-  if (users.isRange) return { name: "load", value: call("ramp", first, last, each) };
+  if (users.isRange) return { name: "load", value: call("ramp", first, last, { ...stepOf(users), ...each }) };
   const isOne = users.values.length === 1;
   return { name: "load", value: isOne ? call("hold", first, each) : call("steps", users.values, each) };
 }
@@ -94,10 +94,15 @@ function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings):
 }
 
 function searchedUsers(users: UrlSettings["users"]): Call {
-  const { values, isRange } = users ?? { values: [USUAL_USERS.at(-1) as number], isRange: false };
+  const given: Users = users ?? { values: [USUAL_USERS.at(-1) as number], isRange: false };
+  const { values, isRange } = given;
   const [first = 1, last = first] = values;
   if (!isRange && values.length > 1) return call("steps", values);
-  return values.length === 1 ? call("ramp", 1, first) : call("ramp", first, last);
+  return isRange ? call("ramp", first, last, stepOf(given)) : call("ramp", 1, first);
+}
+
+function stepOf({ step }: Users): SourceFields {
+  return step === undefined || step === 1 ? {} : { step };
 }
 
 /** Returns the builder of a limit: `p99("timeToFirstToken").atMost("200 ms")`. */

@@ -45,7 +45,7 @@ const USERS_BY_URL = {
   kind: "text",
   value: "LEVELS",
   defaultText: "1,2,4,8 and so on up to 256, until throughput stops growing",
-  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16 or 1:8. With --slo the largest number, MIN:MAX or a list.",
+  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16, 1:8 or 1:64:9. With --slo the largest number, MIN:MAX or a list.",
 } as const;
 
 /** The options, in the order of the help. */

@@ -2,7 +2,7 @@ import { combineAxes, countPoints, MOST_POINTS, type SweepAxis } from "../../cam
 import { parseRange } from "../../load/levels.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
+import { ONLY_ONE, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { describeSpan } from "../../registry/run-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
@@ -164,6 +164,11 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
       problems.push(problem("unsupported", `--sweep ${name}`, "says nothing about what is measured", hint));
       return [];
     }
+    const isSet = parameters.includes(name) && flags.texts("set").some((set) => set.split("=", 1)[0] === name);
+    if (isSet || flags.has(name))
+      problems.push(
+        problem("conflict", `--sweep ${name}`, `--${isSet ? "set " : ""}${name} gives it one value`, ONLY_ONE),
+      );
     const twice = values.find((value, at) => values.indexOf(value) !== at);
     if (twice !== undefined)
       problems.push(problem("invalid-value", `--sweep ${name}`, "has a value twice", "Give each value once.", twice));

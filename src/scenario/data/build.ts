@@ -6,7 +6,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
-import { exampleOf, guessedOption, renamedInData, renamedOption } from "../renamed.ts";
+import { exampleOf, guessedOption, meantName, renamedInData, renamedOption } from "../renamed.ts";
 import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
@@ -203,6 +203,8 @@ function findMissing(missing: readonly string[], all: Data, known: readonly stri
       const near = nearestName(key, known);
       if (near !== undefined) meant.set(near, key);
       const list = `Remove it or correct its name. The options are ${known.join(", ")}.`;
+      const renamed = meantName(keys);
+      if (renamed !== undefined) meant.set(renamed, key);
       const guessed = near === undefined ? guessedOption(keys, "data") : renamedOption(keys, "data", known);
       const hint = guessed ?? nearHint(near, list);
       return problem("unknown-name", keys.join("."), "is not an option here", hint);

@@ -1,6 +1,6 @@
 import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from "yaml";
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
-import { formatKeys, messageOf, movePath, type Problem, problem, UserError } from "../../plan/problem.ts";
+import { formatKeys, messageOf, movePath, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { CODE_HINT, exampleOf, hintForData } from "../renamed.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
@@ -24,6 +24,11 @@ export function parseData(text: string, file: string): DataDocument {
   const { document, faults, at } = readYaml(text, { merge: true });
   const positionAt = (offset: number): string => `${file}:${at(offset)}`;
   const isJson = /\.json$/i.test(file);
+  const parameter = faults.length > 0 ? findBareParameter(text) : undefined;
+  if (parameter !== undefined) {
+    const message = "a parameter's value needs quotes in YAML";
+    throw userError("invalid-value", `${file}:${parameter.at}`, message, `Write "${parameter.text}".`, parameter.text);
+  }
   if (faults.length > 0)
     throw new UserError(
       withoutEchoes(faults).map(({ at: position, message, code }) => {
@@ -33,6 +38,15 @@ export function parseData(text: string, file: string): DataDocument {
     );
   if (isJson) checkJson(text, file);
   return { data: toData(document, file), place: (found) => placeProblem(found, document, positionAt) };
+}
+
+/** Finds a parameter without quotes in braces, which the parser takes for braces of its own: `{ hold: ${users} }`. */
+function findBareParameter(text: string): { readonly at: string; readonly text: string } | undefined {
+  for (const [index, line] of text.split("\n").entries()) {
+    const [, before, found] = /^([^#"']*?[{,[:]\s*)(\$\{\w*\})/.exec(line) ?? [];
+    if (before !== undefined && found !== undefined) return { at: `${index + 1}:${before.length + 1}`, text: found };
+  }
+  return undefined;
 }
 
 const INDENTATION =

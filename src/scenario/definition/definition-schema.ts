@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { PlannedFunction } from "../../plan/functions.ts";
+import { numberHint } from "../../plan/nearest-name.ts";
 import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
 import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import {
@@ -99,9 +100,12 @@ export function definitionSchema() {
     maxInFlight: v.optional(countSchema()),
     sourceAddresses: v.optional(v.pipe(listSchema(addressSchema(), "addresses"), v.nonEmpty("must have an address"))),
     workers: v.optional(
-      v.union(
-        [v.literal("auto"), v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))],
-        `must be a whole number from 1 to ${MOST_WORKERS}, or "auto"`,
+      withHint(
+        v.union(
+          [v.literal("auto"), v.pipe(countSchema(), v.maxValue(MOST_WORKERS, `must be ${MOST_WORKERS} or less`))],
+          `must be a whole number from 1 to ${MOST_WORKERS}, or "auto"`,
+        ),
+        numberHint,
       ),
     ),
   });

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { nearestDuration, nearestName, nearestPercent } from "../../plan/nearest-name.ts";
+import { durationHint, nearestDuration, nearestName, nearestPercent } from "../../plan/nearest-name.ts";
 import { flagSchema, numberSchema } from "../../plan/schema.ts";
 import { parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { strictOptions } from "../fields.ts";
@@ -50,6 +50,8 @@ interface ParameterKind {
   accepts(value: unknown, options: ParameterData): boolean;
   /** Suggests a value for a mistyped one. Absent: this kind has no suggestions. */
   nearest?(text: string, options: ParameterData): string | undefined;
+  /** Says how to correct a value without a suggestion. Absent: the message says it. */
+  hint?(text: string): string;
   /** Completes "must be …" for a value that is not accepted. */
   describe(options: ParameterData): string;
 }
@@ -99,6 +101,7 @@ export const PARAMETER_KINDS: Readonly<Record<Parameter["kind"], ParameterKind>>
     parse: (text) => text.trim(),
     accepts: (value) => typeof value === "string" && parseDurationNs(value) !== undefined,
     nearest: nearestDuration,
+    hint: (text) => durationHint(text, ""),
     describe: () => 'a duration with its unit, such as "25 ms", "5 s" or "2 min"',
   },
   percent: {

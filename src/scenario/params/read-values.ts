@@ -10,7 +10,7 @@ import { checkTable, type NamedParameter } from "./table.ts";
 
 /** Values that a user gives to parameters. */
 export interface GivenValues {
-  /** `NAME=VALUE`, or `NAME` for a flag, in the order of the command line. The last value of a name counts. */
+  /** `NAME=VALUE`, or `NAME` for a flag, in the order of the command line. A name has one value. */
   readonly sets: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -64,10 +64,16 @@ function readAssignments(
     const [name = ""] = set.split("=", 1);
     const parameter = parameters?.find((other) => other.name === name);
     const path = [SET, ` ${name}`];
-    if (parameter === undefined) {
+    const text = set.includes("=") ? set.slice(name.length + 1) : parameter?.kind === "flag" ? "true" : undefined;
+    const earlier = assigned.get(name)?.text;
+    if (name === "")
+      problems.push(problem("invalid-value", SET, "is not NAME=VALUE", unknownName(name, parameters ?? []).hint, set));
+    else if (parameter === undefined) {
       if (parameters !== undefined) problems.push(unknownName(name, parameters));
-    } else if (set.includes("=")) assigned.set(name, { from: "command line", path, text: set.slice(name.length + 1) });
-    else if (parameter.kind === "flag") assigned.set(name, { from: "command line", path, text: "true" });
+    } else if (text !== undefined && earlier !== undefined && earlier !== text) {
+      const values = parameter.options.secret === true ? "" : `, as ${earlier} and as ${text}`;
+      problems.push(problem("conflict", path, `is given twice${values}`, "Give one."));
+    } else if (text !== undefined) assigned.set(name, { from: "command line", path, text });
     else {
       const assignment = `${name}=${PARAMETER_KINDS[parameter.kind].placeholder}`;
       problems.push(problem("missing", path, "needs a value", { say: "write-parameter", assignment }));
@@ -94,7 +100,8 @@ function readDefault({ name, variable, kind, initial }: NamedParameter, problems
 function readText({ kind, options }: NamedParameter, { path, text }: GivenText, problems: Problem[]) {
   const value = PARAMETER_KINDS[kind].parse(text);
   if (value !== undefined && PARAMETER_KINDS[kind].accepts(value, options)) return value;
-  const hint = nearHint(PARAMETER_KINDS[kind].nearest?.(text, options), "");
+  const { nearest, hint: fix } = PARAMETER_KINDS[kind];
+  const hint = nearHint(nearest?.(text, options), fix?.(text) ?? "");
   const message = `must be ${PARAMETER_KINDS[kind].describe(options)}`;
   problems.push(problem("invalid-value", path, message, hint, maskSecrets(showValue(text))));
   return undefined;

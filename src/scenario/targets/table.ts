@@ -49,7 +49,10 @@ export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
   const unknown = withHint(
     v.custom<AnyTarget>(() => false, `must be ${listCalls(known.map(([, builder]) => builder))}`),
-    (given) => `Write triton("${isAddress(given) ? given : "localhost:8000"}", { model: "NAME" }).`,
+    (given) =>
+      Array.isArray(given)
+        ? 'Write mix([{ name: "a", target: … }, { name: "b", target: … }]).'
+        : `Write triton("${isAddress(given) ? given : "localhost:8000"}", { model: "NAME" }).`,
   );
   return lazySchema<AnyTarget>((input) => {
     const kind = (input as { readonly kind?: unknown } | null)?.kind;

@@ -43,7 +43,7 @@ describe("a value of a parameter is", () => {
       8,
       "command line",
     ],
-    ["the last one", { sets: ["users=8", "users=9"] }, "users", 9, "command line"],
+    ["one that is given twice", { sets: ["users=8", "users=8"] }, "users", 8, "command line"],
     ["its default where the environment is empty", { env: { RAMPART_USERS: "" } }, "users", 16, "default"],
     ["a number", { sets: ["share=-2.5e-1"] }, "share", -0.25, "command line"],
     ["a duration", { env: { RAMPART_MAX_PACE: "250ms" } }, "maxPace", "250ms", "environment"],
@@ -66,16 +66,18 @@ describe("a value of a parameter is", () => {
 
 test("all wrong values are reported at once, each with where it was given", () => {
   const given = {
-    sets: ["user=1", "nothing", "users=x", "users", "protocol=grcp", "isSlow=maybe"],
+    sets: ["user=1", "nothing", "=4", "users=x", "users", "users=9", "protocol=grcp", "isSlow=maybe"],
     env: { RAMPART_SHARE: "2", RAMPART_MAX_PACE: "5", RAMPART_USERS: "7" },
   };
   assert.deepEqual(read(PARAMS, given).problems, [
     "--set user: is not a parameter of the scenario. Did you mean users?",
     "--set nothing: is not a parameter of the scenario. The parameters are users, share, maxPace, protocol, isSlow, model.",
+    "--set: is not NAME=VALUE (got =4). The parameters are users, share, maxPace, protocol, isSlow, model.",
     "--set users: needs a value. Write --set users=N.",
+    "--set users: is given twice, as x and as 9. Give one.",
     '--set users: must be a whole number from 1 to 64 (got "x").',
     'RAMPART_SHARE: must be a number of 1 or less (got "2").',
-    'RAMPART_MAX_PACE: must be a duration with its unit, such as "25 ms", "5 s" or "2 min" (got "5").',
+    'RAMPART_MAX_PACE: must be a duration with its unit, such as "25 ms", "5 s" or "2 min" (got "5"). Add the unit: "5 s" or "5 ms".',
     '--set protocol: must be one of http, grpc (got "grcp"). Did you mean grpc?',
     '--set isSlow: must be true or false (got "maybe").',
   ]);
