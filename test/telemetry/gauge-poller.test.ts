@@ -61,7 +61,7 @@ test("it fetches at the start and then at the interval, one fetch at a time", LI
   assert.deepEqual(seriesOf(tally, "gpuMemoryUsedBytes")[0], [
     "GPU-aaa",
     {
-      ...{ count: 4, mean: 1000000001.5, max: 1000000003 },
+      ...{ count: 4, changeCount: 3, mean: 1000000001.5, max: 1000000003 },
       ...{ first: 1000000000, last: 1000000003, firstNs: 0, lastNs: 60e6 },
     },
   ]);

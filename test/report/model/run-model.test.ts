@@ -129,9 +129,9 @@ test("composing models are rows below the model that calls them", () => {
 });
 
 test("the server's GPUs are rows of their level", () => {
-  // Two readings of 10 J each in half a second: 40 J in one.
-  const gauges = [0, 1, 2].reduce(
-    (tally, scrape) => addReading(tally, readGauges(twoGpus(scrape)), scrape * 0.25e9),
+  // Each reading has 10 J more than the one before, and the last one comes a second after the first.
+  const gauges = [0, 1, 2, 3, 4, 5].reduce(
+    (tally, scrape) => addReading(tally, readGauges(twoGpus(scrape)), scrape * 0.2e9),
     NO_READINGS,
   );
   const model = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges } })]);
@@ -145,7 +145,7 @@ test("the server's GPUs are rows of their level", () => {
       row?.["gpuEnergy"],
       Math.round(Number(row?.["gpuMemoryUsed.max"])),
     ],
-    ["GPU-aaa", 0.26, 51.5, 300, 40, 1000],
+    ["GPU-aaa", 0.26, 51.5, 300, 50, 1000],
   );
   const none = addReading(NO_READINGS, {}, 0);
   const bare = modelOf({}, [makeLevel({ window: { ...makeWindow(), gauges: none } })]);

@@ -10,15 +10,18 @@ import { metricValue } from "../../src/measure/metrics/read-metric.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import { hold } from "../../src/scenario/loads/levels.ts";
 import { trace } from "../../src/scenario/loads/schedules.ts";
+import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makeFolder } from "../e2e/command.ts";
 import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
+import { writeReports } from "../report/html/make-report.ts";
 import { LIMIT } from "../time-limit.ts";
 
-/** A trace in Mooncake's format, and what a server receives of it. */
+/** What a server receives: a trace in Mooncake's format, and images and sounds. */
 
 const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 /** Tokens of a block. */
@@ -101,3 +104,54 @@ test(
     });
   },
 );
+
+const IMAGE = { count: 2, width: 24, height: 16, format: "png" } as const;
+const SOUND = { count: 1, length: "500 ms", sampleRatesHz: [16_000], depthsBits: [16] } as const;
+
+test("the server receives the images and sounds asked for, in as many bytes as the records say", LIMIT, async () => {
+  const received: { readonly bytes: number; readonly parts: readonly Readonly<Record<string, unknown>>[] }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      received.push({ bytes: body.length, parts: JSON.parse(body.toString()).messages[0].content });
+      response.end('{"choices":[{"message":{"content":" the"}}]}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const target = openai(`127.0.0.1:${(server.address() as AddressInfo).port}`, {
+    ...{ model: "m", tokenizer: TINY, endpoint: "multimodal" },
+  });
+  const inputs = prompts({ isl: 9, osl: 1, count: 3, images: IMAGE, audio: SOUND });
+  const written = await writeReports({ name: "media", target, inputs, load: hold(1, { requests: 6 }) });
+  try {
+    const lines = written.read("records").trimEnd().split("\n");
+    const sizes = lines.map((line) => JSON.parse(line).metrics.request_content_size.value);
+    assert.deepEqual(
+      sizes,
+      received.map(({ bytes }) => bytes),
+    );
+    assert.equal(received.length, 6);
+    for (const { parts } of received) {
+      const ofType = (type: string) => parts.filter((part) => part["type"] === type);
+      const images = ofType("image_url").map((part) => (part["image_url"] as { url: string }).url);
+      assert.equal(images.length, IMAGE.count);
+      for (const url of images) {
+        const bytes = Buffer.from(url.split(",")[1] ?? "", "base64");
+        assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [IMAGE.width, IMAGE.height]);
+      }
+      const [sound, ...others] = ofType("input_audio").map((part) => part["input_audio"] as Record<string, string>);
+      assert.deepEqual([others.length, sound?.["format"]], [0, "wav"]);
+      // 44 bytes of head, and two for each of 8,000 samples.
+      assert.equal(Buffer.from(sound?.["data"] ?? "", "base64").length, 44 + 2 * 8000);
+      assert.equal(ofType("text").length, 1);
+    }
+    const [level] = written.runs[0]?.levels ?? [];
+    assert.deepEqual([...new Set(valuesOf(level?.window.tokens?.metrics.inputTokens))], [9]);
+  } finally {
+    written.remove();
+    server.closeAllConnections();
+    server.close();
+  }
+});
