@@ -1,17 +1,21 @@
-import { type Problem, problem, UserError } from "../plan/problem.ts";
+import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
+import { formatCount } from "../plan/units.ts";
 import type { RequestContent } from "../service/content.ts";
 import type { ModelInfo, Service } from "../service/service.ts";
 import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
-import type { DataStep, Dataset } from "./dataset.ts";
+import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
+import { MAX_INPUT_BYTES } from "./random-data.ts";
 
 const MAX_PROBLEMS = 20;
+const LEAST_ITEM_BYTES = 16;
 
 /** The properties of a service that batches depend on. */
 export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
 
-/** Checks every batch that the data is divided into. @throws UserError with file, entry and tensor */
+/** Checks every batch that the data is divided into. @throws UserError with file, entry and tensor, or for batches that no request can carry */
 export function checkBatches(dataset: Dataset, service: BatchedService): void {
   const { model, batchSize, isSequence } = service;
+  if (model.maxBatchSize > 0) checkBatchBytes(dataset, batchSize);
   if (model.maxBatchSize === 0 || batchSize === 1 || !dataset.isFromJson) return;
   const problems: Problem[] = [];
   for (const steps of isSequence ? dataset.streams : dataset.streams.slice(0, 1)) {
@@ -23,6 +27,18 @@ export function checkBatches(dataset: Dataset, service: BatchedService): void {
     }
   }
   if (problems.length > 0) throw new UserError(problems);
+}
+
+/** Takes the first step for all, because stored ones are read each time. @throws UserError */
+function checkBatchBytes({ streams }: Dataset, batchSize: number): void {
+  const inputs = streams[0]?.[0]?.inputs ?? NO_TENSORS;
+  let stepBytes = 0;
+  for (const name of inputs.keys()) stepBytes += inputs.get(name)?.bytes.length ?? 0;
+  // An item takes memory even if it is empty.
+  const bytes = batchSize * Math.max(LEAST_ITEM_BYTES, stepBytes);
+  if (bytes <= MAX_INPUT_BYTES) return;
+  const message = `a batch of ${formatCount(batchSize)} takes ${formatCount(bytes)} bytes, more than the ${formatCount(MAX_INPUT_BYTES)} that a request can carry`;
+  throw userError("invalid-value", { setting: "target.batchSize" }, message, "Give a smaller batch.");
 }
 
 /** Returns the `count` steps of a batch that starts at `firstStep`, wrapping around at the end. */

@@ -29,7 +29,7 @@ const INITIAL_STATE: readonly number[] = [
 const DEGREE = INITIAL_STATE.length;
 
 /** Protobuf messages must be smaller than 2 GiB, and larger HTTP bodies make no sense. */
-const MAX_INPUT_BYTES = 2 ** 31 - 1;
+export const MAX_INPUT_BYTES = 2 ** 31 - 1;
 
 const encoder = new TextEncoder();
 

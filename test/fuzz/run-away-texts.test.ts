@@ -18,14 +18,14 @@ const LONG = "x".repeat(10 * MIB);
 
 let folder = "";
 let kserve: AnsweringKserve<string>;
-/** `/big-error` answers with a status of 500 and a long text, `/chat…` with a stream of one token of 50 MB, all else with `{}`. */
+/** `/big-error` answers with a status of 500 and a long text, `/chat…` with a stream of one token of 20 MB, all else with `{}`. */
 const server = createServer((request, response) => {
   request.resume().on("end", () => answer(request.url ?? "", response));
 });
 function answer(path: string, response: ServerResponse): void {
   if (path.includes("big-error")) response.writeHead(500).end(JSON.stringify({ error: LONG }));
   else if (path.includes("chat/completions")) {
-    const chunk = JSON.stringify({ choices: [{ delta: { content: LONG.repeat(5) }, finish_reason: LONG }] });
+    const chunk = JSON.stringify({ choices: [{ delta: { content: LONG.repeat(2) }, finish_reason: LONG }] });
     response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`data: ${chunk}\n\ndata: [DONE]\n\n`);
   } else response.end("{}");
 }
@@ -136,7 +136,7 @@ describe("long texts elsewhere", () => {
       assert.match((await run(line)).err, said);
     });
 
-  test("a token of 50 MB is shown once, and cut", LIMIT, async () => {
+  test("a token of 20 MB is shown once, and cut", LIMIT, async () => {
     const { out } = await run("chat URL hello --model m", 1500);
     assert.match(out, /TTFT/);
     assert.match(out, /xxx…"/);

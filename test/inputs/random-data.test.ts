@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { checkBatches } from "../../src/inputs/batches.ts";
 import { generateDataset, glibcRandomBytes } from "../../src/inputs/random-data.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
@@ -103,4 +104,15 @@ test("inputs whose size varies and shape tensors are refused, all at once", () =
       return true;
     },
   );
+});
+
+test("a batch that no request can carry is refused before it is made", () => {
+  const model = { ...makeModel([spec("IN", "INT32", [1024])]), maxBatchSize: 8 };
+  const dataset = generateDataset(model, { isZero: true, stringLength: 1, stringData: "" });
+  // Each item has 4 KiB: 524,287 of them are less than 2 GiB.
+  checkBatches(dataset, { model, batchSize: 524_287, isSequence: false });
+  assert.throws(() => checkBatches(dataset, { model, batchSize: 524_288, isSequence: false }), {
+    message: /a batch of 524,288 takes 2,147,483,648 bytes, more than the 2,147,483,647 that a request can carry/,
+  });
+  checkBatches(dataset, { model: { ...model, maxBatchSize: 0 }, batchSize: 524_288, isSequence: false });
 });

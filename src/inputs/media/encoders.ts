@@ -1,3 +1,5 @@
+import { userError } from "../../plan/problem.ts";
+import { formatCount } from "../../plan/units.ts";
 import type { IndexedImage } from "./png.ts";
 
 /** Audio to encode. */
@@ -73,4 +75,14 @@ async function openMp3(): Promise<MediaEncoders["encodeMp3"]> {
     const body = Uint8Array.from(encoder.encode(channels));
     return Buffer.concat([body, encoder.finalize()]);
   };
+}
+
+/** Maximum size of a generated image or clip before it is encoded: 64 MiB, an image of 8192 × 8192 pixels or 35 minutes of speech. */
+export const MOST_MEDIA_BYTES = 64 * 1024 * 1024;
+
+/** @throws UserError for an image or clip above {@link MOST_MEDIA_BYTES} @param what with its size @param bytes a byte a pixel, or its samples */
+export function refuseLargeMedia(what: string, bytes: number): void {
+  if (bytes <= MOST_MEDIA_BYTES) return;
+  const message = `${what} takes ${formatCount(bytes)} bytes, more than the maximum of ${formatCount(MOST_MEDIA_BYTES)}`;
+  throw userError("invalid-value", "inputs", message, "Give a smaller size.");
 }

@@ -3,7 +3,7 @@ import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { createRandomFor, drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../lengths.ts";
-import { type MediaEncoders, MP3_RATES_HZ, type SoundSamples } from "./encoders.ts";
+import { type MediaEncoders, MP3_RATES_HZ, refuseLargeMedia, type SoundSamples } from "./encoders.ts";
 
 /** How to generate audio. */
 export interface AudioSettings {
@@ -61,7 +61,7 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, f
   return problems;
 }
 
-/** Generates a clip of noise. The same random numbers give the same bytes. @throws UserError; see {@link checkAudio} */
+/** Generates a clip of noise. The same random numbers give the same bytes. @throws UserError for one that is too large; see also {@link checkAudio} */
 export function makeAudio(random: Random, settings: AudioSettings, encoders: MediaEncoders): AudioClip {
   const problems = checkAudio(settings);
   if (problems.length > 0) throw new UserError(problems);
@@ -69,6 +69,7 @@ export function makeAudio(random: Random, settings: AudioSettings, encoders: Med
   const rateHz = Math.trunc(sampleRatesHz[drawIndex(random, sampleRatesHz.length)] as number);
   const bits = depthsBits[drawIndex(random, depthsBits.length)] as number;
   const frameCount = Math.trunc(drawLength(random, settings.lengthS) * rateHz);
+  refuseLargeMedia(`a clip of ${Math.trunc(frameCount / rateHz)} s`, (frameCount * channelCount * bits) / 8);
   const wav = { rateHz, bits, channelCount, frameCount };
   const bytes = format === "wav" ? makeWav(random, wav) : encoders.encodeMp3(makeSound(random, wav));
   return { format, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64") };

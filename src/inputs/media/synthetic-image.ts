@@ -1,6 +1,6 @@
 import { drawIndex, drawNormal, type Random } from "../../runtime/random.ts";
 import type { Spread } from "../lengths.ts";
-import type { MediaEncoders } from "./encoders.ts";
+import { type MediaEncoders, refuseLargeMedia } from "./encoders.ts";
 import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
 
 /** File format of images. */
@@ -23,11 +23,12 @@ const SHADE_STEP = 4;
 /** Number of shades drawn per image and repeated. A prime, so that the repetition does not align with rows. */
 const NOISE_PX = 4099;
 
-/** Generates an image of coloured, slightly noisy tiles as `data:image/png;base64,…`. The same random numbers give the same bytes. */
+/** Generates an image of coloured, slightly noisy tiles as `data:image/png;base64,…`. The same random numbers give the same bytes. @throws UserError for one that is too large */
 export function makeImage(random: Random, settings: ImageSettings, encoders: MediaEncoders): string {
   const format = settings.format ?? (drawIndex(random, 2) === 0 ? "png" : "jpeg");
   const width = drawSize(random, settings.widthPx);
   const height = drawSize(random, settings.heightPx);
+  refuseLargeMedia(`an image of ${width} × ${height} pixels`, width * height);
   const palette = drawPalette(random);
   const image: IndexedImage = { width, height, palette, pixels: drawTiles(random, width, height) };
   const bytes = format === "png" ? encodePng(image) : encoders.encodeJpeg(image);

@@ -220,3 +220,17 @@ test("requests get as many images and sounds as asked for, and texts only where 
     ],
   );
 });
+
+test("images and clips that are far too large are refused before they are made", () => {
+  const sizes = { widthPx: exact(1_000_000), heightPx: exact(1_000_000), format: "png" } as const;
+  assert.throws(() => makeImage(createRandom(1), sizes, encoders), {
+    name: "UserError",
+    message: /an image of 1000000 × 1000000 pixels takes 1,000,000,000,000 bytes, more than the maximum of 67,108,864/,
+  });
+  const settings = { lengthS: exact(1e6), depthsBits: [16], sampleRatesHz: [16_000], channelCount: 1 };
+  for (const format of ["wav", "mp3"] as const)
+    assert.throws(() => makeAudio(createRandom(1), { ...settings, format }, encoders), {
+      name: "UserError",
+      message: /a clip of 1000000 s takes 32,000,000,000 bytes/,
+    });
+});
