@@ -1,3 +1,5 @@
+import { ramp, steps } from "../../scenario/loads/levels.ts";
+import { rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { type Call, call } from "../source/source.ts";
@@ -77,9 +79,9 @@ function toLoad(answers: Answers): Call {
   const isRate = load === "rate";
   const given = isRate ? rates : levels;
   const extent = extentOf(answers);
-  if (!given.includes(":")) return call(isRate ? "rateSteps" : "steps", numbersOf(given), extent);
+  if (!given.includes(":")) return call(isRate ? { rateSteps } : { steps }, numbersOf(given), extent);
   const [start = 1, end = start, step = 1] = numbersOf(given);
-  return call(isRate ? "rateRamp" : "ramp", start, end, { ...(step === 1 ? {} : { step }), ...extent });
+  return call(isRate ? { rateRamp } : { ramp }, start, end, { ...(step === 1 ? {} : { step }), ...extent });
 }
 
 function isFewRates([start = 0, end = start, step = 1]: readonly number[]): boolean {
