@@ -136,6 +136,21 @@ test("folders beside each other import in one direction only, type imports inclu
   assert.equal(siblingFolders("run/b.ts", "run/send/a.ts"), undefined);
 });
 
+test("what no other file names is not exported", () => {
+  const files = ["src", "test", "compile"].flatMap((folder) => filesBelow(join(ROOT, folder)));
+  const namedIn = new Map<string, number>();
+  for (const path of files.filter((file) => /\.m?ts$/.test(file)))
+    for (const name of new Set(readFileSync(path, "utf8").match(/\b[A-Za-z_]\w*/g)))
+      namedIn.set(name, (namedIn.get(name) ?? 0) + 1);
+  const exports = /^export (?:async )?(?:function\*?|const|(?:abstract )?class) (\w+)/gm;
+  const unused = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(exports)]
+      .filter(([, name]) => !ENTRIES.includes(path) && namedIn.get(name as string) === 1)
+      .map(([, name]) => `${path}: ${name}`),
+  );
+  assert.deepEqual(unused, []);
+});
+
 test("no files import each other in a circle, type imports included", () => {
   const resolved = sources.map(
     ({ path, imports }) =>

@@ -13,6 +13,7 @@ import { DEFAULT_TLS } from "../src/plan/tls.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
 import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
 import { LIMIT } from "./time-limit.ts";
+import { TINY } from "./tokenize/tiny.ts";
 import { typeCheck } from "./type-check.ts";
 
 /**
@@ -21,7 +22,6 @@ import { typeCheck } from "./type-check.ts";
  */
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 /** A line that is added to a table, after another one. */
 interface Line {

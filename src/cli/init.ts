@@ -44,7 +44,7 @@ function toFlags({ id, value, help }: Question): Flag[] {
 export const COMMAND = commandOf(FLAGS, runInitCommand);
 
 /** Runs the command. Returns the exit code. */
-export async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async (parse) => {
     const flags = parse(FLAGS, args, 0);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
@@ -80,7 +80,7 @@ function readFlags(flags: FlagValues): Answers {
 
 async function conclude(answers: Answers, io: CommandIo): Promise<number> {
   const files = filesOf(answers);
-  for (const { path, text } of files) writeNewScenario(path, text, "--save");
+  for (const { path, text } of files) writeNewScenario(path, text);
   for (const { path, text } of files) io.out(`\nwrote ${path}:\n\n${text}`);
   const commandLine = describeCommandLine(answers);
   if (commandLine !== "") io.out(`\n${commandLine}`);

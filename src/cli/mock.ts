@@ -104,7 +104,7 @@ export const FLAGS: readonly Flag[] = commandFlags("mock", [
 export const COMMAND = commandOf(FLAGS, runMockCommand);
 
 /** Serves until Ctrl-C. Returns the exit code. */
-export async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inMock);
   return explainErrors(command, io, async (parse) => {
     const flags = parse(FLAGS, args, 0);
@@ -136,27 +136,27 @@ async function createServices(flags: FlagValues, plan: MockPlan): Promise<MockHa
 function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort: number; grpcPort: number } {
   const problems: Problem[] = [...flags.problems];
   const latency = readLatency(flags, "latency", problems) ?? DEFAULT_MOCK.latency;
-  const number = (name: string, max: number, isWhole: boolean, min = 0): number =>
-    readNumber(flags, name, { min, max, isWhole }, problems, flags.value(name)) ?? min;
+  const number = (name: string, max: number, min = 0): number =>
+    readNumber(flags, name, { min, max, isWhole: true }, problems, flags.value(name)) ?? min;
   const ratio = (name: string): number => (readPercent(flags, name, problems, flags.value(name)) ?? 0) / 100;
   const read = {
     plan: {
       latency,
       errorRatio: ratio("error-rate"),
-      responseBytes: number("response-bytes", MAX_MOCK_RESPONSE_BYTES, true),
+      responseBytes: number("response-bytes", MAX_MOCK_RESPONSE_BYTES),
       llm: {
         firstToken: readLatency(flags, "ttft", problems) ?? latency,
         tokenGapMs: readGap(flags, problems),
-        osl: number("osl", MAX_MOCK_TOKENS, true, 1),
-        tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, true, 1),
-        reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS, true),
+        osl: number("osl", MAX_MOCK_TOKENS, 1),
+        tokensPerEvent: number("tokens-per-event", MAX_MOCK_TOKENS, 1),
+        reasoningTokens: number("reasoning-tokens", MAX_MOCK_TOKENS),
         cutRatio: ratio("cut-rate"),
         ...readTokenizer(flags),
       },
     },
     host: flags.value("host"),
-    httpPort: number("http-port", MAX_PORT, true),
-    grpcPort: number("grpc-port", MAX_PORT, true),
+    httpPort: number("http-port", MAX_PORT),
+    grpcPort: number("grpc-port", MAX_PORT),
   };
   if (problems.length > 0) throw new UserError(problems);
   return read;

@@ -24,7 +24,7 @@ const OPTIONS = sharedOptions("report");
 export const COMMAND = commandOf(FLAGS, runReportCommand, { name: "REPORT", takes: "file" });
 
 /** Runs the command. Returns the exit code. */
-export function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+function runReportCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async (parse) => {
     const [given = ""] = parse(FLAGS, nameFiles(args, "report"), 1).positionals;
     const flags = parse(FLAGS, nameFiles(args, given), 1);

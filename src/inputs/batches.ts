@@ -42,7 +42,7 @@ function checkBatchBytes({ streams }: Dataset, batchSize: number): void {
 }
 
 /** Returns the `count` steps of a batch that starts at `firstStep`, wrapping around at the end. */
-export function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
+function batchItems(steps: readonly DataStep[], firstStep: number, count: number): DataStep[] {
   const items: DataStep[] = [];
   for (let i = 0; i < count; i++) {
     const step = steps[(firstStep + i) % steps.length];
@@ -52,7 +52,7 @@ export function batchItems(steps: readonly DataStep[], firstStep: number, count:
 }
 
 /** Returns why steps cannot be the items of one batch: a tensor is missing in some, or shapes differ. Undefined when they can. */
-export function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): Problem | undefined {
+function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): Problem | undefined {
   const [first] = items;
   for (const spec of model.inputs) {
     const problem = first === undefined ? missing(spec, "") : findInputProblem(spec, first, items);
@@ -188,7 +188,7 @@ export function assembleExpected(
 }
 
 /** Joins the items' data for one input; undefined when no item has any. */
-export function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
+function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
   const parts: Uint8Array[] = [];
   let itemShape = spec.shape;
   for (const item of items) {

@@ -33,7 +33,7 @@ interface NamedFile {
  * @param patterns paths, and names with `*` and `?`
  * @throws UserError with each file that cannot be read, and each pattern that matches none
  */
-export async function readFiles(patterns: readonly string[], maxHeldBytes = MAX_HELD_BYTES): Promise<Dataset> {
+export async function readFiles(patterns: readonly string[], maxHeldBytes?: number): Promise<Dataset> {
   const problems: Problem[] = [];
   const files: NamedFile[] = [];
   for (const pattern of patterns) {
@@ -52,16 +52,11 @@ export async function readFiles(patterns: readonly string[], maxHeldBytes = MAX_
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @throws UserError with everything that is wrong in the JSON, and each file that cannot be read
  */
-export async function readFileLists(
-  lists: readonly string[],
-  key: string,
-  isTimed: boolean,
-  maxHeldBytes = MAX_HELD_BYTES,
-): Promise<Dataset> {
+export async function readFileLists(lists: readonly string[], key: string, isTimed: boolean): Promise<Dataset> {
   const { streams } = await readJsonFiles(lists, modelWith(key), isTimed);
   const problems: Problem[] = [];
   const files = streams.map((steps) => steps.flatMap((step) => readEntry(step, key, problems)));
-  return toDataset(files, problems, maxHeldBytes);
+  return toDataset(files, problems);
 }
 
 /** A model whose only input is a text: the path. */
@@ -81,7 +76,7 @@ function readEntry({ inputs, place = "", timestampMs }: DataStep, key: string, p
 async function toDataset(
   streams: readonly (readonly NamedFile[])[],
   problems: Problem[],
-  maxHeldBytes: number,
+  maxHeldBytes = MAX_HELD_BYTES,
 ): Promise<Dataset> {
   const sizes = new Map<string, number>();
   for (const file of streams.flat()) {

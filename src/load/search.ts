@@ -22,7 +22,7 @@ export interface LevelLadder extends Ladder {
 }
 
 /** Bisection ends at this ratio of the range's lower end, for concurrencies at 1. Measurements vary by more than that. */
-export const CLOSE_ENOUGH_RATIO = 0.02;
+const CLOSE_ENOUGH_RATIO = 0.02;
 
 /** Source of the loads to try. */
 export type SearchedLoads =

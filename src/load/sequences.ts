@@ -2,7 +2,7 @@ import type { SequencesPlan } from "../plan/sequences.ts";
 import { countOf, numberOf, type Share, WHOLE } from "./share.ts";
 
 /** Number of requests in a sequence when neither the plan nor the data gives one. */
-export const DEFAULT_SEQUENCE_LENGTH = 20;
+const DEFAULT_SEQUENCE_LENGTH = 20;
 
 /** Lengths and ids of sequences. */
 export interface SequenceOptions {

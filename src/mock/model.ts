@@ -6,7 +6,7 @@ import { EMBEDDED_MODEL } from "../service/embedded/target.ts";
 import { createLatency } from "./latency.ts";
 import { waitUntil } from "./wait.ts";
 
-export const MAX_BATCH_SIZE = 8;
+const MAX_BATCH_SIZE = 8;
 const ELEMENTS = 16;
 const ITEM_BYTES = ELEMENTS * 4;
 const VERSION = "1";

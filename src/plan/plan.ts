@@ -144,7 +144,7 @@ export function measurementModeSchema() {
 }
 
 /** Schema of the measurement. */
-export function measurementSchema() {
+function measurementSchema() {
   const positive = aboveZeroSchema();
   const natural = v.pipe(v.number(), atLeast(0));
   return v.object({
@@ -235,7 +235,7 @@ export function addressSchema() {
 }
 
 /** Schema of the client. */
-export function clientSchema() {
+function clientSchema() {
   const count = wholeSchema(1);
   const positive = aboveZeroSchema();
   return v.object({
@@ -325,7 +325,7 @@ export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 export interface OutputFilesPlan {}
 
 /** Schema of the outputs. */
-export function outputsSchema() {
+function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = pathSchema();
   return v.object({

@@ -51,7 +51,7 @@ export function urlsOf(target: TargetPlan): readonly string[] {
 }
 
 /** Returns the unit of a target's throughput in reports. */
-export function throughputUnitOf(target: TargetPlan): string {
+function throughputUnitOf(target: TargetPlan): string {
   return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
 }
 

@@ -43,11 +43,11 @@ export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 
 /** Requests of a scenario are short, and a level may be short too. */
 export const SERVER_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
 /** The embedded target's users wait for its start anyway. */
-export const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
+const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
 /** For modes whose users compare the time to the first request. */
 export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
 /** For tests that judge no time: every step, and none of them is JIT-compiled. */
-export const COLD_BOUNDS: RehearsalBounds = { requestCount: 4, durationMs: 5, concurrency: 2 };
+const COLD_BOUNDS: RehearsalBounds = { requestCount: 4, durationMs: 5, concurrency: 2 };
 
 /** What is rehearsed: a target that is measured alone, or a member of a mix. */
 export interface Rehearsed {

@@ -22,11 +22,9 @@ const BOUNDARY_DIGITS = 16;
 
 const encoder = new TextEncoder();
 
-/**
- * Encodes a form. The same parts give the same bytes.
- * @param boundary must not occur in the parts. Default: the first of a fixed series that does not
- */
-export function encodeForm(parts: readonly FormPart[], boundary = chooseBoundary(parts)): FormBody {
+/** Encodes a form. The same parts give the same bytes. */
+export function encodeForm(parts: readonly FormPart[]): FormBody {
+  const boundary = chooseBoundary(parts);
   const pieces: Uint8Array[] = [];
   for (const part of parts) pieces.push(encoder.encode(formatHead(part, boundary)), part.bytes, LINE_END);
   pieces.push(encoder.encode(`--${boundary}--\r\n`));
@@ -35,7 +33,7 @@ export function encodeForm(parts: readonly FormPart[], boundary = chooseBoundary
 
 const LINE_END = encoder.encode("\r\n");
 
-/** Returns a boundary that occurs in none of the parts. */
+/** Returns the first boundary of a fixed series that occurs in none of the parts. */
 export function chooseBoundary(parts: readonly FormPart[]): string {
   const bodies = parts.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   for (let number = 1; ; number++) {

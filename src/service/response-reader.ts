@@ -53,10 +53,10 @@ export function namesOf(values: readonly ExtractedValue[]): ExtractedName[] {
   return values.map(({ value: _, ...named }) => named);
 }
 
-/** Returns what is wrong with the expressions, all at once. @param path the setting that has them */
-export function checkResponseRules(rules: ResponseRulesPlan, path = "target"): Problem[] {
+/** Returns what is wrong with the expressions of a target, all at once. */
+export function checkResponseRules(rules: ResponseRulesPlan): Problem[] {
   const problems: Problem[] = [];
-  for (const [place, text] of placesOf(rules, path)) {
+  for (const [place, text] of placesOf(rules)) {
     try {
       parseResponseQuery(text, place);
     } catch (error) {
@@ -73,11 +73,11 @@ export function explainExpression(text: string): string | undefined {
   return found && word(found.message);
 }
 
-function placesOf({ successWhere, extract }: ResponseRulesPlan, path: string): [place: string, text: string][] {
+function placesOf({ successWhere, extract }: ResponseRulesPlan): [place: string, text: string][] {
   const places = listExtracted(extract).flatMap(({ name, value }): [string, string][] =>
-    typeof value === "string" ? [[`${path}.extract.${name}`, value]] : [],
+    typeof value === "string" ? [[`target.extract.${name}`, value]] : [],
   );
-  return successWhere === undefined ? places : [[`${path}.success.where`, successWhere], ...places];
+  return successWhere === undefined ? places : [["target.success.where", successWhere], ...places];
 }
 
 /** A response as its expressions and functions read it. */

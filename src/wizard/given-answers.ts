@@ -11,7 +11,7 @@ import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 /** Answers from options: what follows from them, and what does not go together. */
 
 /** Questions that some targets do not have. */
-export const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "isl", "osl", "shapes", "files"] as const;
+const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "isl", "osl", "shapes", "files"] as const;
 
 /** Returns a problem for each option that the given target does not need. */
 export function findUnneededForTarget(given: Answers): Problem[] {
@@ -103,17 +103,17 @@ export function lacksTargetAnswer(answers: Answers, around: Surroundings): boole
 }
 
 /** Whether a question belongs to a goal. */
-export function isOfGoals(id: QuestionId): boolean {
+function isOfGoals(id: QuestionId): boolean {
   return goalsAsking(id).length > 0;
 }
 
 /** Returns the names of the goals that ask a question. */
-export function goalsAsking(id: QuestionId): string[] {
+function goalsAsking(id: QuestionId): string[] {
   return Object.entries(GOALS).flatMap(([name, { asks }]) => (id in asks ? [name] : []));
 }
 
 /** Returns the names of the targets that need an answer. */
-export function targetsAsking(id: QuestionId): string[] {
+function targetsAsking(id: QuestionId): string[] {
   return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
 }
 

@@ -1,6 +1,15 @@
 import { type ServerTargetPlan, usualUrlOf } from "../registry/service-kinds.ts";
+import { input } from "../scenario/inputs.ts";
+import { embedded } from "../scenario/targets/embedded.ts";
+import { grpc } from "../scenario/targets/grpc.ts";
+import { http } from "../scenario/targets/http.ts";
+import { openai } from "../scenario/targets/llm.ts";
 import { targetBuilderOf } from "../scenario/targets/table.ts";
 import type { AnyTarget } from "../scenario/targets/target-builder.ts";
+import { tfserving } from "../scenario/targets/tfserving.ts";
+import { torchserve } from "../scenario/targets/torchserve.ts";
+import { triton } from "../scenario/targets/triton.ts";
+import { tritonInProcess } from "../scenario/targets/triton-in-process.ts";
 import { type ListedModel, modelNamed } from "../service/service.ts";
 import { modelsIn } from "../service/triton-c-api/find-library.ts";
 import { DEFAULT_TRITON_DIRECTORY } from "../service/triton-c-api/target.ts";
@@ -47,7 +56,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "no other process needed",
     name: "embedded target",
     asks: ["protocol"],
-    toTarget: ({ protocol }) => call("embedded", protocolOf(protocol)),
+    toTarget: ({ protocol }) => call({ embedded }, protocolOf(protocol)),
     recorded: "json",
     commandLine: "perf_analyzer",
   },
@@ -57,7 +66,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "Triton server",
     asks: ["protocol", "url", "model", "shapes"],
     toTarget: ({ url = "", model = "", protocol, shapes }) =>
-      call("triton", url, { ...protocolOf(protocol), model, ...shapesOf(shapes) }),
+      call({ triton }, url, { ...protocolOf(protocol), model, ...shapesOf(shapes) }),
     recorded: "json",
     commandLine: "perf_analyzer",
     lists: "all",
@@ -67,7 +76,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "over gRPC",
     name: "TensorFlow Serving server",
     asks: ["url", "model", "shapes"],
-    toTarget: ({ url = "", model = "", shapes }) => call("tfserving", url, { model, ...shapesOf(shapes) }),
+    toTarget: ({ url = "", model = "", shapes }) => call({ tfserving }, url, { model, ...shapesOf(shapes) }),
     lists: "named",
     recorded: "json",
     commandLine: "perf_analyzer",
@@ -78,11 +87,14 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "target in process",
     asks: ["directory", "model-repository", "model"],
     toTarget: ({ directory = DEFAULT_TRITON_DIRECTORY, "model-repository": modelRepository = "", model = "" }) =>
-      call("tritonInProcess", {
-        ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }),
-        modelRepository,
-        model,
-      }),
+      call(
+        { tritonInProcess },
+        {
+          ...(directory === DEFAULT_TRITON_DIRECTORY ? {} : { directory }),
+          modelRepository,
+          model,
+        },
+      ),
     recorded: "json",
     commandLine: "perf_analyzer",
     listModels: ({ "model-repository": folder = "" }) =>
@@ -94,14 +106,14 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     name: "language model",
     asks: ["url", "model", "tokenizer", "isl", "osl"],
     toTarget: ({ url = "", model = "", tokenizer = model, save = "" }) =>
-      call("openai", url, {
+      call({ openai }, url, {
         model,
         streaming: true,
         ...(tokenizer === model
           ? {}
           : { tokenizer: tokenizer.startsWith(".") ? pathFrom(save, tokenizer) : tokenizer }),
       }),
-    toInputs: ({ isl, osl }) => call("input.prompts", { isl: Number(isl), osl: Number(osl) }),
+    toInputs: ({ isl, osl }) => call({ "input.prompts": input.prompts }, { isl: Number(isl), osl: Number(osl) }),
     recorded: "payloads",
     isStreaming: true,
     commandLine: "genai-perf",
@@ -112,8 +124,8 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "each request is a file",
     name: "TorchServe server",
     asks: ["url", "model", "files"],
-    toTarget: ({ url = "", model = "" }) => call("torchserve", url, { model }),
-    toInputs: ({ files: pattern = "", save = "" }) => call("input.files", pathFrom(save, pattern)),
+    toTarget: ({ url = "", model = "" }) => call({ torchserve }, url, { model }),
+    toInputs: ({ files: pattern = "", save = "" }) => call({ "input.files": input.files }, pathFrom(save, pattern)),
     commandLine: "perf_analyzer",
     lists: "all",
   },
@@ -122,7 +134,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "by its URL and path, such as a REST API of its own",
     name: "HTTP server",
     asks: ["url", "path"],
-    toTarget: ({ url = "", path = "/" }) => call("http", url, path === "/" ? {} : { path }),
+    toTarget: ({ url = "", path = "/" }) => call({ http }, url, path === "/" ? {} : { path }),
     recorded: "payloads",
     commandLine: "http",
   },
@@ -131,7 +143,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
     hint: "of any service; methods are found by the server's reflection",
     name: "gRPC service",
     asks: ["url", "model"],
-    toTarget: ({ url = "", model = "" }) => call("grpc", url, { method: model, message: {} }),
+    toTarget: ({ url = "", model = "" }) => call({ grpc }, url, { method: model, message: {} }),
     commandLine: "perf_analyzer",
     lists: "all",
   },

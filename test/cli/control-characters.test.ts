@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { describeDefect } from "../../src/cli/guarded-io.ts";
 import { registerSecret } from "../../src/plan/secrets.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What servers, models, files and scenarios say does not steer the terminal. */
 
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 /** Clears the screen, sets the title, colours, moves to the line's start, C1, and turns the text around. */
 const EVIL = "\u001b[2J\u001b]0;owned\u0007\u001b[31m\r\u009b1A\u202eevil\u0085";
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;

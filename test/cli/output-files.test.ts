@@ -17,16 +17,15 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { startMock } from "../../src/mock/server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { inFolder } from "./rampart-process.ts";
 import { runInFolder } from "./run-in-folder.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** What the commands of all front doors do to files that are there already. */
 
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 const mock = await startMock(
   { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
   { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },

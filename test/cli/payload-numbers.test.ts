@@ -4,14 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 /** Numbers of payloads, and the order of their keys, reach the server as they were written, in every mode. */
 
-const TOKENIZER = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 const NUMBERS =
   '"seed":9007199254740993,"max":18446744073709551615,"temperature":1.0,"big":1e400,"bias":{"50256":-100,"10":1.50}';
 
@@ -38,7 +37,7 @@ async function bodiesOf(args: (address: string, folder: string) => readonly stri
 }
 
 const genai = (address: string, folder: string, ...more: readonly string[]): string[] => [
-  ...["genai-perf", "profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TOKENIZER, "--url", address],
+  ...["genai-perf", "profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--url", address],
   ...["--artifact-dir", join(folder, "artifacts"), "--request-count", "2", "--isl", "3", ...more],
 ];
 
@@ -91,7 +90,7 @@ describe("numbers of payloads are sent as written", () => {
       const extra = "{seed: 9007199254740993, temperature: 1.0, bias: {50256: -100, 10: 1.50}}";
       const input = `input:\n  extra: ${extra}\n  num_dataset_entries: 1\n`;
       writeFileSync(file, `model_name: tiny\nendpoint:\n  type: chat\n  url: ${address}\n${input}`);
-      const flags = ["--tokenizer", TOKENIZER, "--artifact-dir", join(folder, "artifacts"), "--request-count", "2"];
+      const flags = ["--tokenizer", TINY, "--artifact-dir", join(folder, "artifacts"), "--request-count", "2"];
       return ["genai-perf", "config", "-f", file, "--override-config", ...flags];
     });
     const [body = ""] = bodies;

@@ -6,11 +6,10 @@ import { startMock } from "../../src/mock/server.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { readCsv } from "../report/read-csv.ts";
-import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
+import { TINY } from "../tokenize/tiny.ts";
+import { inFolder, runRampart } from "./rampart-process.ts";
 
 /** Where reports go, and what they look like there. */
-
-const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 const SCENARIO = `import { defineScenario, embedded, errorRate, hold, throughput } from "rampart";
 export default defineScenario({

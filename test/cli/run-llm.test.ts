@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of generative models, as a process of its own. */
 
 const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
-const TINY = join(ROOT, "test/tokenize/fixtures/tiny");
 
 interface Report {
   readonly levels: readonly {

@@ -5,16 +5,15 @@ import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { runCommandLine } from "../../src/cli/commands.ts";
 import { startMock } from "../../src/mock/server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** No mode writes a secret anywhere, whoever says it again. */
 
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 /** Each begins with what is searched for: half a secret is one too. */
 const KEY = 'sk-live-Zq7/+"Key"=9';
 const SAFE_KEY = "sk-live-Zq7aKey9";

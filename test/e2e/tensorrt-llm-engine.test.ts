@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { installTriton, readInstallation } from "../servers/triton-install.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { makeFolder, type Outcome, runRampart } from "./command.ts";
 
 /**
@@ -14,7 +15,6 @@ import { makeFolder, type Outcome, runRampart } from "./command.ts";
 const root = join(import.meta.dirname, "..", "..");
 const MODELS = fileURLToPath(new URL("../servers/engine-models", import.meta.url));
 const OTHER_MODELS = fileURLToPath(new URL("../servers/triton-models", import.meta.url));
-const TOKENIZER = join(root, "test/tokenize/fixtures/tiny");
 /** In that tokenizer's files: `<|eos|>`, `<|im_start|>` and `<|im_end|>`. */
 const IDS = { end: 1, messageStart: 2, messageEnd: 3 };
 
@@ -67,7 +67,7 @@ async function measure(
   after: readonly string[] = [],
   command = "profile",
 ): Promise<Outcome> {
-  const common = ["-m", "tensorrt_llm", "--endpoint-type", "tensorrtllm_engine", "--tokenizer", TOKENIZER];
+  const common = ["-m", "tensorrt_llm", "--endpoint-type", "tensorrtllm_engine", "--tokenizer", TINY];
   const places = ["--triton-server-directory", directory, "--model-repository", MODELS];
   const args = [...common, "--artifact-dir", join(folder, "artifacts"), ...before, "--", ...places, ...after];
   return runRampart(["genai-perf", command, ...args], { env: { ...env, ENGINE_LOG: join(folder, "log") } });

@@ -6,18 +6,11 @@ import { after, before, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { CONFIG, INFERRED, MODEL } from "./sequence-model.ts";
 
 /** The files of single requests of several workers hold exactly the requests that those of one worker hold. */
-
-const TOKENIZER = join(import.meta.dirname, "..", "tokenize", "fixtures", "tiny");
-const MODEL = {
-  ...{ name: "m", versions: ["1"], platform: "x" },
-  inputs: [{ name: "IN", datatype: "INT32", shape: [4] }],
-  outputs: [{ name: "OUT", datatype: "INT32", shape: [1] }],
-};
-const CONFIG = { name: "m", max_batch_size: 0, sequence_batching: {} };
-const INFERRED = { model_name: "m", outputs: [{ name: "OUT", datatype: "INT32", shape: [1], data: [1] }] };
 
 let folder: string;
 let server: AnsweringServer;
@@ -171,7 +164,7 @@ const CASES: readonly Case[] = [
     name: "streams of tokens",
     args: () =>
       scenario(
-        `embeddedLlm({ endpoint: "chat", tokenizer: "${TOKENIZER}", streaming: true, timeToFirstToken: "2 ms" })`,
+        `embeddedLlm({ endpoint: "chat", tokenizer: "${TINY}", streaming: true, timeToFirstToken: "2 ms" })`,
         "load: rate(80, { requests: 40 }), inputs: input.prompts({ isl: 24, osl: 6, count: 12 }), seed: 3",
       ),
     count: 40,
@@ -181,7 +174,7 @@ const CASES: readonly Case[] = [
     name: "sessions",
     args: () =>
       scenario(
-        `embeddedLlm({ endpoint: "chat", tokenizer: "${TOKENIZER}" })`,
+        `embeddedLlm({ endpoint: "chat", tokenizer: "${TINY}" })`,
         "load: sessions(4), inputs: input.prompts({ isl: 24, osl: 6, sessions: { count: 9, turns: 3 } }), seed: 3",
       ),
     count: 27,
@@ -290,7 +283,7 @@ const seen = new Map<number, string>();
 let calls = 0;
 export default defineScenario({
   name: "hook",
-  target: embeddedLlm({ endpoint: "chat", tokenizer: ${JSON.stringify(TOKENIZER)} }),
+  target: embeddedLlm({ endpoint: "chat", tokenizer: ${JSON.stringify(TINY)} }),
   load: steps([1, 4], { requests: 30 }),
   inputs: input.prompts({ isl: 24, osl: 6 }),
   teardown: () => {
@@ -324,7 +317,7 @@ test(
   async () => {
     const input = join(folder, "hosts");
     const flags = [
-      ...["genai-perf", "profile", "-m", "x", "--endpoint-type", "chat", "--streaming", "--tokenizer", TOKENIZER],
+      ...["genai-perf", "profile", "-m", "x", "--endpoint-type", "chat", "--streaming", "--tokenizer", TINY],
       ...["--concurrency", "5", "--request-count", "60", "--artifact-dir", join(input, "one")],
     ];
     const { code, stdout, stderr } = await withMock((url) => runRampart([...flags, "-u", url, "--workers", "3"]));

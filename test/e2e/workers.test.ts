@@ -7,17 +7,12 @@ import { after, before, test } from "node:test";
 import { casesHere } from "../few-cases.ts";
 import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { makeFolder, runRampart, runWithReport } from "./command.ts";
+import { CONFIG, INFERRED, MODEL } from "./sequence-model.ts";
 
 /** The command with several workers, against a server that remembers what it got: the numbers are those of one worker. */
 
-const MODEL = {
-  ...{ name: "m", versions: ["1"], platform: "x" },
-  inputs: [{ name: "IN", datatype: "INT32", shape: [4] }],
-  outputs: [{ name: "OUT", datatype: "INT32", shape: [1] }],
-};
-const CONFIG = { name: "m", max_batch_size: 0, sequence_batching: {} };
-const INFERRED = { model_name: "m", outputs: [{ name: "OUT", datatype: "INT32", shape: [1], data: [1] }] };
 const CHAT = { choices: [{ index: 0, message: { role: "assistant", content: "yes" }, finish_reason: "stop" }] };
 /** How long a response takes. */
 const LATENCY_MS = 2;
@@ -75,8 +70,7 @@ function scenario(target: string, rest: string, names = ""): string[] {
   return ["run", file];
 }
 
-const chat = () =>
-  `openai("${address}", { model: "x", endpoint: "chat", tokenizer: "${join(import.meta.dirname, "..", "tokenize", "fixtures", "tiny")}" })`;
+const chat = () => `openai("${address}", { model: "x", endpoint: "chat", tokenizer: "${TINY}" })`;
 const plain = (path = "p") => `http("${server.url}/${path}", { body: { a: 1 } })`;
 const bodies = (): string[] =>
   loadOf()

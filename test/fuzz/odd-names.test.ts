@@ -6,12 +6,12 @@ import { after, before, describe, test } from "node:test";
 import { startMock } from "../../src/mock/server.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { type AnsweringKserve, goodAnswers, startHttp } from "./answering-kserve.ts";
 import { assertEndsWell, type Ended, runDoor } from "./command.ts";
 
 /** Names that every object of the language has: servers, files and command lines may use them as theirs. */
 
-const TINY = join(import.meta.dirname, "..", "tokenize", "fixtures", "tiny");
 const NAMES = ["constructor", "__proto__", "toString", "hasOwnProperty"];
 
 let folder = "";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import type { Tokenizer } from "../../src/tokenize/tokenizer.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 /** A byte-level BPE tokenizer of 2000 tokens, built for these tests. */
 export function loadTinyTokenizer(): Tokenizer {
-  const folder = new URL("../tokenize/fixtures/tiny/", import.meta.url);
-  const read = (name: string): object => JSON.parse(readFileSync(fileURLToPath(new URL(name, folder)), "utf8"));
+  const read = (name: string): object => JSON.parse(readFileSync(join(TINY, name), "utf8"));
   return wrap("tiny", new HuggingFaceTokenizer(read("tokenizer.json"), read("tokenizer_config.json")));
 }
 

@@ -1,7 +1,5 @@
-import { fileURLToPath } from "node:url";
 import type { PromptsPlan } from "../../src/plan/prompts.ts";
-
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+import { TINY } from "../tokenize/tiny.ts";
 
 /** Three synthetic prompts of 20 tokens with nothing else, but for what is changed. */
 export function makePromptsPlan(change: Partial<PromptsPlan> = {}): PromptsPlan {

@@ -11,8 +11,9 @@ import { prompts } from "../../src/scenario/prompts.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { checkAllReports } from "./check-all-reports.ts";
-import { TINY, type Written, writeReports } from "./html/make-report.ts";
+import { type Written, writeReports } from "./html/make-report.ts";
 
 /** All reports of one run, of loads that have everything at once: no two numbers contradict each other. */
 

@@ -42,6 +42,20 @@ export function makePrepared(plan: Plan, change: Partial<PreparedRun> = {}): Pre
   };
 }
 
+/** Of 12 requests 2 were a warm-up, of which one failed; of the rest 3 failed and 1 was cancelled. */
+export const WARMED_COUNTS: Partial<RunResult> = {
+  sentCount: 12,
+  completedCount: 7,
+  failedCount: 4,
+  cancelledCount: 1,
+  warmup: { sentCount: 2, failedCount: 1 },
+  failures: [
+    { kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
+    { kind: "http", count: 3, example: "boom", status: 500 },
+    { kind: "cancelled", count: 1, example: "given up", status: undefined },
+  ],
+};
+
 /** A run of the levels given. */
 export function makeResult(plan: Plan, levels: readonly LevelResult[], change: Partial<RunResult> = {}): RunResult {
   const completed = levels.reduce((sum, { window }) => sum + window.requestCount, 0);

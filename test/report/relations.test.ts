@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import type { Measurement } from "../../src/measure/measurement.ts";
 import { mergeInTime } from "../../src/measure/merge.ts";
@@ -34,6 +33,7 @@ import { fill } from "../measure/make-records.ts";
 import { measureGood } from "../measure/tokens/make-columns.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { checkRelations, type ReportedRun, singleOf } from "./check-relations.ts";
 import { makeLevel, makeResult, makeSink } from "./make-result.ts";
 
@@ -220,7 +220,6 @@ test("a row of perf_analyzer's CSV agrees with itself", async () => {
   });
 });
 
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 const STREAM = { streaming: true, timeToFirstToken: "10 ms", interTokenLatency: "2 ms" } as const;
 
 const RUNS: readonly (readonly [name: string, scenario: Partial<ScenarioDefinition>])[] = [

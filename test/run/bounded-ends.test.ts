@@ -395,19 +395,19 @@ describe("every client keeps to the request timeout", () => {
     ["grpc-js", "grpc", false],
     ["grpc-js", "grpc", true],
   ] as const;
-  const planOf = (kind: Plan["client"]["kind"], protocol: "http" | "grpc"): Plan => {
+  const planOf = ([kind, protocol, isStreaming]: (typeof clients)[number]): Plan => {
     const target = embedded({ latency: "10 min" });
     const plan = toPlan(defineScenario({ name: "x", target, load: hold(2, { requests: 4 }) }), "/");
     return {
       ...plan,
-      target: { ...plan.target, protocol } as Plan["target"],
+      target: { ...plan.target, protocol, isStreaming } as Plan["target"],
       client: { ...plan.client, requestTimeoutMs: 100, kind },
     };
   };
-  for (const [client, protocol, isStreaming] of clients) {
+  for (const each of clients) {
+    const [client, protocol, isStreaming] = each;
     test(`${client} over ${protocol}${isStreaming ? ", streaming" : ""}`, LIMIT, async () => {
-      const limited = planOf(client, protocol);
-      const result = await start({ ...limited, target: { ...limited.target, isStreaming } }).result;
+      const result = await start(planOf(each)).result;
       checkCounts(result);
       assert.deepEqual([result.error, result.completedCount, result.failedCount], [undefined, 0, 4]);
       assert.deepEqual(

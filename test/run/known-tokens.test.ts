@@ -15,8 +15,8 @@ import { hold } from "../../src/scenario/loads/levels.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
-import { TINY } from "../measure/tokens/added-responses.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 /** Tokens of servers that log what they send: their counts, and their times, which a busy machine makes later and never earlier. */
 

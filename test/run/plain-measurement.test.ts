@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { joinParallel, mergeInTime } from "../../src/measure/merge.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
@@ -12,8 +11,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { LIMIT } from "../time-limit.ts";
-
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+import { TINY } from "../tokenize/tiny.ts";
 
 test("what a run measures goes through a clone and through JSON and comes back equal", LIMIT, async () => {
   const target = mix([

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { RECORD_CANCELLED, RECORD_FAILED, RECORD_RESENT, RecordColumns } from "../../src/measure/records.ts";
 import { toFunctionPlan } from "../../src/plan/functions.ts";
 import type { FinishedRequest, OnRecord } from "../../src/result/finished-request.ts";
@@ -23,6 +22,7 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Failure } from "../../src/transport/failure.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 const RESULT = { error: undefined } as RunResult;
 
@@ -183,7 +183,7 @@ describe("onRecord of a run", () => {
 
   test("has phases, warm-ups and the times of tokens, as the report counts them", LIMIT, async () => {
     const records: FinishedRequest[] = [];
-    const tokenizer = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
+    const tokenizer = TINY;
     const { levels, phased } = await run(
       defineScenario({
         name: "x",

@@ -1,7 +1,7 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { word } from "../../src/plan/messages.ts";
@@ -14,6 +14,7 @@ import { runtimeName } from "../../src/runtime/runtime.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
 import { makePlan, type PlanChange } from "../plan/make-plan.ts";
 import { LIMIT } from "../time-limit.ts";
+import { startRawServer } from "../transport/raw-server.ts";
 import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
 
 /** Whole runs against servers that count, hold, refuse, drop and lie. */
@@ -311,20 +312,11 @@ async function withRawServer(
   onConnection: (socket: Socket) => void,
   use: (url: string) => Promise<void>,
 ): Promise<void> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    onConnection(socket);
-  });
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-  });
+  const server = await startRawServer(({ socket }) => onConnection(socket));
   try {
-    await use(`127.0.0.1:${port}`);
+    await use(`127.0.0.1:${server.port}`);
   } finally {
-    for (const socket of sockets) socket.destroy();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await server.stop();
   }
 }
 

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
 import { sketchOf } from "../../src/measure/tokens/token-measurement.ts";
 import type { TotalledTokens } from "../../src/measure/tokens/token-totals.ts";
@@ -29,10 +28,9 @@ import { toPlan } from "../../src/scenario/to-plan.ts";
 import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
 import { valuesOf } from "../measure/tokens/make-columns.ts";
 import { LIMIT } from "../time-limit.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 /** Runs of language models whose tokens are measured while they run. */
-
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 
 /** Responses of twenty tokens. */
 const LONG = prompts({ isl: 12, osl: 20, count: 4 });

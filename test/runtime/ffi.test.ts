@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { createCallback, openLibrary, readMemory, readText, toCString } from "../../src/runtime/ffi/ffi.ts";
+import { createCallback, openLibrary, toCString } from "../../src/runtime/ffi/ffi.ts";
 import { NativeError } from "../../src/runtime/ffi/native.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 
@@ -104,16 +104,15 @@ test("a variable's address is found, and memory is read there", async () => {
   });
   const address = library.addressOf("variable");
   assert.equal(library.functions.pointer_to_variable(), address);
-  assert.deepEqual(await readMemory(address, 5), new TextEncoder().encode("worth"));
-  assert.equal(await readText(address), "worth");
+  assert.deepEqual(library.readMemory(address, 5), new TextEncoder().encode("worth"));
   assert.equal(library.readText(address), "worth");
-  assert.equal((await readText(library.functions.long_text())).length, 10_000);
-  assert.equal((await readMemory(address, 0)).length, 0);
-  const copy = await readMemory(address, 5);
+  assert.equal(library.readText(library.functions.long_text()).length, 10_000);
+  assert.equal(library.readMemory(address, 0).length, 0);
+  const copy = library.readMemory(address, 5);
   library.functions.fill(address, 1n, 0x77);
-  assert.equal(await readText(address), "worth");
+  assert.equal(library.readText(address), "worth");
   library.functions.fill(address, 1n, 0x57);
-  assert.equal(await readText(address), "Worth");
+  assert.equal(library.readText(address), "Worth");
   assert.equal(copy[0], 0x77, "what was read is a copy");
 });
 

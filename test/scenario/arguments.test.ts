@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as api from "../../src/index.ts";
-import { type Problem, UserError } from "../../src/plan/problem.ts";
+import { problemsIn } from "../plan/refused.ts";
 
 /** What untyped callers hear about arguments that no schema sees. */
 
@@ -9,16 +9,6 @@ type Call = (...args: readonly unknown[]) => unknown;
 
 /** Takes any number of arguments: the files. */
 const VARIADIC: ReadonlySet<string> = new Set(["input.json"]);
-
-function problemsOf(call: () => unknown): readonly Problem[] {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof UserError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 /** The functions of the API by how they are written: `hold`, `input.json`. */
 const FUNCTIONS = Object.entries(api as Readonly<Record<string, object>>).flatMap(
@@ -34,7 +24,7 @@ const FUNCTIONS = Object.entries(api as Readonly<Record<string, object>>).flatMa
 for (const [name, builder] of FUNCTIONS)
   if (!VARIADIC.has(name))
     test(`${name} refuses more arguments than it takes`, () => {
-      const [found] = problemsOf(() => (builder as Call)(...Array.from({ length: 5 }, () => ({}))));
+      const [found] = problemsIn(() => (builder as Call)(...Array.from({ length: 5 }, () => ({}))));
       assert.match(String(found?.path), new RegExp(`^${name.replace(".", "\\.")}\\(.*\\)$`));
       assert.match(String(found?.message), /^takes (no arguments|1 argument|[23] arguments)$/);
     });

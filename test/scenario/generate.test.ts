@@ -11,6 +11,7 @@ import { pack, unpack } from "../../src/run/fleet/bus/pack.ts";
 import type { Scenario } from "../../src/scenario/define.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { ModelInfo } from "../../src/service/service.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rampart-generate-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +32,7 @@ async function stepsOf(fields: object) {
 }
 
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
-const llm = embeddedLlm({ streaming: true, tokenizer: join(import.meta.dirname, "../tokenize/fixtures/tiny") });
+const llm = embeddedLlm({ streaming: true, tokenizer: TINY });
 
 describe("generate", () => {
   test("makes tensors from a generator, bounded by the number of requests", async () => {

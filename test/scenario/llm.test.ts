@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { type Problem, UserError } from "../../src/plan/problem.ts";
+import type { Problem } from "../../src/plan/problem.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
@@ -15,6 +15,7 @@ import { embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../src/service/openai/endpoints.ts";
+import { problemsIn } from "../plan/refused.ts";
 
 /** Scenarios of generative models: their plans, and what untyped callers are told. */
 
@@ -30,15 +31,7 @@ function planOf(change: Record<string, unknown> = {}): Plan {
   return toPlan(untyped(defineScenario)({ ...least, ...change }) as Scenario, "/folder");
 }
 
-function problemsOf(change: Record<string, unknown>): readonly Problem[] {
-  try {
-    planOf(change);
-  } catch (error) {
-    if (error instanceof UserError) return error.problems;
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (change: Record<string, unknown>): readonly Problem[] => problemsIn(() => planOf(change));
 
 describe("the plan of a generative model", () => {
   test("makes prompts with the built-in tokenizer where the target has none, and says so", () => {

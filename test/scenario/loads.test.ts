@@ -4,7 +4,7 @@ import { safeParse } from "valibot";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import { word } from "../../src/plan/messages.ts";
 import type { MeasurementModePlan, Plan } from "../../src/plan/plan.ts";
-import { UserError } from "../../src/plan/problem.ts";
+import type { UserError } from "../../src/plan/problem.ts";
 import { loadModeOf } from "../../src/registry/load-modes.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
@@ -21,6 +21,7 @@ import { sessionRate, sessions } from "../../src/scenario/loads/sessions.ts";
 import { convertLoads, loadsSchema } from "../../src/scenario/loads/table.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { assertRefused } from "../plan/refused.ts";
 
 /** Loads that change with time, wait, or send a part: from the builder's options to the plan, and what is refused. */
 
@@ -273,18 +274,7 @@ const mistakes: readonly (readonly [name: string, load: AnyLoad, path: string, m
 describe("refused by its path:", () => {
   for (const [name, load, path, message] of mistakes) {
     test(name, () => {
-      assert.throws(
-        () => planOf(load),
-        (error) => {
-          assert.ok(error instanceof UserError);
-          assert.deepEqual(
-            error.problems.map((problem) => problem.path),
-            [path],
-          );
-          assert.match(word(error.problems[0]?.message ?? ""), message);
-          return true;
-        },
-      );
+      assertRefused(() => planOf(load), path, message);
     });
   }
 });

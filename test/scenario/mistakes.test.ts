@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { word } from "../../src/plan/messages.ts";
-import { type Problem, UserError } from "../../src/plan/problem.ts";
+import type { Problem } from "../../src/plan/problem.ts";
 import {
   errorRate,
   type MetricLimits,
@@ -24,6 +24,7 @@ import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
+import { problemsIn } from "../plan/refused.ts";
 
 /** What untyped callers are told: every problem at once, each by its path in the scenario. */
 
@@ -44,13 +45,7 @@ const [anyTriton, anyEmbedded] = [untyped(triton), untyped(embedded)];
 const [anyHold, anyRamp, anyRate, anySteps] = [untyped(hold), untyped(ramp), untyped(rate), untyped(steps)];
 
 function problemsOf(definition: unknown, overrides: PlanOverrides = {}): readonly Problem[] {
-  try {
-    toPlan(untyped(defineScenario)(definition) as Scenario, "/folder", overrides);
-  } catch (error) {
-    if (error instanceof UserError) return error.problems;
-    throw error;
-  }
-  return [];
+  return problemsIn(() => toPlan(untyped(defineScenario)(definition) as Scenario, "/folder", overrides));
 }
 
 /** A change of the least scenario, and the path and text of the one problem it has. */

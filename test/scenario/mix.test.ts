@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
-import { UserError } from "../../src/plan/problem.ts";
 import { withoutSecrets } from "../../src/plan/secrets.ts";
 import { memberPlansOf, membersOf } from "../../src/registry/mix.ts";
 import { errorRate, extracted, mean, p99 } from "../../src/scenario/assertions.ts";
@@ -18,6 +17,7 @@ import { openai } from "../../src/scenario/targets/llm.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
 import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
+import { refusalsIn } from "../plan/refused.ts";
 
 /** Scenarios of several targets, and tags: their plans, and what is wrong with them. */
 
@@ -36,13 +36,7 @@ function define(definition: object): Scenario {
 const planOf = (definition: object = {}): Plan => toPlan(define(definition), "/folder");
 
 function problemsOf(definition: object, overrides: PlanOverrides = {}): string[] {
-  try {
-    toPlan(define(definition), "/folder", overrides);
-  } catch (error) {
-    assert.ok(error instanceof UserError, String(error));
-    return error.problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-  return [];
+  return refusalsIn(() => toPlan(define(definition), "/folder", overrides));
 }
 
 test("the plan has the targets and inputs of all members, and is printable", () => {

@@ -3,7 +3,6 @@ import { describe, test } from "node:test";
 import type { PhasePlan } from "../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { UserError } from "../../src/plan/problem.ts";
 import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
@@ -13,6 +12,7 @@ import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { refusalsIn } from "../plan/refused.ts";
 
 /** Loads of several phases, and assertions that end a run: from the builders to the plan, and what is refused. */
 
@@ -91,15 +91,7 @@ describe("a load of several phases becomes plain data", () => {
     });
 });
 
-function problemsOf(fields: object): string[] {
-  try {
-    planOf(fields);
-  } catch (error) {
-    if (error instanceof UserError) return error.problems.map(({ path, message }) => `${path}: ${message}`);
-    throw error;
-  }
-  return [];
-}
+const problemsOf = (fields: object): string[] => refusalsIn(() => planOf(fields));
 
 const as = (value: unknown): never => value as never;
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { word } from "../../src/plan/messages.ts";
 import type { RepeatPlan } from "../../src/plan/plan.ts";
-import { UserError } from "../../src/plan/problem.ts";
 import type { MetricName } from "../../src/scenario/assertion.ts";
 import { extracted, outputTokensPerSec, p50, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
@@ -13,6 +11,7 @@ import { rateRamp } from "../../src/scenario/loads/rates.ts";
 import type { Repeat } from "../../src/scenario/repeat.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { assertRefused } from "../plan/refused.ts";
 
 function planOf(repeat: unknown): RepeatPlan | undefined {
   const target = triton("host:1", { model: "m", extract: { tokens: "TOKENS[0]" } });
@@ -89,17 +88,6 @@ describe("a repetition of runs", () => {
 
   for (const [name, [repeat, path, message]] of Object.entries(mistakes))
     test(`is refused: ${name}`, () => {
-      assert.throws(
-        () => planOf(repeat),
-        (error: unknown) => {
-          assert.ok(error instanceof UserError);
-          assert.deepEqual(
-            error.problems.map((problem) => problem.path),
-            [path],
-          );
-          assert.match(word(error.problems[0]?.message ?? ""), message);
-          return true;
-        },
-      );
+      assertRefused(() => planOf(repeat), path, message);
     });
 });

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { UserError } from "../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
@@ -13,6 +12,7 @@ import { openai } from "../../src/scenario/targets/llm.ts";
 import { torchserve } from "../../src/scenario/targets/torchserve.ts";
 import { triton } from "../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
+import { refusalsIn } from "../plan/refused.ts";
 
 /** Scenarios of TorchServe and of files: their plans, their mistakes, and the flags that mean the same. */
 
@@ -27,15 +27,7 @@ function planOf(change: object = {}): Plan {
   return toPlan(defineScenario({ ...least, ...change } as unknown as ScenarioDefinition), "/folder");
 }
 
-function problemsOf(change: object): string[] {
-  try {
-    planOf(change);
-  } catch (error) {
-    assert.ok(error instanceof UserError, String(error));
-    return error.problems.map(({ path, message }) => `${path}: ${message}`);
-  }
-  return [];
-}
+const problemsOf = (change: object): string[] => refusalsIn(() => planOf(change));
 
 describe("a scenario of TorchServe", () => {
   test("has the documented defaults", () => {

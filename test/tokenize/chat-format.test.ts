@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { openChatFormat, readChatFormat, readSpecialTokens } from "../../src/tokenize/chat-format.ts";
 import { loadTokenizer } from "../../src/tokenize/load-tokenizer.ts";
+import { TINY } from "./tiny.ts";
 
 /** What a tokenizer's files say of conversations and of the end of a text. */
 
@@ -59,7 +59,7 @@ test("a template that is not valid, or refuses a conversation, fails with its re
 });
 
 test("a tokenizer has its files' conversations and end", async () => {
-  const tiny = await loadTokenizer(fileURLToPath(new URL("./fixtures/tiny", import.meta.url)));
+  const tiny = await loadTokenizer(TINY);
   assert.equal(tiny.endId, 1);
   const write = tiny.chat && (await openChatFormat(tiny.chat));
   const ids = tiny.encode(write?.([{ role: "user", content: "the" }]) ?? "");

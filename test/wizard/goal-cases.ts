@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answers } from "../../src/wizard/answers.ts";
-import { ROOT } from "../cli/rampart-process.ts";
+import { TINY } from "../tokenize/tiny.ts";
 
 /** Short answers for each goal and each target of the wizard. */
 
@@ -50,7 +50,7 @@ export const TARGET_ANSWERS: Readonly<Record<string, Answers>> = {
   triton: { protocol: "http", model: "simple" },
   tfserving: { model: "simple", shapes: "INPUT0:1,16 INPUT1:1,16" },
   tritonInProcess: { directory: "/opt/tritonserver", "model-repository": "/models", model: "simple" },
-  openai: { model: "mock-llm", tokenizer: join(ROOT, "test/tokenize/fixtures/tiny"), isl: "10", osl: "2" },
+  openai: { model: "mock-llm", tokenizer: TINY, isl: "10", osl: "2" },
   torchserve: { model: "simple", files: "*.txt" },
   http: { path: "/v2/health/ready" },
   grpc: { model: "demo.v1.Text/Echo" },

@@ -12,7 +12,8 @@ import type { Answers } from "../../src/wizard/answers.ts";
 import { QUESTIONS } from "../../src/wizard/questions.ts";
 import { toScenario } from "../../src/wizard/scenario-text.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
-import { inFolder, type ProcessResult, ROOT, runRampart } from "../cli/rampart-process.ts";
+import { inFolder, type ProcessResult, runRampart } from "../cli/rampart-process.ts";
+import { TINY } from "../tokenize/tiny.ts";
 import { startModelServer } from "./model-server.ts";
 import { planOfPrintedFlags } from "./written.ts";
 
@@ -92,7 +93,7 @@ describe("rampart init with every answer by flag", () => {
     try {
       await inFolder({}, async (cwd) => {
         const url = `127.0.0.1:${mock.httpPort}`;
-        const tokenizer = join(ROOT, "test/tokenize/fixtures/tiny");
+        const tokenizer = TINY;
         const flags = [
           "--target",
           "openai",

@@ -174,7 +174,7 @@ class UrlRun {
       const hint = "Give the key with --api-key-env, or leave --save out.";
       throw new UserError(problem("conflict", "--save", "would write the key of --header into a file", hint, file));
     }
-    writeNewScenario(file, text, "--save");
+    writeNewScenario(file, text);
   }
 
   private sayHowToRepeat({ outputs }: Plan, scenario: string): void {

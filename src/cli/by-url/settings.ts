@@ -133,9 +133,6 @@ function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[
 
 const SLO_HINT = "Write --slo ttft=200ms, --slo p99=25ms or --slo errorRate=1%.";
 
-/** The comparison that breaks a limit, and that keeps it. */
-const OPPOSITE = { ">": "at-most", ">=": "below", "<": "at-least", "<=": "above" } as const;
-
 /** Returns a metric's name with the statistic that 99 of 100 requests keep, where it has several and names none. */
 function withStatistic(name: string): string {
   const metric = parseMetric(name) === undefined ? parseMetric(`${name}.p99`) : undefined;
@@ -152,7 +149,7 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const known = withStatistic(fromOption(name));
   const metric = parseMetric(known);
   const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
-  const read = toAssertion(`${known} ${breaks} ${value}`, OPPOSITE);
+  const read = toAssertion(`${known} ${breaks} ${value}`);
   if (!("code" in read)) return { assertion: read, value };
   const hint = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint)) ? read.hint : SLO_HINT;
   problems.push(problem(read.code, "--slo", read.message, hint, text));

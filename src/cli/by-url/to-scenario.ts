@@ -1,6 +1,9 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { errorRate, max, mean, metric, min, p99, percentile } from "../../scenario/assertions.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { scenarioOf } from "../../scenario/define.ts";
+import { findMax } from "../../scenario/loads/find-max.ts";
+import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
 import type { Answers } from "../../wizard/answers.ts";
 import { toTimes } from "../../wizard/goals/limit.ts";
 import { toDuration } from "../../wizard/goals/loads.ts";
@@ -61,7 +64,7 @@ function wizardTarget({ target }: UrlKind): WizardTarget {
 }
 
 /** Adds what the wizard does not ask for. */
-function withOptions({ name, args }: Call, { headers, apiKeyEnv, isInsecure }: UrlSettings): Call {
+function withOptions({ builder, args }: Call, { headers, apiKeyEnv, isInsecure }: UrlSettings): Call {
   const last = args.at(-1);
   const options: SourceFields = last !== undefined && isFields(last) ? last : {};
   const all: SourceFields = {
@@ -70,24 +73,24 @@ function withOptions({ name, args }: Call, { headers, apiKeyEnv, isInsecure }: U
     ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
     ...(isInsecure ? { tls: { verify: false } } : {}),
   };
-  return new Call(name, [...args.slice(0, -1), all]);
+  return new Call(builder, [...args.slice(0, -1), all]);
 }
 
 function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: UrlSettings): ScenarioField {
   const each: SourceFields = "for" in extent ? { for: toDuration(extent.for) } : { ...extent };
   if (users === undefined) {
     const comment = "Throughput stops growing at the knee: ends two levels above it.";
-    return { name: "load", value: call("steps", USUAL_USERS, { ...each, until: "knee" }), comment };
+    return { name: "load", value: call({ steps }, USUAL_USERS, { ...each, until: "knee" }), comment };
   }
   const [first = 1, last = first] = users.values;
-  if (users.isRange) return { name: "load", value: call("ramp", first, last, { ...stepOf(users), ...each }) };
+  if (users.isRange) return { name: "load", value: call({ ramp }, first, last, { ...stepOf(users), ...each }) };
   const isOne = users.values.length === 1;
-  return { name: "load", value: isOne ? call("hold", first, each) : call("steps", users.values, each) };
+  return { name: "load", value: isOne ? call({ hold }, first, each) : call({ steps }, users.values, each) };
 }
 
 function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
   const most = extent !== undefined && "for" in extent ? extent.for : forAtMost;
-  const value = call("findMax", { range: searchedUsers(users), where: slos.map(toLimit), ...toTimes({ for: most }) });
+  const value = call({ findMax }, { range: searchedUsers(users), where: slos.map(toLimit), ...toTimes({ for: most }) });
   const comment =
     "Doubles the number of users until a limit breaks, then bisects; each is measured until it is certain.";
   return { name: "load", value, comment };
@@ -97,8 +100,8 @@ function searchedUsers(users: UrlSettings["users"]): Call {
   const given: Users = users ?? { values: [USUAL_USERS.at(-1) as number], isRange: false };
   const { values, isRange } = given;
   const [first = 1, last = first] = values;
-  if (!isRange && values.length > 1) return call("steps", values);
-  return isRange ? call("ramp", first, last, stepOf(given)) : call("ramp", 1, first);
+  if (!isRange && values.length > 1) return call({ steps }, values);
+  return isRange ? call({ ramp }, first, last, stepOf(given)) : call({ ramp }, 1, first);
 }
 
 function stepOf({ step }: Users): SourceFields {
@@ -111,9 +114,9 @@ function toLimit({ assertion: { metric, comparison }, value }: Slo): Call {
 }
 
 function metricCall({ key, statistic }: AssertionPlan["metric"]): Call {
-  if (statistic === undefined) return key === "errorRate" ? call("errorRate") : call("metric", key);
-  if (typeof statistic !== "number") return call(statistic, key);
-  return statistic === 99 ? call("p99", key) : call("percentile", statistic, key);
+  if (statistic === undefined) return key === "errorRate" ? call({ errorRate }) : call({ metric }, key);
+  if (typeof statistic !== "number") return call({ [statistic]: { max, mean, min }[statistic] }, key);
+  return statistic === 99 ? call({ p99 }, key) : call({ percentile }, statistic, key);
 }
 
 /** Writes a limit as scenarios do: `200 ms`, `1 %`, or a number. */

@@ -57,7 +57,7 @@ const DEFAULT_QUESTION = "Write one sentence about the sea.";
 export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "word" });
 
 /** Runs `rampart chat`. Returns the exit code. */
-export function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
+function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, namesAtUrl("chat"));
   return explainErrors(command, io, async (parse) => {
     const flags = parse(FLAGS, args, 2);

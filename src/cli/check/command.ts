@@ -26,7 +26,7 @@ export const FLAGS: readonly Flag[] = [SET_FLAG, ...HELP_FLAGS];
 export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", takes: "file" });
 
 /** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
-export async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async (parse) => {
     const flags = parse(FLAGS, args, Number.POSITIVE_INFINITY);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;

@@ -26,7 +26,7 @@ const ALONE_FACTOR = 2;
 const SAFE_RATIO = 0.5;
 
 /** Measures for a second how many requests per second this host sends to the embedded target. */
-export async function checkClientRate(_host: Host, { concurrency, ratePerSec, protocol }: AskedLoad): Promise<Finding> {
+async function checkClientRate(_host: Host, { concurrency, ratePerSec, protocol }: AskedLoad): Promise<Finding> {
   const inFlight = Math.min(concurrency ?? CONCURRENCY, MOST_CONCURRENCY);
   const scenario = defineScenario({
     name: "self-test",

@@ -69,7 +69,7 @@ export const FLAGS: readonly Flag[] = commandFlags("doctor", []);
 export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: "word" });
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
-export async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
+async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return explainErrors(command, io, async (parse) => {
     const flags = parse(FLAGS, args, 1);
     if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;

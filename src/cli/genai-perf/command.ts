@@ -35,7 +35,7 @@ import { formatUsageError } from "./usage.ts";
 const FILES: readonly GenaiFlag["kind"][] = ["path", "file"];
 
 /** Returns what genai-perf mode accepts. */
-export function describeOptions(): CommandUsage {
+function describeOptions(): CommandUsage {
   return {
     options: TOP_FLAGS.map(show),
     subcommands: SUBCOMMANDS.map((name) => ({

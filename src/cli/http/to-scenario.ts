@@ -100,7 +100,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   if (/^\d+$/.test(data))
     problems.push(problem("invalid-value", "--data", "is a number", `Write --for ${data}s, or -d @FILE.`, data));
   if (data === "@-") return readStdin(problems);
-  if (data.startsWith("@")) return checkFile(data.slice(1), "--data", problems) && { value: fileBody(data.slice(1)) };
+  if (data.startsWith("@")) return checkFile(data.slice(1), problems) && { value: fileBody(data.slice(1)) };
   return { value: data, isJson: isJson(data) };
 }
 
@@ -116,13 +116,17 @@ function readStdin(problems: Problem[]): ReadBody | undefined {
   }
 }
 
-function checkFile(path: string, flag: string, problems: Problem[]): true | undefined {
+function checkFile(path: string, problems: Problem[]): true | undefined {
   try {
     fileSystem().accessSync(path, fileSystem().constants.R_OK);
     return true;
   } catch (error) {
     problems.push(
-      ...unreadable(path, error, "Check the path.").problems.map((found) => ({ ...found, path: flag, value: path })),
+      ...unreadable(path, error, "Check the path.").problems.map((found) => ({
+        ...found,
+        path: "--data",
+        value: path,
+      })),
     );
     return undefined;
   }

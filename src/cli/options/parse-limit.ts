@@ -47,11 +47,16 @@ function parse(text: string, hasChange: boolean): ChangeLimit | Problem {
   return { text: text.trim(), metric, comparison: comparison as ChangeLimit["comparison"], ...limit };
 }
 
-/** Parses a limit of a run, which has no change; a problem when it is not one. @param opposite the comparisons that keep it */
-export function toAssertion(
-  text: string,
-  opposite: Readonly<Record<ChangeLimit["comparison"], Comparison>>,
-): AssertionPlan | Problem {
+/** The comparison that keeps a limit, by the one that breaks it. */
+const OPPOSITE: Readonly<Record<ChangeLimit["comparison"], Comparison>> = {
+  ">": "at-most",
+  ">=": "below",
+  "<": "at-least",
+  "<=": "above",
+};
+
+/** Parses a limit of a run, which has no change, as the assertion that keeps it; a problem when it is not one. */
+export function toAssertion(text: string): AssertionPlan | Problem {
   const limit = parse(text, false);
   if ("code" in limit) return limit;
   const metric = parseMetric(limit.metric.name);
@@ -65,7 +70,7 @@ export function toAssertion(
     );
   const why = whyNotOfRun(metric);
   if (why !== undefined) return problem("unsupported", PATH, why.message, why.hint, text);
-  return { metric, comparison: opposite[limit.comparison], limit: limit.amount };
+  return { metric, comparison: OPPOSITE[limit.comparison], limit: limit.amount };
 }
 
 /** Returns why a metric of comparisons cannot be limited in a run; undefined when it can. */

@@ -1,4 +1,4 @@
-import type { AssertionPlan, Comparison } from "../../plan/assertions.ts";
+import type { AssertionPlan } from "../../plan/assertions.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
@@ -77,15 +77,10 @@ function withExtent(load: unknown, extent: NonNullable<GivenLoad["extent"]>): un
   return { ...own, options: { ...options, [option]: value } };
 }
 
-const OPPOSITE = { ">": "at-most", ">=": "below", "<": "at-least", "<=": "above" } as const satisfies Record<
-  string,
-  Comparison
->;
-
 /** Reads `--fail-if` as assertions. @param problems gets wrong limits */
 export function readLimits(flags: FlagValues, problems: Problem[]): AssertionPlan[] {
   return flags.texts("fail-if").flatMap((text) => {
-    const read = toAssertion(text, OPPOSITE);
+    const read = toAssertion(text);
     if (!("code" in read)) return [read];
     problems.push(read);
     return [];

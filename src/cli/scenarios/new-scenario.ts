@@ -4,11 +4,10 @@ import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
 
 /**
- * Writes a new scenario that can be run like a script; its folder is created, and an existing file is kept.
- * @param flag the option that names the file
+ * Writes the file of `--save`: a new scenario that can be run like a script. Its folder is created, and an existing file is kept.
  * @throws UserError when it exists or its place cannot be written, RunError when the disk is full
  */
-export function writeNewScenario(file: string, text: string, flag: string): void {
+export function writeNewScenario(file: string, text: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Do not overwrite a file that was created in the meantime.
@@ -16,6 +15,6 @@ export function writeNewScenario(file: string, text: string, flag: string): void
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
     if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
-    throw userError("unwritable", flag, messageOf(error), "Choose a file in a folder that can be written.", file);
+    throw userError("unwritable", "--save", messageOf(error), "Choose a file in a folder that can be written.", file);
   }
 }

@@ -1,7 +1,10 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import * as v from "valibot";
+import { unreadable, userError } from "../../plan/problem.ts";
 import { type PlanOf, pathSchema } from "../../plan/schema.ts";
+import { locate } from "../../runtime/files.ts";
 import type { InputKind } from "../input-kind.ts";
-import { listPayloadFiles } from "../payload-folder.ts";
 import { readPayloadLists } from "../payload-list.ts";
 
 /** Payloads from files, as GenAI-Perf writes them or as JSON Lines. */
@@ -48,3 +51,13 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
     });
   },
 };
+
+/** Returns the `.json` and `.jsonl` files of a folder, by name. @throws UserError when there is none */
+async function listPayloadFiles(folder: string): Promise<string[]> {
+  const names = await readdir(locate(folder)).catch((error: unknown) => {
+    throw unreadable(folder, error, "Give the path of a folder.");
+  });
+  const files = names.filter((name) => /\.jsonl?$/.test(name) && !name.startsWith(".")).sort();
+  if (files.length > 0) return files.map((name) => join(folder, name));
+  throw userError("missing", folder, "has no payloads", "Put files there that end in .json or .jsonl.");
+}

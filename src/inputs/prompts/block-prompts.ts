@@ -3,7 +3,7 @@ import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptWriter } from "./prompt-writer.ts";
 
 /** Tokens per block, as in Mooncake's traces. */
-export const BLOCK_TOKENS = 512;
+const BLOCK_TOKENS = 512;
 
 /** Maximum number of cached blocks. A dropped block is written again with the same text. */
 const MOST_KEPT = 2048;

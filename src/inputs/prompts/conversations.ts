@@ -107,9 +107,9 @@ function parseConversation(record: JsonRecord): Conversation {
 function toTurn(text: string, record: JsonRecord): Turn {
   return {
     text,
-    maxTokens: readInteger(record, "output_length", 0) || undefined,
-    timestampMs: readNumber(record, "timestamp", 0),
-    delayMs: readNumber(record, "delay", 0),
+    maxTokens: readInteger(record, "output_length") || undefined,
+    timestampMs: readNumber(record, "timestamp"),
+    delayMs: readNumber(record, "delay"),
   };
 }
 

@@ -6,7 +6,7 @@ import type { JsonRecord } from "./json-lines.ts";
  * Returns the text of a key; undefined when it is absent, null or empty.
  * @throws UserError with file, line and key, like all functions here
  */
-export function readString(record: JsonRecord, key: string): string | undefined {
+function readString(record: JsonRecord, key: string): string | undefined {
   const value = record.value[key];
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value === "string") return value;
@@ -28,17 +28,17 @@ export function readId(record: JsonRecord, key: string): string | undefined {
   return typeof value === "number" ? String(value) : readString(record, key);
 }
 
-/** Returns a number of at least `least`; undefined when it is absent or null. */
-export function readNumber(record: JsonRecord, key: string, least: number): number | undefined {
+/** Returns a number of at least 0; undefined when it is absent or null. */
+export function readNumber(record: JsonRecord, key: string): number | undefined {
   const value = record.value[key];
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "number" && Number.isFinite(value) && value >= least) return value;
-  throw wrongType(record, key, `a number of at least ${least}`, `"${key}": ${Math.max(1, least)}`);
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+  throw wrongType(record, key, "a number of at least 0", `"${key}": 1`);
 }
 
-/** Returns an integer of at least `least`; undefined when it is absent or null. */
-export function readInteger(record: JsonRecord, key: string, least: number): number | undefined {
-  const value = readNumber(record, key, least);
+/** Returns an integer of at least 0; undefined when it is absent or null. */
+export function readInteger(record: JsonRecord, key: string): number | undefined {
+  const value = readNumber(record, key);
   if (value === undefined || Number.isInteger(value)) return value;
   throw wrongType(record, key, "a whole number", `"${key}": ${Math.round(value)}`);
 }

@@ -37,10 +37,10 @@ export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncG
 }
 
 function toEntry(record: WrittenRecord, slot: Slot, maker: PromptMaker, opening: Opening): PromptEntry {
-  const timestampMs = readNumber(record, "timestamp", 0);
-  const delayMs = readNumber(record, "delay", 0);
+  const timestampMs = readNumber(record, "timestamp");
+  const delayMs = readNumber(record, "delay");
   const lengths = maker.lengths(slot);
-  const output = readInteger(record, "output_length", 0) || lengths.output;
+  const output = readInteger(record, "output_length") || lengths.output;
   const prompt = makePrompt(record, slot, maker, opening.before);
   const extra = otherKeys(record);
   return {
@@ -56,7 +56,7 @@ function toEntry(record: WrittenRecord, slot: Slot, maker: PromptMaker, opening:
 function makePrompt(record: JsonRecord, slot: Slot, maker: PromptMaker, before: string): string {
   const given = readPromptText(record);
   const hashIds = readHashIds(record);
-  const inputLength = readInteger(record, "input_length", 0) || undefined;
+  const inputLength = readInteger(record, "input_length") || undefined;
   if (given !== undefined) return given;
   if (hashIds.length === 0) return maker.text(inputLength ?? maker.lengths(slot).input, slot, 0, before);
   if (inputLength !== undefined) return maker.blocks(inputLength, hashIds, record.place);

@@ -4,7 +4,7 @@ import { binomialAtMost } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 import { leastAbove } from "./least-above.ts";
 import { fromLeast, leastOf, type MeanEstimate } from "./mean-interval.ts";
-import { CELL_RATIO, percentilesOfParts } from "./time-bins.ts";
+import { CELL_RATIO, PART_COUNT, percentilesOfParts } from "./time-bins.ts";
 
 /** Confidence that a percentile's sample must reach: 99 %. */
 const FLOOR_CONFIDENCE = 0.99;
@@ -103,8 +103,6 @@ export function estimatePercentile(
   return fromLeast(withParts(sketch, percentile, confidence, estimate), leastOf(sketch, effective, percentile));
 }
 
-/** Number of parts of the time whose percentiles are compared. */
-const PART_COUNT = 8;
 /** Minimum number of values beyond its percentile in each part. */
 const LEAST_BEYOND = 2;
 /** The interval reaches this many times as far to each side as the percentiles of the parts are apart. */
@@ -128,7 +126,7 @@ function withParts(
   const isEnough = count >= neededEffectiveCount && beyond >= PART_COUNT * LEAST_BEYOND;
   if (effective >= neededEffectiveCount || !isEnough || bins === undefined || confidence > INTERVAL_CONFIDENCE)
     return estimate;
-  const parts = percentilesOfParts(bins, percentile, PART_COUNT);
+  const parts = percentilesOfParts(bins, percentile);
   if (parts.length < PART_COUNT) return estimate;
   const [least, most] = [Math.min(...parts), Math.max(...parts)];
   // A cell hides smaller movements.

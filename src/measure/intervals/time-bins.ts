@@ -210,22 +210,25 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
   return { ...batchesOf({ counts, sums: below }), variance };
 }
 
+/** Number of parts of the time whose percentiles are compared. */
+export const PART_COUNT = 8;
+
 /**
- * Returns a percentile in each of several parts of the time, which have about as many values each. Within a cell values count as evenly spread.
- * @returns fewer than `partCount` when there are fewer bins with a value
+ * Returns a percentile in each of the parts of the time, which have about as many values each. Within a cell values count as evenly spread.
+ * @returns fewer than {@link PART_COUNT} when there are fewer bins with a value
  */
-export function percentilesOfParts({ counts, histogram }: SampleBins, percentile: number, partCount: number): number[] {
+export function percentilesOfParts({ counts, histogram }: SampleBins, percentile: number): number[] {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const cells = Object.keys(histogram).map(Number);
   const sorted = cells.toSorted((a, b) => a - b).map((cell) => [cell, histogram[cell] as readonly number[]] as const);
   let seen = 0;
   const parts = counts.map((count) => {
     seen += count;
-    return Math.min(partCount - 1, Math.floor((partCount * (seen - count / 2)) / total));
+    return Math.min(PART_COUNT - 1, Math.floor((PART_COUNT * (seen - count / 2)) / total));
   });
   const countIn = (part: number, column: readonly number[]): number =>
     column.reduce((sum, count, at) => (parts[at] === part ? sum + count : sum), 0);
-  return Array.from({ length: partCount }, (_, part) => {
+  return Array.from({ length: PART_COUNT }, (_, part) => {
     let left = (percentile / 100) * countIn(part, counts);
     for (const [cell, column] of sorted) {
       const count = countIn(part, column);

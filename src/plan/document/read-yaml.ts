@@ -16,7 +16,7 @@ import { MAX_JSON_DEPTH, TOO_DEEP } from "./json-depth.ts";
 /** Reads YAML or JSON from outside. All settings go through here, so that no text can fill the memory or take minutes. */
 
 /** Maximum size of a YAML text: 1 MiB. Its parser needs about 300 bytes of memory per byte. */
-export const MOST_YAML_BYTES = 1024 * 1024;
+const MOST_YAML_BYTES = 1024 * 1024;
 /** Maximum number of values, with aliases written out. */
 const MOST_VALUES = 200_000;
 /** More mistakes are not listed. */

@@ -26,7 +26,7 @@ export function tagsSchema() {
 }
 
 /** Returns the schema of {@link Tags}. */
-export function fixedTagsSchema(): Schema<Tags> {
+function fixedTagsSchema(): Schema<Tags> {
   const name = v.pipe(
     v.string(),
     v.nonEmpty("must have a name"),

@@ -1,7 +1,6 @@
 import { build, encodeIntoCompressedBase64 } from "hdr-histogram-js";
 import type { Extracted } from "../../measure/extracted-tally.ts";
 import { certainEnds, type Interval, scaleInterval, type Uncertain } from "../../measure/intervals/certainty.ts";
-import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { metricOf, reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { MeasuredPart, Metric, Quantity } from "../../measure/metrics/metric.ts";
 import { deriveMetric, estimateMetric, sampleOf } from "../../measure/metrics/read-metric.ts";
@@ -91,14 +90,14 @@ function toPercentilesJson(
   const mean = sample.estimateMean?.({});
   const { estimatePercentile } = sample;
   if (mean === undefined || estimatePercentile === undefined) return {};
-  const estimates = byPercentile(REPORTED_PERCENTILES, (percentile) => estimatePercentile(percentile));
+  const estimates = byPercentile((percentile) => estimatePercentile(percentile));
   // Ends are null where the number is not certain.
   const ends = (found: Uncertain): Interval => scaleInterval(certainEnds(found), scale);
   return {
-    ...byPercentile(REPORTED_PERCENTILES, (percentile) => scale(estimates[`p${percentile}`].value)),
+    ...byPercentile((percentile) => scale(estimates[`p${percentile}`].value)),
     confidence95: {
       mean: { ...ends(mean), effectiveCount: mean.effectiveCount },
-      ...byPercentile(REPORTED_PERCENTILES, (percentile) => {
+      ...byPercentile((percentile) => {
         const found = estimates[`p${percentile}`];
         const { effectiveCount, isReliable, neededCount } = found;
         const verdict: { readonly isDecided?: boolean } = decided.includes(percentile) ? { isDecided: true } : {};

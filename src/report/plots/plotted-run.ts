@@ -46,14 +46,16 @@ const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
   interTokenLatencyNs: "no response came in more than one piece with more than one counted token",
 };
 
-/** Returns the runs that have a metric, with its scaled values. */
+/** Returns the runs that have a metric of time, with its values in milliseconds. */
 export function samplesOf(
   runs: readonly PlottedRun[],
   metric: TokenMetric,
-  scale: number,
 ): { readonly name: string; readonly values: Float64Array }[] {
   return runs
-    .map(({ name, columns }) => ({ name, values: columns.metrics[metric].measured().map((value) => value * scale) }))
+    .map(({ name, columns }) => ({
+      name,
+      values: columns.metrics[metric].measured().map((value) => value * MS_PER_NS),
+    }))
     .filter(({ values }) => values.length > 0);
 }
 
@@ -69,10 +71,13 @@ export function findBin({ start, width, count }: Bins, value: number): number {
   return Math.min(count - 1, Math.max(0, Math.floor((value - start) / width)));
 }
 
+/** Cells of the grid, across and down. */
+const GRID = [240, 160] as const;
+
 /** Drops points that another one covers, on a grid as fine as a screen. Keeps the first point of each cell, and all extremes. */
-export function dropCovered(points: readonly PlotPoint[], columns = 240, rows = 160): PlotPoint[] {
+export function dropCovered(points: readonly PlotPoint[]): PlotPoint[] {
   if (points.length <= 2_000) return [...points];
-  const toCell = [columns, rows].map((cells, axis) => {
+  const toCell = GRID.map((cells, axis) => {
     const values = points.map((point) => point[axis] as number);
     const low = values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
     const high = values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
@@ -80,7 +85,7 @@ export function dropCovered(points: readonly PlotPoint[], columns = 240, rows = 
   }) as [(value: number) => number, (value: number) => number];
   const taken = new Set<number>();
   return points.filter(([x, y]) => {
-    const cell = toCell[0](x) * (rows + 1) + toCell[1](y);
+    const cell = toCell[0](x) * (GRID[1] + 1) + toCell[1](y);
     if (taken.has(cell)) return false;
     taken.add(cell);
     return true;

@@ -46,7 +46,7 @@ export function standardPlots(runs: readonly PlottedRun[]): PlotSet {
 function drawBox(title: string, xLabel: string, metric: TokenMetric, runs: readonly PlottedRun[]): PlotSet {
   const lack = findLack(runs, metric);
   if (lack !== undefined) return leaveOut(title, lack);
-  const samples = samplesOf(runs, metric, MS_PER_NS);
+  const samples = samplesOf(runs, metric);
   const series = samples.map(({ name, values }) => toBox(name, values));
   const drawn = series.reduce((sum, { points }) => sum + points.length, 0);
   const all = samples.reduce((sum, { values }) => sum + values.length, 0);

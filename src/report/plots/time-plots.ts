@@ -52,7 +52,7 @@ export function distributionPlots(runs: readonly PlottedRun[]): PlotSet {
       const title = `Distribution of ${name}`;
       const lack = findLack(runs, metric);
       if (lack !== undefined) return leaveOut(title, lack);
-      return asSet(toHistogram({ title, group: DISTRIBUTIONS }, `${name} (ms)`, samplesOf(runs, metric, MS_PER_NS)));
+      return asSet(toHistogram({ title, group: DISTRIBUTIONS }, `${name} (ms)`, samplesOf(runs, metric)));
     }),
   );
 }

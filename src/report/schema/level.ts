@@ -58,7 +58,7 @@ export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta
 }
 
 /** The client's own cost and delays. */
-export function clientSchema({ object }: Parts) {
+function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
     receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),

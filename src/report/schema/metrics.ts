@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 import { byPercentile, count, described, type Parts } from "./parts.ts";
 
 /** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
@@ -59,7 +58,7 @@ function confidence({ object }: Parts) {
     }),
   );
   const mean = object({ low: end(), high: end(), effectiveCount: v.number() });
-  return object({ mean, ...byPercentile(REPORTED_PERCENTILES, () => one) });
+  return object({ mean, ...byPercentile(() => one) });
 }
 
 /** Statistics of a metric: those that it has. */
@@ -71,7 +70,7 @@ export function spreadSchema(parts: Parts) {
     deviation: v.exactOptional(end()),
     min: value,
     max: value,
-    ...byPercentile(REPORTED_PERCENTILES, () => value),
+    ...byPercentile(() => value),
     confidence95: v.exactOptional(confidence(parts)),
     hdrHistogram: v.exactOptional(
       described(
@@ -110,7 +109,7 @@ export function overMetricsSchema(parts: Parts) {
     mean: over,
     min: over,
     max: over,
-    ...byPercentile(REPORTED_PERCENTILES, () => over),
+    ...byPercentile(() => over),
   });
   return v.record(v.string(), v.union([overRuns(parts), statistics]));
 }

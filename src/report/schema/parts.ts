@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 
 /** What schemas of a report are built with. */
 export interface Parts {
@@ -46,11 +47,12 @@ export function ratio() {
   return v.pipe(v.number(), v.minValue(0));
 }
 
-/** Returns an object with an entry for each percentile: `{ p50, p99 }`. */
-export function byPercentile<P extends number, V>(
-  percentiles: readonly P[],
-  ofPercentile: (percentile: P) => V,
-): Record<`p${P}`, V> {
-  const entries = percentiles.map((percentile) => [`p${percentile}`, ofPercentile(percentile)]);
-  return Object.fromEntries(entries) as Record<`p${P}`, V>;
+type ReportedPercentile = (typeof REPORTED_PERCENTILES)[number];
+
+/** Returns an object with an entry for each percentile of a report: `{ p50, p99 }`. */
+export function byPercentile<V>(
+  ofPercentile: (percentile: ReportedPercentile) => V,
+): Record<`p${ReportedPercentile}`, V> {
+  const entries = REPORTED_PERCENTILES.map((percentile) => [`p${percentile}`, ofPercentile(percentile)]);
+  return Object.fromEntries(entries) as Record<`p${ReportedPercentile}`, V>;
 }

@@ -55,7 +55,7 @@ interface Row extends LevelRow {
 }
 
 /** Returns the worst verdict of all points; a point that was not measured makes it `partial`, unless one failed. */
-export function judgeSweep(sweep: Sweep): Pick<VerdictJson, "name" | "headline"> {
+function judgeSweep(sweep: Sweep): Pick<VerdictJson, "name" | "headline"> {
   const { points, missing, asked } = sweep;
   const names = points.map(({ json }) => json.verdict.name);
   const left = asked - points.length;

@@ -17,7 +17,7 @@ export function known<T>(parts: readonly (T | undefined)[]): T[] {
 }
 
 /** Adds numbers. */
-export function sum(values: readonly number[]): number {
+function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
@@ -164,7 +164,7 @@ function joinLost(a: LostShare, b: LostShare): LostShare {
 }
 
 /** Joins the queries of MLPerf. */
-export function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
+function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   const joined = (pick: (part: MlperfSample) => Float64Array): Float64Array =>
     Float64Array.from(parts.flatMap((part) => [...pick(part)])).sort();
   return {

@@ -45,7 +45,7 @@ const GRPC_PERMISSION_DENIED = 7;
 const GRPC_UNAUTHENTICATED = 16;
 
 /** Diagnoses a failure without querying the server; undefined when that is not possible. */
-export function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | undefined {
+function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | undefined {
   const { kind, status = 0, message } = failure;
   const isHttp = kind === "http";
   if (isHttp && status >= 300 && status < 400)

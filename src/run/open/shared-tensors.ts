@@ -8,8 +8,9 @@ import { nowNs, sleepMs, sleepUnless } from "../../runtime/clock.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
 import type { Ask, InferCodec, Service, ServiceSharedMemory } from "../../service/service.ts";
 import { type SharedPlace, sizeInPlace, type Tensor, type TensorSpec, tensorBytes } from "../../service/tensor.ts";
-import { openSharedMemory } from "../../transport/shared-memory/open.ts";
+import { openCudaMemory } from "../../transport/shared-memory/cuda.ts";
 import type { SharedMemory, SharedRegion } from "../../transport/shared-memory/shared-memory.ts";
+import { SystemMemory } from "../../transport/shared-memory/system.ts";
 import { hostLimitsOf } from "../host-limits.ts";
 import { slotCountOf } from "../lanes.ts";
 import { atProcessEnd } from "./process-end.ts";
@@ -89,7 +90,8 @@ export class SharedTensors {
 
   /** Creates, fills and registers all regions. @throws RunError when that fails; everything is released then */
   static async open(options: SharedTensorsOptions): Promise<SharedTensors> {
-    const shared = new SharedTensors(options, await openSharedMemory(options.memory.kind));
+    const memory = options.memory.kind === "system" ? new SystemMemory() : await openCudaMemory();
+    const shared = new SharedTensors(options, memory);
     try {
       await shared.share();
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type Clock, sleepMs, systemClock } from "../../runtime/clock.ts";
+import { sleepMs } from "../../runtime/clock.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
 /** Runs of one process that measure at the same time. */
@@ -6,9 +6,9 @@ import type { Peers, Stoppable } from "./peers.ts";
 const POLL_MS = 1;
 
 /** Creates the peers of a number of runs, one for each. */
-export function joinLocally(count: number, clock = systemClock): Peers[] {
+export function joinLocally(count: number): Peers[] {
   const members: LocalPeers[] = [];
-  for (let rank = 0; rank < count; rank++) members.push(new LocalPeers(members, rank, count, clock));
+  for (let rank = 0; rank < count; rank++) members.push(new LocalPeers(members, rank, count));
   return members;
 }
 
@@ -17,18 +17,16 @@ class LocalPeers implements Peers {
   readonly count: number;
   readonly rank: number;
   private readonly members: readonly LocalPeers[];
-  private readonly clock: Clock;
   /** Number of levels that the run has reached. */
   private level = 0;
   private hasEnded = false;
   /** Whether each window at the level was stable. */
   private verdicts: boolean[] = [];
 
-  constructor(members: readonly LocalPeers[], rank: number, count: number, clock: Clock) {
+  constructor(members: readonly LocalPeers[], rank: number, count: number) {
     this.members = members;
     this.rank = rank;
     this.count = count;
-    this.clock = clock;
   }
 
   waitForAll(signal: Stoppable): Promise<void> {
@@ -57,6 +55,6 @@ class LocalPeers implements Peers {
   private async waitUntil(isThere: (other: LocalPeers) => boolean, signal: Stoppable): Promise<void> {
     const isMissing = (other: LocalPeers): boolean => other !== this && !other.hasEnded && !isThere(other);
     while (!signal.isStopped && (this.members.length < this.count || this.members.some(isMissing)))
-      await sleepMs(POLL_MS, this.clock);
+      await sleepMs(POLL_MS);
   }
 }

@@ -11,7 +11,7 @@ import { SendSlice } from "./send-slice.ts";
 import { SequencePool } from "./sequence-pool.ts";
 
 /** A limit on a schedule's outstanding requests, and statistics of the delayed ones. */
-export class OutstandingLimit {
+class OutstandingLimit {
   readonly max: number;
   private readonly clock: Clock;
   /** Whether the schedule waits because of it. */
@@ -70,7 +70,7 @@ export async function createScheduledLoad(
  * Sends requests at due times. Asynchronous lanes send independent of outstanding requests, up to an optional limit; synchronous lanes wait
  * for their response first.
  */
-export class ScheduledLoad implements ActiveLoad {
+class ScheduledLoad implements ActiveLoad {
   private readonly sender: Sender;
   private readonly pool: SequencePool | undefined;
   private readonly timer: DueTimer;

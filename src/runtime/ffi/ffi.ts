@@ -34,9 +34,9 @@ export interface NativeLibrary<Symbols extends NativeSymbols> {
   readonly functions: { readonly [Name in keyof Symbols]: NativeFunction<Symbols[Name]> };
   /** Returns the address of a symbol, such as a variable. @throws NativeError when the library does not have it */
   addressOf(symbol: string): bigint;
-  /** Like {@link readText}, synchronously. */
+  /** Returns the NUL-terminated UTF-8 text at an address. */
   readText(address: bigint): string;
-  /** Like {@link readMemory}, synchronously. */
+  /** Returns a copy of `sizeBytes` (0 or more) at an address. Reading unmapped memory crashes the process. */
   readMemory(address: bigint, sizeBytes: number): Uint8Array;
   /** Returns the C function at an address. */
   functionAt<const Signature extends NativeSignature>(address: bigint, signature: Signature): NativeFunction<Signature>;
@@ -106,19 +106,6 @@ export async function openLibrary<const Symbols extends NativeSymbols>(
     };
   }
   throw new NativeError(`could not open ${names.join(" or ")}: ${[...reasons].join("; ")}`);
-}
-
-/** Returns a copy of `sizeBytes` (0 or more) at an address. Reading unmapped memory crashes the process. */
-export async function readMemory(address: bigint, sizeBytes: number): Promise<Uint8Array> {
-  loader ??= openLoader();
-  const { backend } = await loader;
-  return sizeBytes === 0 ? new Uint8Array(0) : backend.readMemory(address, sizeBytes);
-}
-
-/** Returns the NUL-terminated UTF-8 text at an address. */
-export async function readText(address: bigint): Promise<string> {
-  loader ??= openLoader();
-  return readTextWith((await loader).backend, address);
 }
 
 /** A JavaScript function that C calls. */

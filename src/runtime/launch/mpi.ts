@@ -15,7 +15,7 @@ export interface MpiWorld {
 }
 
 /** MPI cannot be used; the message gives the reason. */
-export class MpiError extends Error {
+class MpiError extends Error {
   override readonly name = "MpiError";
 }
 

@@ -97,7 +97,7 @@ type WithDescriptors = { fromDescriptor(descriptor: Uint8Array): protobuf.Root }
 const SET = message(() => ({ file: [1, "bytes", "repeated"] }));
 
 /** Returns the types of encoded `FileDescriptorProto` messages. @throws Error when they are not complete */
-export function toRoot(files: readonly Uint8Array[]): protobuf.Root {
+function toRoot(files: readonly Uint8Array[]): protobuf.Root {
   let root: protobuf.Root;
   try {
     const set = files.length === 0 ? NO_BYTES : encodeMessage(SET, { file: [...files] });

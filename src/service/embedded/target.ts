@@ -20,7 +20,7 @@ declare module "../../plan/plan.ts" {
 }
 
 /** Returns the schema of an embedded target. */
-export function embeddedTargetSchema() {
+function embeddedTargetSchema() {
   const target = v.object({
     kind: v.literal("embedded"),
     protocol: protocolSchema(),
@@ -76,7 +76,7 @@ export const EMBEDDED_MODEL = "simple";
 export const EMBEDDED_LLM = "mock-llm";
 
 /** Returns the target to measure, once the embedded server listens on a loopback port. */
-export function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
+function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
   const extracts = target.extract === undefined ? {} : { extract: target.extract };
   const common = { url: `127.0.0.1:${port}`, isStreaming, headers: [], tls: DEFAULT_TLS, ...extracts };

@@ -7,7 +7,7 @@ import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
 
 /** TensorFlow Serving's PredictionService over gRPC. */
 
-export const TF_SERVING_PORT = 8500;
+const TF_SERVING_PORT = 8500;
 
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;

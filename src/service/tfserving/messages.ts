@@ -3,7 +3,7 @@ import { type EnumSpec, type MessageSpec, message } from "../protobuf/message.ts
 /** The messages of TensorFlow Serving's PredictionService and ModelService, and of TensorFlow's tensors. */
 
 /** TensorFlow's `DataType`, by number. */
-export const DATA_TYPE: EnumSpec = {
+const DATA_TYPE: EnumSpec = {
   names: [
     "DT_INVALID",
     "DT_FLOAT",
@@ -44,7 +44,7 @@ const tensorShape = message(() => ({
   unknown_rank: [3, "bool"],
 }));
 
-export const MODEL_SPEC: MessageSpec = message(() => ({
+const MODEL_SPEC: MessageSpec = message(() => ({
   name: [1, "string"],
   version: [2, message(() => ({ value: [1, "int64"] }))],
   signature_name: [3, "string"],

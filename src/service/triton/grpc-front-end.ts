@@ -1,9 +1,9 @@
-import { encodeMessage, type ProtoObject } from "../protobuf/message.ts";
-import type { TraceQueries, TraceValues } from "../service.ts";
-import type { FrontEnd } from "./api.ts";
-import { grpcApi, grpcQuery } from "./grpc-api.ts";
-import { createGrpcCodec, readStreamed } from "./grpc-codec.ts";
-import { TRACE_SETTING_REQUEST, TRACE_SETTING_RESPONSE } from "./messages.ts";
+import type { CudaRegion, SystemRegion } from "../../transport/shared-memory/shared-memory.ts";
+import { decodeMessage, encodeMessage, formatText, type MessageSpec, type ProtoObject } from "../protobuf/message.ts";
+import type { Query, TraceQueries, TraceValues } from "../service.ts";
+import type { FrontEnd, ModelName, TritonApi } from "./api.ts";
+import { createGrpcCodec, methodPath, readStreamed } from "./grpc-codec.ts";
+import * as messages from "./messages.ts";
 import type { TritonTargetPlan } from "./target.ts";
 
 /** Creates Triton's gRPC front end. */
@@ -35,5 +35,68 @@ export const grpcTrace: TraceQueries = {
 function query(values: TraceValues): ReturnType<TraceQueries["read"]> {
   const settings: ProtoObject = {};
   for (const [name, value] of Object.entries(values)) settings[name] = { value: [...value] };
-  return grpcQuery("TraceSetting", encodeMessage(TRACE_SETTING_REQUEST, { settings }), TRACE_SETTING_RESPONSE);
+  return grpcQuery(
+    "TraceSetting",
+    encodeMessage(messages.TRACE_SETTING_REQUEST, { settings }),
+    messages.TRACE_SETTING_RESPONSE,
+  );
+}
+
+/** Triton's queries over gRPC. */
+export const grpcApi: TritonApi = {
+  metadata: (model) => grpcQuery("ModelMetadata", named(model), messages.MODEL_METADATA),
+  config: (model) => {
+    const query = grpcQuery("ModelConfig", named(model), messages.MODEL_CONFIG_RESPONSE);
+    return { ...query, read: (body) => (query.read(body) as ProtoObject)["config"] ?? {} };
+  },
+  server: () => grpcQuery("ServerMetadata", new Uint8Array(0), messages.SERVER_METADATA),
+  statistics: (model) =>
+    grpcQuery("ModelStatistics", model === undefined ? new Uint8Array(0) : named(model), messages.MODEL_STATISTICS),
+  index: () =>
+    grpcQuery(
+      "RepositoryIndex",
+      encodeMessage(messages.REPOSITORY_INDEX_REQUEST, { ready: true }),
+      messages.REPOSITORY_INDEX,
+    ),
+  sharedMemory: {
+    register: (region) =>
+      region.kind === "system"
+        ? grpcQuery("SystemSharedMemoryRegister", encodeSystem(region), messages.EMPTY)
+        : grpcQuery("CudaSharedMemoryRegister", encodeCuda(region), messages.EMPTY),
+    unregister: ({ kind, name }) =>
+      grpcQuery(
+        kind === "system" ? "SystemSharedMemoryUnregister" : "CudaSharedMemoryUnregister",
+        encodeMessage(messages.NAMED_REQUEST, { name }),
+        messages.EMPTY,
+      ),
+  },
+};
+
+function encodeSystem({ name, key, sizeBytes }: SystemRegion): Uint8Array {
+  return encodeMessage(messages.SYSTEM_REGION, { name, key, byte_size: sizeBytes });
+}
+
+function encodeCuda({ name, rawHandle, deviceId, sizeBytes }: CudaRegion): Uint8Array {
+  return encodeMessage(messages.CUDA_REGION, {
+    name,
+    raw_handle: rawHandle,
+    device_id: deviceId,
+    byte_size: sizeBytes,
+  });
+}
+
+function named(model: ModelName): Uint8Array {
+  return encodeMessage(messages.NAMED_REQUEST, {
+    name: model.name,
+    ...(model.version === "" ? {} : { version: model.version }),
+  });
+}
+
+/** Creates a query over gRPC. */
+function grpcQuery(method: string, payload: Uint8Array, response: MessageSpec): Query {
+  return {
+    request: { path: methodPath(method), method: "POST", headers: [], payload },
+    read: (bytes) => decodeMessage(response, bytes),
+    format: (bytes) => formatText(response, decodeMessage(response, bytes)),
+  };
 }

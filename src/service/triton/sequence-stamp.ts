@@ -17,7 +17,7 @@ export function grpcSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => 
 }
 
 /** Returns JSON that closes the id's string and adds the sequence's parameters. `true` and `false` have the same length. */
-export function stampHttpSequence({ id, isStart, isEnd }: SequenceMark, shownId = String(id)): Uint8Array {
+function stampHttpSequence({ id, isStart, isEnd }: SequenceMark, shownId = String(id)): Uint8Array {
   return encoder.encode(
     `","parameters":{"sequence_id":${shownId},"sequence_start":${isStart ? "true " : "false"},"sequence_end":${isEnd ? "true " : "false"}}`,
   );
@@ -30,7 +30,7 @@ const ID_STARTS: Uint8Array[] = [];
 let flags: { readonly start: Uint8Array; readonly end: Uint8Array } | undefined;
 
 /** Returns three entries of the request's parameter map: `sequence_id` (int64), `sequence_start` and `sequence_end` (bool). */
-export function stampGrpcSequence(mark: SequenceMark): Uint8Array {
+function stampGrpcSequence(mark: SequenceMark): Uint8Array {
   const { id } = mark;
   const idBytes = varintBytes(id);
   let idStart = ID_STARTS[idBytes];

@@ -72,7 +72,7 @@ const codec: PayloadCodec = {
 const decoder = new TextDecoder();
 
 /** Creates the reader of a target's responses; undefined when neither `check` nor `extract` needs their content. */
-export function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
+function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
   const extracted = listExtracted(target.extract);
   if (target.check === undefined && extracted.length === 0) return undefined;
   const decode = target.decode && functionOf<DecodeResponse<unknown>>(target.decode);
@@ -106,7 +106,7 @@ export function createCustomReader(target: CustomTargetPlan): ResponseReader | u
 }
 
 /** Returns what a payload of such a target was made from. */
-export function originOf(content: object | undefined): CustomOrigin {
+function originOf(content: object | undefined): CustomOrigin {
   return (content as { readonly origin?: unknown } | undefined)?.origin as CustomOrigin;
 }
 

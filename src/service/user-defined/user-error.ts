@@ -37,7 +37,7 @@ export function readReturned<T>(place: string, value: unknown, read: () => T): T
 const MAX_DEPTH = 100;
 
 /** Describes the first part that JSON cannot represent or that cannot be read: `body.id is a bigint`. Undefined without one. */
-export function findUnreadable(value: unknown, path = "", parents: readonly object[] = []): string | undefined {
+function findUnreadable(value: unknown, path = "", parents: readonly object[] = []): string | undefined {
   const place = path || "it";
   if (typeof value === "bigint") return `${place} is a bigint`;
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;

@@ -2,7 +2,6 @@ import type { Failure } from "../failure.ts";
 import { Http2Connection } from "../http2/connection.ts";
 import { encodeLiterally, RepeatedHeaders } from "../http2/hpack.ts";
 import type { Endpoint, Header } from "../request.ts";
-import { USER_AGENT } from "../user-agent.ts";
 import { grpcHeaders } from "./encode.ts";
 
 /** Opens one stream at a time on a channel. */
@@ -129,7 +128,7 @@ export class Channel {
 
   private openStream(connection: Http2Connection, user: ChannelUser): void {
     if (this.headers === undefined || this.headersPath !== user.path) {
-      const list = grpcHeaders(this.endpoint, user.path, USER_AGENT);
+      const list = grpcHeaders(this.endpoint, user.path);
       this.headers = new RepeatedHeaders(list, this.headers?.signalledBytes);
       this.headersPath = user.path;
     }

@@ -1,5 +1,6 @@
 import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
+import { USER_AGENT } from "../user-agent.ts";
 import { expectsOneResponse } from "./call-type.ts";
 import { ACCEPTED_ENCODINGS, compressMessage } from "./compression.ts";
 import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
@@ -59,7 +60,7 @@ function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Returns the header list of a gRPC call. */
-export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string): Header[] {
+export function grpcHeaders(endpoint: Endpoint, path: string): Header[] {
   const headers: Header[] = [
     [":method", "POST"],
     [":scheme", endpoint.tls === undefined ? "http" : "https"],
@@ -68,7 +69,7 @@ export function grpcHeaders(endpoint: Endpoint, path: string, userAgent: string)
     ["te", "trailers"],
     ["content-type", "application/grpc"],
     ["grpc-accept-encoding", ACCEPTED_ENCODINGS],
-    ["user-agent", userAgent],
+    ["user-agent", USER_AGENT],
   ];
   if (endpoint.compression !== undefined) headers.push(["grpc-encoding", endpoint.compression]);
   for (const [name, value] of endpoint.headers) headers.push([name.toLowerCase(), value]);

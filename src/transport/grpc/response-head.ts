@@ -14,7 +14,7 @@ export interface GrpcHead {
 }
 
 /** Names of gRPC's status codes by number. */
-export const GRPC_STATUS_NAMES: readonly string[] = [
+const GRPC_STATUS_NAMES: readonly string[] = [
   "OK",
   "CANCELLED",
   "UNKNOWN",

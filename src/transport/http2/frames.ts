@@ -29,7 +29,7 @@ export const SETTING = {
 } as const;
 
 /** Error codes (RFC 9113, section 7) by number. */
-export const ERROR_NAMES: readonly string[] = [
+const ERROR_NAMES: readonly string[] = [
   "NO_ERROR",
   "PROTOCOL_ERROR",
   "INTERNAL_ERROR",

@@ -5,7 +5,7 @@ import type { WireRequest } from "../request.ts";
 import { encodeFrame, FROM_SERVER, type Frame, FrameReader, TO_SERVER } from "./frames.ts";
 
 /** The variable that makes this program's process a server, with its settings as JSON. */
-export const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
+const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 
 /**
  * Triton starts Python models through bash. At a lower level, with a socket as its input, bash takes itself for the shell of a remote user and

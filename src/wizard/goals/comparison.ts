@@ -1,3 +1,4 @@
+import { mix } from "../../scenario/mix.ts";
 import { checkAddress } from "../address.ts";
 import type { Answers } from "../answers.ts";
 import type { Surroundings } from "../question.ts";
@@ -201,7 +202,7 @@ function mixed(answers: Answers, target: WizardTarget): { name: string; value: S
   return [
     {
       name: "target",
-      value: call("mix", members),
+      value: call({ mix }, members),
       comment: "Requests go to both in turn, so both are measured under the same conditions.",
     },
   ];

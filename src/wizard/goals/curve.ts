@@ -1,4 +1,6 @@
 import { parseRange } from "../../load/levels.ts";
+import { ramp, steps } from "../../scenario/loads/levels.ts";
+import { rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { type Call, call } from "../source/source.ts";
@@ -77,9 +79,9 @@ function toLoad(answers: Answers): Call {
   const given = isRate ? rates : levels;
   const extent = extentOf(answers);
   const range = parseRange(given);
-  if (range === undefined) return call(isRate ? "rateSteps" : "steps", numbersOf(given), extent);
+  if (range === undefined) return call(isRate ? { rateSteps } : { steps }, numbersOf(given), extent);
   const { start, end, step } = range;
-  return call(isRate ? "rateRamp" : "ramp", start, end, { ...(step === 1 ? {} : { step }), ...extent });
+  return call(isRate ? { rateRamp } : { ramp }, start, end, { ...(step === 1 ? {} : { step }), ...extent });
 }
 
 function isFewRates(answer: string): boolean {

@@ -3,6 +3,10 @@ import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { hasMeasuredSchedule } from "../../registry/load-modes.ts";
+import { errorRate } from "../../scenario/assertions.ts";
+import { findMax } from "../../scenario/loads/find-max.ts";
+import { ramp } from "../../scenario/loads/levels.ts";
+import { rateRamp } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { call, type Source } from "../source/source.ts";
@@ -74,7 +78,7 @@ export const limitGoal: Goal = {
       { name: "target", value: target.toTarget(answers) },
       {
         name: "load",
-        value: call("findMax", { range: toRange(answers), where: toWhere(answers), ...toTimes(answers) }),
+        value: call({ findMax }, { range: toRange(answers), where: toWhere(answers), ...toTimes(answers) }),
         comment:
           "Doubles the load until a limit breaks, then bisects; each point is measured until its verdict is certain.",
       },
@@ -91,13 +95,13 @@ function toRange({ load, users: most = "", rate: mostPerSec = "" }: Answers): So
   const isRate = load === "rate";
   const [first = 1, second] = numbersOf(isRate ? mostPerSec : most);
   const [min, max] = second === undefined ? [isRate ? first / LOWEST_RATE_PART : 1, first] : [first, second];
-  return call(isRate ? "rateRamp" : "ramp", min, max);
+  return call(isRate ? { rateRamp } : { ramp }, min, max);
 }
 
 function toWhere(answers: Answers): Source {
   const { "error-limit": share = usualShare(answers) } = answers;
   if (share === "none") return limitsOf(answers);
-  return [...limitsOf(answers), call("errorRate").with("below", `${parsePercent(share)} %`)];
+  return [...limitsOf(answers), call({ errorRate }).with("below", `${parsePercent(share)} %`)];
 }
 
 /** Answers may be wrong or missing here, which is said elsewhere. */

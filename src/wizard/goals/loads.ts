@@ -1,5 +1,8 @@
 import { nearestDuration } from "../../plan/nearest-name.ts";
 import { type Duration, nsToSec, parseDurationNs } from "../../plan/units.ts";
+import { errorRate, p99 } from "../../scenario/assertions.ts";
+import { hold } from "../../scenario/loads/levels.ts";
+import { rate as rateLoad } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import type { ScenarioField } from "../source/format.ts";
 import { type Call, call, type Source } from "../source/source.ts";
@@ -45,7 +48,7 @@ export function numbersOf(text = ""): number[] {
 }
 
 /** One amount. */
-export const ONE: AmountForm = {
+const ONE: AmountForm = {
   rule: "a number",
   fits: (answer, isValid) => numbersOf(answer).length === 1 && numbersOf(answer).every(isValid),
 };
@@ -96,7 +99,7 @@ export function duration(message: string, preset: Asked["preset"], word?: string
 }
 
 /** A latency, as an example of an answer. */
-export const LATENCY_EXAMPLE = "50 ms";
+const LATENCY_EXAMPLE = "50 ms";
 
 /** The limit of p99 latency, which may be absent. */
 export const P99_LIMIT = duration(
@@ -144,7 +147,7 @@ export function describeAmount({ load }: Answers, amount: string): string {
 
 /** Returns one steady load: a concurrency or a rate. */
 export function steady(answers: Answers, extent: Readonly<Record<string, Source>> = {}): Call {
-  return call(answers.load === "rate" ? "rate" : "hold", Number(amountOf(answers)), extent);
+  return call(answers.load === "rate" ? { rate: rateLoad } : { hold }, Number(amountOf(answers)), extent);
 }
 
 /** Explains a steady load in a comment. */
@@ -164,8 +167,8 @@ export function limitsOf(answers: Answers, isScheduled = answers.load === "rate"
   const { "p99-limit": latency = "none", "ttft-limit": firstToken = "none" } = answers;
   const metric = isScheduled ? "scheduledLatency" : "latency";
   return [
-    ...(latency === "none" ? [] : [call("p99", metric).with("below", toDuration(latency))]),
-    ...(firstToken === "none" ? [] : [call("p99", "timeToFirstToken").with("below", toDuration(firstToken))]),
+    ...(latency === "none" ? [] : [call({ p99 }, metric).with("below", toDuration(latency))]),
+    ...(firstToken === "none" ? [] : [call({ p99 }, "timeToFirstToken").with("below", toDuration(firstToken))]),
   ];
 }
 
@@ -175,7 +178,7 @@ export function assertions(answers: Answers, isScheduled = answers.load === "rat
   const isExplained = isScheduled && (answers["p99-limit"] ?? "none") !== "none";
   return {
     name: "assert",
-    value: [...limits, call("errorRate").with("is", 0)],
+    value: [...limits, call({ errorRate }).with("is", 0)],
     comment: isExplained ? "scheduledLatency counts from the time when a request was due." : undefined,
   };
 }

@@ -1,5 +1,9 @@
 import { countOf } from "../../plan/units.ts";
 import type { RunTime } from "../../registry/run-time.ts";
+import { input } from "../../scenario/inputs.ts";
+import { intervals } from "../../scenario/loads/rates.ts";
+import { fixedSchedule } from "../../scenario/loads/schedules.ts";
+import { sessions } from "../../scenario/loads/sessions.ts";
 import type { Answers } from "../answers.ts";
 import { pathFrom } from "../paths.ts";
 import type { Choice, Surroundings } from "../question.ts";
@@ -33,7 +37,7 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
     suits: ({ recorded }) => recorded !== undefined,
     hasRequests: true,
     holds: { pattern: /"timestamp"\s*:/, problem: 'has no entries with a "timestamp" in milliseconds' },
-    toLoad: () => call("fixedSchedule"),
+    toLoad: () => call({ fixedSchedule }),
     time: (text) => {
       const lastMs = latestTimestampMs(text);
       return lastMs === undefined
@@ -48,7 +52,7 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
     suits: ({ isStreaming }) => isStreaming === true,
     hasRequests: true,
     holds: { pattern: /"session_id"\s*:/, problem: 'has no entries with a "session_id"' },
-    toLoad: ({ users: count = "1" }) => call("sessions", Number(count)),
+    toLoad: ({ users: count = "1" }) => call({ sessions }, Number(count)),
   },
   gaps: {
     label: "only the gaps between requests",
@@ -58,7 +62,7 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
     hasRequests: false,
     holds: { pattern: /^\s*\d+\s*$/m, problem: "has no lines with a whole number of microseconds" },
     toLoad: ({ file = "", save = "", for: time = "stable" }) =>
-      call("intervals", pathFrom(save, file), time === "stable" ? {} : { for: time.replace(/^([\d.]+)\s*/, "$1 ") }),
+      call({ intervals }, pathFrom(save, file), time === "stable" ? {} : { for: time.replace(/^([\d.]+)\s*/, "$1 ") }),
   },
 };
 
@@ -125,6 +129,7 @@ export const replayGoal: Goal = {
   compose: (answers, target) => {
     const recording = recordingOf(answers) as Recording;
     const { file = "", save = "" } = answers;
+    const { recorded = "json" } = target;
     const isScheduled = answers.recording !== "conversations";
     return {
       title: `How does ${nameOf(answers)} do under recorded traffic?`,
@@ -132,7 +137,7 @@ export const replayGoal: Goal = {
         { name: "target", value: target.toTarget(answers) },
         { name: "load", value: recording.toLoad(answers), comment: recording.comment },
         ...(recording.hasRequests
-          ? [{ name: "inputs", value: call(`input.${target.recorded ?? "json"}`, pathFrom(save, file)) }]
+          ? [{ name: "inputs", value: call({ [`input.${recorded}`]: input[recorded] }, pathFrom(save, file)) }]
           : requestsOf(answers, target)),
         assertions(answers, isScheduled),
       ],

@@ -1,3 +1,5 @@
+import { errorRate } from "../../scenario/assertions.ts";
+import { soak } from "../../scenario/loads/phases.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { call } from "../source/source.ts";
 import type { Goal } from "./goal.ts";
@@ -35,7 +37,7 @@ export const soakGoal: Goal = {
       { name: "target", value: target.toTarget(answers) },
       {
         name: "load",
-        value: call("soak", answers.load === "rate" ? steady(answers) : Number(amountOf(answers)), {
+        value: call({ soak }, answers.load === "rate" ? steady(answers) : Number(amountOf(answers)), {
           for: toDuration(answers.for),
         }),
         comment: "Fails when latency or throughput drift from the first third of the time to the last.",
@@ -43,7 +45,7 @@ export const soakGoal: Goal = {
       ...requestsOf(answers, target),
       {
         name: "assert",
-        value: [...limitsOf(answers), call("errorRate").with("below", "1 %")].map((limit) =>
+        value: [...limitsOf(answers), call({ errorRate }).with("below", "1 %")].map((limit) =>
           limit.with("abortAfter", ABORT_AFTER),
         ),
         comment: "A server that breaks ends the run early.",

@@ -1,3 +1,5 @@
+import { spike } from "../../scenario/loads/phases.ts";
+import { rate as rateLoad } from "../../scenario/loads/rates.ts";
 import { nameOf, requestsOf } from "../requests.ts";
 import { call } from "../source/source.ts";
 import type { Goal } from "./goal.ts";
@@ -37,12 +39,15 @@ export const spikeGoal: Goal = {
         { name: "target", value: target.toTarget(answers) },
         {
           name: "load",
-          value: call("spike", {
-            base: isRate ? steady(answers) : Number(amountOf(answers)),
-            peak: isRate ? call("rate", Number(peak)) : Number(peak),
-            at: toDuration(answers.around),
-            for: toDuration(answers.for),
-          }),
+          value: call(
+            { spike },
+            {
+              base: isRate ? steady(answers) : Number(amountOf(answers)),
+              peak: isRate ? call({ rate: rateLoad }, Number(peak)) : Number(peak),
+              at: toDuration(answers.around),
+              for: toDuration(answers.for),
+            },
+          ),
           comment: "The normal load, the peak, and the normal load again; reports the time until the latency is back.",
         },
         ...requestsOf(answers, target),

@@ -8,21 +8,30 @@ export interface SourceFields {
   readonly [name: string]: Source | undefined;
 }
 
+/** A function of Rampart's API under the name that a scenario calls it by: `{ hold }`, `{ "input.json": input.json }`. */
+export type NamedBuilder = Readonly<Record<string, (...args: never[]) => object>>;
+
 /** A call of one of Rampart's builders, and calls of methods of what it returns. */
 export class Call {
-  readonly name: string;
+  /** One function. */
+  readonly builder: NamedBuilder;
   readonly args: readonly Source[];
   readonly methods: readonly (readonly [name: string, args: readonly Source[]])[];
 
-  constructor(name: string, args: readonly Source[], methods: Call["methods"] = []) {
-    this.name = name;
+  constructor(builder: NamedBuilder, args: readonly Source[], methods: Call["methods"] = []) {
+    this.builder = builder;
     this.args = args;
     this.methods = methods;
   }
 
+  /** The name of the function in a scenario. */
+  get name(): string {
+    return Object.keys(this.builder)[0] as string;
+  }
+
   /** Returns the expression that calls a method of this one. */
   with(name: string, ...args: Source[]): Call {
-    return new Call(this.name, this.args, [...this.methods, [name, args]]);
+    return new Call(this.builder, this.args, [...this.methods, [name, args]]);
   }
 }
 
@@ -38,10 +47,10 @@ export class Constant {
 }
 
 /** A call of a builder; empty objects at its end are left out. */
-export function call(name: string, ...args: Source[]): Call {
+export function call(builder: NamedBuilder, ...args: Source[]): Call {
   const last = args.at(-1);
   const isEmpty = last !== undefined && isFields(last) && fieldsOf(last).length === 0;
-  return new Call(name, isEmpty ? args.slice(0, -1) : args);
+  return new Call(builder, isEmpty ? args.slice(0, -1) : args);
 }
 
 /** Returns the fields that are there. */

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readRuns } from "../../../src/report/read/runs/read-runs.ts";
-import { inFolder, ROOT, runRampart } from "../rampart-process.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { inFolder, runRampart } from "../rampart-process.ts";
 import { runInFolder } from "../run-in-folder.ts";
 import { scenarioText } from "../scenario-files.ts";
 
@@ -63,7 +64,7 @@ test("a server that became ten times slower is worse, and one that did not is no
 });
 
 test("the files of one run of genai-perf mode have the same numbers, in all formats", async () => {
-  const tokenizer = join(ROOT, "test/tokenize/fixtures/tiny");
+  const tokenizer = TINY;
   await inFolder({}, async (cwd) => {
     const mock = (await import("../rampart-process.ts")).startRampart(
       ["mock", "--http-port", "0", "--grpc-port", "0", "--ttft", "5ms", "--itl", "1ms"],

@@ -7,8 +7,6 @@ import { type Captured, readBody, runCaptured } from "./run-captured.ts";
 
 /** A small server and a folder, for commands that run more than once against both. */
 
-export { TOKENIZER } from "./run-captured.ts";
-
 /** What a server got. */
 export interface ReceivedBody {
   readonly messages?: readonly { readonly content: string }[];

@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { type Answer, answerChat, type Bench, type ReceivedBody, TOKENIZER, withBench } from "./analyze-server.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { type Answer, answerChat, type Bench, type ReceivedBody, withBench } from "./analyze-server.ts";
 
 /** `genai-perf analyze` against a small server: what is sent at each point, the summary, checkpoints, and the search. */
 
 function analyze({ url, folder }: Bench, type: string, ...more: readonly string[]): string[] {
   return [
     ..."analyze -m tiny --endpoint-type chat --streaming --num-dataset-entries 4 --isl 12 --random-seed 7".split(" "),
-    ...["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts"), "--sweep-type", type],
+    ...["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts"), "--sweep-type", type],
     ...["--checkpoint-dir", join(folder, "kept"), ...more],
   ];
 }
@@ -33,7 +34,7 @@ describe("genai-perf analyze", () => {
       const args = analyze(bench, "input_sequence_length", "--sweep-list", "20,60", "--request-count", "5");
       const { code, out, err, received } = await bench.run(args);
       assert.equal(code, 0, err);
-      const tokenizer = await loadTokenizer(TOKENIZER);
+      const tokenizer = await loadTokenizer(TINY);
       const lengths = texts(received).map((text) => tokenizer.count(text));
       assert.deepEqual(lengths, [...Array(5).fill(20), ...Array(5).fill(60)]);
       assert.deepEqual(await bench.list("artifacts"), [
@@ -129,7 +130,7 @@ describe("genai-perf analyze", () => {
         `endpoint: { type: chat, streaming: True, url: "${bench.url}" }`,
         "input: { num_dataset_entries: 2 }",
         `output: { artifact_directory: "${join(bench.folder, "artifacts")}" }`,
-        `tokenizer: { name: "${TOKENIZER}" }`,
+        `tokenizer: { name: "${TINY}" }`,
       ];
       await writeFile(file, `${lines.join("\n")}\n`);
       const { code, err } = await bench.run(["config", "-f", file]);
@@ -335,7 +336,7 @@ describe("the search", () => {
         `endpoint: { type: chat, streaming: True, url: "${bench.url}" }`,
         "input: { num_dataset_entries: 2 }",
         `output: { artifact_directory: "${join(bench.folder, "artifacts")}" }`,
-        `tokenizer: { name: "${TOKENIZER}" }`,
+        `tokenizer: { name: "${TINY}" }`,
         "rampart: { search_limits: { request_latency.p99: 20000 } }",
       ];
       await writeFile(file, `${lines.join("\n")}\n`);

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endLater } from "../../servers/answering-server.ts";
-import { type Captured, type CaptureOptions, readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { type Captured, type CaptureOptions, readAll, runCaptured } from "./run-captured.ts";
 
 /** A small server of streamed chats, and `genai-perf profile` against it. */
 
@@ -49,7 +50,7 @@ export async function runChat(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const places = ["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")];
+    const places = ["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")];
     const command = [options.subcommand ?? "profile", ...CHAT.split(" "), ...places, ...more(folder)];
     const startedMs = Date.now();
     return { ...(await runCaptured(command, options)), startedMs, requestCount, files: await readAll(folder) };

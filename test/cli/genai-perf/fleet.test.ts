@@ -6,14 +6,15 @@ import { test } from "node:test";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { asAlice, withAgents } from "../with-agents.ts";
-import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { readAll, runCaptured } from "./run-captured.ts";
 
 /** One profile sent by the ranks of an MPI job or by agents on a bus, against a server that counts requests and tokens. */
 
 const TOKENS = 8;
-const MODEL = ["-m", "tiny", "--tokenizer", TOKENIZER, "--endpoint-type", "chat", "--streaming"];
+const MODEL = ["-m", "tiny", "--tokenizer", TINY, "--endpoint-type", "chat", "--streaming"];
 const SMALL = ["--isl", "5", "--request-count", "30"];
 
 async function withStub(use: (stub: LlmStub, url: readonly string[], folder: string) => Promise<void>): Promise<void> {

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { toProfilePlan } from "../../../src/cli/genai-perf/plan/to-plan.ts";
 import { openLayout } from "../../../src/cli/genai-perf/profile/payload-layout.ts";
 import { runProfile } from "../../../src/cli/genai-perf/profile/run-profile.ts";
@@ -14,11 +13,10 @@ import * as messages from "../../../src/service/triton/messages.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { readGood } from "./read.ts";
 
 /** inputs.json is an output: a run sends the same requests when nothing can be read from the file. */
-
-const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 interface Ran {
   readonly isPassed: boolean;
@@ -53,7 +51,7 @@ function run(open: () => Promise<Server>, args: string, files: Record<string, st
     const server = await open();
     const io = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
     try {
-      const base = ["profile", "-m", "tiny", "--tokenizer", TOKENIZER, "--random-seed", "7", "--url", server.url];
+      const base = ["profile", "-m", "tiny", "--tokenizer", TINY, "--random-seed", "7", "--url", server.url];
       const { asked } = readGood(...base, ...args.replace("FOLDER", folder).split(" "));
       const { isPassed } = await runProfile(toProfilePlan(asked, artifacts, []), io);
       return { isPassed, sent: server.sent(), inputs: await readFile(join(artifacts, "inputs.json"), "utf8") };

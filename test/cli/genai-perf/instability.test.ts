@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT } from "../../time-limit.ts";
-import { type Answer, answerChat, type Bench, TOKENIZER, withBench } from "./analyze-server.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { type Answer, answerChat, type Bench, withBench } from "./analyze-server.ts";
 
 /** Measurements by intervals that do not become stable: exit code 1 as in the original, with the reason and the report. */
 
@@ -16,7 +17,7 @@ const answerUnevenly: Answer = (response, request) => {
 function command(name: string, { url, folder }: Bench, ...more: readonly string[]): string[] {
   return [
     ...`${name} -m tiny --endpoint-type chat --streaming --num-dataset-entries 4 --isl 12`.split(" "),
-    ...["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts"), ...more],
+    ...["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts"), ...more],
   ];
 }
 

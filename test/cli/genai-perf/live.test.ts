@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { answerChat as answerBench, TOKENIZER, withBench } from "./analyze-server.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { answerChat as answerBench, withBench } from "./analyze-server.ts";
 import { answerChat, runChat } from "./chat-server.ts";
 
 /** What a profile shows beside its own report: `--live`, Rampart's reports, and perf_analyzer's, for which there is only a key in YAML. */
@@ -82,7 +83,7 @@ for (const isVerbose of [false, true])
 endpoint: { type: chat, streaming: true, url: "${bench.url}" }
 perf_analyzer: { verbose: ${isVerbose}, measurement: { mode: request_count, num: 6 } }
 input: { num_dataset_entries: 4 }
-tokenizer: { name: "${TOKENIZER}" }
+tokenizer: { name: "${TINY}" }
 output: { artifact_directory: "${join(bench.folder, "artifacts")}" }
 `;
       await writeFile(config, text);

@@ -8,7 +8,8 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** What flags of the load do to the requests that a server sees: how many at once, in which order, how many at all. */
 
@@ -47,7 +48,7 @@ async function profile(answerMs: number, args: readonly string[], schedule?: rea
     const artifacts = join(folder, "artifacts");
     const file = join(folder, "schedule.jsonl");
     if (schedule !== undefined) await writeFile(file, schedule.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TOKENIZER, "--url", url];
+    const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--url", url];
     const input = schedule === undefined ? ["--isl", "5"] : ["--fixed-schedule", "--input-file", `payload:${file}`];
     const startedMs = Date.now();
     const { code, err } = await runCaptured([
@@ -107,7 +108,7 @@ describe("the load of genai-perf profile", () => {
     const variationOf = async (smoothness: string): Promise<number> => {
       const gamma = ["--request-rate-distribution", "gamma", "--request-rate-smoothness", smoothness];
       const load = ["--request-rate", "100", "--request-count", "100", ...gamma];
-      const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TOKENIZER, "--isl", "5"];
+      const base = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--tokenizer", TINY, "--isl", "5"];
       const { code, out, err } = await runCaptured([...base, ...load, "--dry-run"]);
       assert.equal(code, 0, err);
       const prepared = prepareLoad((JSON.parse(out) as Plan).load);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { checkSchema } from "../../report/check-schema.ts";
-import { TOKENIZER } from "./analyze-server.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { golden } from "./read.ts";
 import { readAll, runCaptured } from "./run-captured.ts";
 
@@ -32,7 +32,7 @@ function format(value: Exported): string {
 
 /** The real tool's report of such a run; its statistics are not read. */
 const REPORT = golden("input-config-chat.txt")
-  .replace(/"name": "[^"]*"/, `"name": ${JSON.stringify(TOKENIZER)}`)
+  .replace(/"name": "[^"]*"/, `"name": ${JSON.stringify(TINY)}`)
   .replace('"goodput": ""', '"goodput": {"time_to_first_token": 50.8, "inter_token_latency": 10.01}');
 
 interface Ran {
@@ -218,7 +218,7 @@ describe("genai-perf process-export-files", () => {
   });
 
   test("--tokenizer counts in place of the one that the reports name", async () => {
-    const elsewhere = REPORT.replace(JSON.stringify(TOKENIZER), '"/nowhere/tokenizer"');
+    const elsewhere = REPORT.replace(JSON.stringify(TINY), '"/nowhere/tokenizer"');
     const hosts = { a: { ...even, "profile_export_genai_perf.json": elsewhere } };
     const lost = await merge(hosts);
     assert.deepEqual([lost.code, lost.results.size], [1, 0]);
@@ -226,7 +226,7 @@ describe("genai-perf process-export-files", () => {
       lost.err,
       /in\/a\/profile_export_genai_perf\.json, input_config\.tokenizer: was not found[\s\S]*--tokenizer/,
     );
-    const found = await merge(hosts, "--tokenizer", TOKENIZER);
+    const found = await merge(hosts, "--tokenizer", TINY);
     assert.equal(found.code, 0, found.err);
   });
 

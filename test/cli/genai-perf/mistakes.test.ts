@@ -5,9 +5,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { inFolder, runRampart, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
-import { runCaptured, TOKENIZER } from "./run-captured.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** What users and servers do wrong: told in words that help, and in the exit code. */
 
@@ -27,7 +28,7 @@ async function withServer<T>(server: Server, use: (url: string) => Promise<T>): 
 
 function profileArgs(url: string, ...more: readonly string[]): string[] {
   const words = "genai-perf profile -m tiny --endpoint-type chat --streaming --isl 10 --num-dataset-entries 2";
-  return [...words.split(" "), "--tokenizer", TOKENIZER, "--url", url, ...more];
+  return [...words.split(" "), "--tokenizer", TINY, "--url", url, ...more];
 }
 
 async function filesIn(folder: string): Promise<string[]> {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** A run is measured while it lasts. Its files, measured again by process-export-files, say the same to the last digit. */
 
@@ -58,7 +59,7 @@ for (const [what, answer, args] of CASES)
     const server = await startAnsweringServer(answer);
     try {
       const load = args.some((arg) => arg.startsWith("--session")) ? [] : ["--request-count", String(REQUESTS)];
-      const common = ["-m", "tiny", "--tokenizer", TOKENIZER, "--url", server.url, "--isl", "10"];
+      const common = ["-m", "tiny", "--tokenizer", TINY, "--url", server.url, "--isl", "10"];
       const records = ["--records", join(folder, "records.jsonl")];
       const live = await runCaptured([
         ...["profile", ...common, ...args, ...load, ...records],

@@ -14,9 +14,10 @@ import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makeCertificates } from "../../servers/tls.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { answerChat, type ChatRun, type ChatRunOptions, runChat } from "./chat-server.ts";
 import { readGood } from "./read.ts";
-import { runCaptured, TOKENIZER } from "./run-captured.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** What flags of perf_analyzer after `--` do to a profile. */
 
@@ -333,7 +334,7 @@ test("config passes the flags on; subcommands that do not measure reject them", 
       `endpoint: {type: chat, streaming: true, url: "localhost:${(server.address() as AddressInfo).port}"}`,
       "input: {num_dataset_entries: 2}",
       `output: {artifact_directory: ${JSON.stringify(join(folder, "artifacts"))}}`,
-      `tokenizer: {name: ${JSON.stringify(TOKENIZER)}}`,
+      `tokenizer: {name: ${JSON.stringify(TINY)}}`,
     ];
     const file = join(folder, "run.yaml");
     await writeFile(file, lines.join("\n"));

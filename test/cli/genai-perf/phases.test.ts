@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT } from "../../time-limit.ts";
-import { runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { runCaptured } from "./run-captured.ts";
 
 /** How long is measured, what goes before it, what is cancelled, and several servers: each flag by what it does. */
 
@@ -104,7 +105,7 @@ async function run(
 function profile(...more: readonly string[]): (urls: readonly string[], folder: string) => string[] {
   return ([url = "", ...others], folder) => [
     ..."profile -m tiny --endpoint-type chat --isl 12 --num-dataset-entries 2 --random-seed 7".split(" "),
-    ...["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts"), ...more],
+    ...["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts"), ...more],
     ...(others.length === 0 ? [] : ["--more-urls", ...others]),
   ];
 }
@@ -239,7 +240,7 @@ test("a YAML file has them all", LIMIT, async () => {
       `endpoint: { type: chat, url: "${url}" }`,
       "input: { num_dataset_entries: 2, synthetic_tokens: { mean: 12 } }",
       `output: { artifact_directory: "${join(folder, "artifacts")}" }`,
-      `tokenizer: { name: "${TOKENIZER}" }`,
+      `tokenizer: { name: "${TINY}" }`,
       "rampart:",
       "  duration: 2",
       "  grace_period: 5",

@@ -8,11 +8,12 @@ import { describe, test } from "node:test";
 import jpeg from "jpeg-js";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { readBody, runCaptured } from "./run-captured.ts";
 
 /** What `genai-perf profile` sends for each kind of endpoint and input, and what it makes of the responses. */
 
-const tokenizer = await loadTokenizer(TOKENIZER);
+const tokenizer = await loadTokenizer(TINY);
 /** Of "the the", which all servers here response. */
 const ANSWER_TOKENS = tokenizer.count("the the");
 
@@ -63,7 +64,7 @@ async function run(
     const own = args.map((arg) => arg.replaceAll("FOLDER", folder));
     const artifacts = join(folder, "artifacts");
     await mkdir(artifacts);
-    const all = [...common.split(" "), "--tokenizer", TOKENIZER, "--artifact-dir", artifacts, ...own];
+    const all = [...common.split(" "), "--tokenizer", TINY, "--artifact-dir", artifacts, ...own];
     const said = await runCaptured(all);
     const [name = ""] = await readdir(artifacts);
     const inputs = await readFile(join(artifacts, name, "inputs.json"), "utf8").catch(() => '{"data":[]}');

@@ -8,8 +8,9 @@ import { startMock } from "../../../src/mock/server.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { inFolder, runRampart } from "../rampart-process.ts";
-import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `genai-perf profile` against a small server: what is sent, printed, written, and said of failures. */
 
@@ -77,7 +78,7 @@ function plotsOf({ files }: Ran): string[] {
 function profile(...more: readonly string[]): (url: string, folder: string) => string[] {
   return (url, folder) => [
     ..."profile -m tiny --synthetic-input-tokens-mean 30 --num-dataset-entries 4 --random-seed 7".split(" "),
-    ...["--request-count", String(REQUESTS), "--tokenizer", TOKENIZER, "--url", url],
+    ...["--request-count", String(REQUESTS), "--tokenizer", TINY, "--url", url],
     ...["--artifact-dir", join(folder, "artifacts"), ...more],
   ];
 }
@@ -89,7 +90,7 @@ describe("genai-perf profile", () => {
   test("streamed chat: exact prompts are sent, and table, JSON, CSV and inputs written", LIMIT, async () => {
     const { code, out, err, received, files } = await run(answerChat, profile(...CHAT, "--output-tokens-mean", "2"));
     assert.equal(code, 0, err);
-    const tokenizer = await loadTokenizer(TOKENIZER);
+    const tokenizer = await loadTokenizer(TINY);
     assert.equal(received.length, REQUESTS);
     for (const { path, body } of received) {
       assert.equal(path, "/v1/chat/completions");
@@ -127,7 +128,7 @@ describe("genai-perf profile", () => {
       const report = JSON.parse(empty.files.get(join(FOLDER, "profile_export_genai_perf.json")) ?? "{}");
       assert.equal(report.input_sequence_length.max, 0);
       const spread = await run(answerChat, profile(...CHAT, "--isl", "0", "--synthetic-input-tokens-stddev", "5"));
-      const tokenizer = await loadTokenizer(TOKENIZER);
+      const tokenizer = await loadTokenizer(TINY);
       assert.ok(spread.received.every(({ body }) => tokenizer.count(body.messages?.[0]?.content ?? "") >= 1));
       assert.match(spread.err, /--isl 0: lengths that are drawn below one token count as one/);
       const prefixed = await run(
@@ -225,7 +226,7 @@ describe("genai-perf profile", () => {
         "perf_analyzer: { stimulus: { concurrency: 2 }, measurement: { mode: request_count, num: 6 } }",
         "input: { num_dataset_entries: 2, synthetic_tokens: { mean: 12 } }",
         `output: { artifact_directory: "${join(folder, "artifacts")}" }`,
-        `tokenizer: { name: "${TOKENIZER}" }`,
+        `tokenizer: { name: "${TINY}" }`,
       ];
       await writeFile(file, `${lines.join("\n")}\n`);
       return ["config", "-f", file];

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ensureOpenMpi } from "../../servers/open-mpi.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { rampartCommand, startProcess } from "../rampart-process.ts";
 import { answerChat } from "./chat-server.ts";
-import { readAll, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `--enable-mpi` after `--`: profiles of several ranks under Open MPI's own mpirun. */
 
@@ -36,7 +37,7 @@ async function startMeetingServer() {
   return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, counts, close };
 }
 
-const CHAT = ["-m", "tiny", "--tokenizer", TOKENIZER, "--endpoint-type", "chat", "--streaming"];
+const CHAT = ["-m", "tiny", "--tokenizer", TINY, "--endpoint-type", "chat", "--streaming"];
 const SMALL = ["--synthetic-input-tokens-mean", "5", "--request-count", String(REQUESTS)];
 
 test(

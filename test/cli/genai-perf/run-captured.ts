@@ -1,13 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { runGenaiPerf } from "../../../src/cli/genai-perf/command.ts";
 
 /** `genai-perf` within the test's process, and what tests of it read and name. */
-
-/** The tokenizer of the models here. */
-export const TOKENIZER = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 /** What a command came to. */
 export interface Captured {

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT } from "../../time-limit.ts";
-import { readAll, readBody, runCaptured, TOKENIZER } from "./run-captured.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { readAll, readBody, runCaptured } from "./run-captured.ts";
 
 /** What the flags of sessions do to what is sent, and what is written of it. */
 
@@ -47,7 +48,7 @@ function profile(args: string, lines: readonly object[] = [], failAt: readonly n
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
   const makeArgs = (url: string, folder: string, file: string): string[] => [
     ...base.split(" "),
-    ...["--tokenizer", TOKENIZER, "--url", url, "--artifact-dir", join(folder, "artifacts")],
+    ...["--tokenizer", TINY, "--url", url, "--artifact-dir", join(folder, "artifacts")],
     ...args.split(" ").map((arg) => arg.replace("FILE", file)),
   ];
   return run(() => text, makeArgs, failAt);
@@ -235,7 +236,7 @@ describe("genai-perf profile with sessions", () => {
           sessions: { num: 3, turns: { mean: 2, stddev: 0 }, turn_delay: { mean: 7, stddev: 0, ratio: 1 } },
         },
         output: { artifact_directory: join(folder, "artifacts") },
-        tokenizer: { name: TOKENIZER },
+        tokenizer: { name: TINY },
       });
     const ran = await run(makeText, (_url, _folder, file) => ["config", "-f", file]);
     assert.equal(ran.code, 0, ran.err);

@@ -8,9 +8,9 @@ import { neededEntries } from "../../../src/cli/genai-perf/profile/write-inputs.
 import type { Plan } from "../../../src/plan/plan.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { inFolder, startRampart } from "../rampart-process.ts";
 import { answerChat, runChat } from "./chat-server.ts";
-import { TOKENIZER } from "./run-captured.ts";
 
 /** What a profile makes before its first request, and what is left of it when it is cut off there. */
 
@@ -94,7 +94,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     await inFolder({ "trace.jsonl": line.repeat(20_000) }, async (folder) => {
       const artifacts = join(folder, "artifacts");
       const args = `genai-perf profile -m tiny --endpoint-type chat --input-file payload:${join(folder, "trace.jsonl")}`;
-      const places = ["--tokenizer", TOKENIZER, "--artifact-dir", artifacts, "--url", "127.0.0.1:9"];
+      const places = ["--tokenizer", TINY, "--artifact-dir", artifacts, "--url", "127.0.0.1:9"];
       const running = startRampart([...args.split(" "), ...places]);
       let isOver = false;
       void running.result.then(() => {

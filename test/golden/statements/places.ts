@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { startMock } from "../../../src/mock/server.ts";
 import type { MockHandlers } from "../../../src/mock/services/service.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
@@ -8,6 +7,7 @@ import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
 import { type KserveOptions, KserveServer } from "../../run/kserve-server.ts";
 import { startMetricsStub } from "../../servers/metrics-stub.ts";
 import { createMockServices } from "../../servers/mock-services.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { findDeadPort } from "../dead-port.ts";
 import { INPUT_FILES } from "./input-files.ts";
 
@@ -25,7 +25,6 @@ export interface Places {
 const PLAN: MockPlan = { ...DEFAULT_MOCK, llm: { ...DEFAULT_MOCK.llm, osl: 4 } };
 const INT32 = { datatype: "INT32", dims: [1] };
 const LATENCY_MS = 1;
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 /** Models of servers over HTTP, by the name of their place. Each answers after a millisecond. */
 const MODELS: Readonly<Record<string, KserveOptions>> = {

@@ -1,12 +1,21 @@
-import { fileURLToPath } from "node:url";
-import type { PackedResponse, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
+import type { PackedFailure, PackedResponse, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import type { TokensPlan } from "../../../src/plan/tokens.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 /** Streamed responses whose tokens are measured. */
 
-/** The path of a small tokenizer. */
-export const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 export const TOKENS: TokensPlan = { responses: "chat", isStreamed: true, tokenizer: TINY, revision: "main" };
+
+/** A request whose connection was closed. */
+export const FAILURE: PackedFailure = {
+  step: 0,
+  sequenceId: 0,
+  sendNs: 1,
+  firstByteNs: Number.NaN,
+  endNs: 2,
+  responseCount: 0,
+  failure: { kind: "closed", message: "closed" },
+};
 
 const encoder = new TextEncoder();
 const PROMPT = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));

@@ -11,7 +11,8 @@ import { UserError } from "../../../src/plan/problem.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { addAnswers, answer, TINY, TOKENS } from "./added-responses.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { addAnswers, answer, TOKENS } from "./added-responses.ts";
 
 const SPAN = { startNs: 0, endNs: 1e9 };
 const FAILED: PackedFailure = {

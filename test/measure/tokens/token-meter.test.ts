@@ -2,14 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { goodCountOf } from "../../../src/measure/good-requests.ts";
 import type { MeasuredSink } from "../../../src/measure/tokens/answered-request.ts";
-import {
-  type PackedFailure,
-  type PackedResponse,
-  ResponsePacker,
-} from "../../../src/measure/tokens/packed-responses.ts";
+import { type PackedResponse, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import type { TokenColumns } from "../../../src/measure/tokens/token-columns.ts";
 import { type MeterRules, TokenMeter } from "../../../src/measure/tokens/token-meter.ts";
 import { explainNoText, tokenWarnings } from "../../../src/measure/tokens/token-warnings.ts";
+import { FAILURE } from "./added-responses.ts";
 import { valuesOf } from "./make-columns.ts";
 
 const encoder = new TextEncoder();
@@ -24,16 +21,6 @@ function answer(sendNs: number, ...texts: string[]): PackedResponse {
   const offsetsNs = texts.map((_, index) => (10 + index) * 1e6);
   return { step: 0, sequenceId: 0, sendNs, offsetsNs, bodies: texts.map((text) => encoder.encode(text)) };
 }
-
-const failure: PackedFailure = {
-  step: 0,
-  sequenceId: 0,
-  sendNs: 1,
-  firstByteNs: Number.NaN,
-  endNs: 2,
-  responseCount: 0,
-  failure: { kind: "closed", message: "closed" },
-};
 
 const prompt = encoder.encode(JSON.stringify({ messages: [{ role: "user", content: "one two three" }] }));
 
@@ -107,7 +94,7 @@ describe("a meter of tokens", () => {
     made.cut();
     add("a b c");
     assert.deepEqual(take(1), [], "opens the tap");
-    packer.addFailure(failure);
+    packer.addFailure(FAILURE);
     add("a");
     const taken = made.takeRecent(0).tokens;
     assert.deepEqual([valuesOf(taken.metrics.outputTokens), taken.failedCount], [[1, 2, 3], 1]);
@@ -121,7 +108,7 @@ describe("a meter of tokens", () => {
     packer.addPrompt(0, prompt);
     const answerWindow = (count: number): void => {
       for (let index = 0; index < count; index++) packer.addResponse(answer(index, event("a b"), event("c")));
-      packer.addFailure(failure);
+      packer.addFailure(FAILURE);
       packer.flush();
       made.cut();
     };
@@ -206,7 +193,7 @@ describe("a meter that keeps all windows", () => {
     const { meter: made, packer, seen } = open();
     made.warmUp();
     add(packer, 1);
-    packer.addFailure(failure);
+    packer.addFailure(FAILURE);
     packer.flush();
     made.reset();
     for (const sendNs of [2, 3, 4, 5, 6, 7]) {
@@ -215,7 +202,7 @@ describe("a meter that keeps all windows", () => {
       made.cut();
     }
     add(packer, 8);
-    packer.addFailure(failure);
+    packer.addFailure(FAILURE);
     packer.flush();
     const columns = made.merge(3).tokenRows as TokenColumns;
     add(packer, 9);
@@ -231,7 +218,7 @@ describe("a meter that keeps all windows", () => {
     add(packer, 1);
     made.cut();
     add(packer, 2);
-    packer.addFailure(failure);
+    packer.addFailure(FAILURE);
     packer.flush();
     made.resume();
     add(packer, 3);

@@ -1,7 +1,7 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type PackedFailure, ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
+import { ResponsePacker } from "../../../src/measure/tokens/packed-responses.ts";
 import {
   MeterDesk,
   type MeteredRun,
@@ -9,21 +9,11 @@ import {
   type TokenTask,
 } from "../../../src/measure/tokens/token-thread.ts";
 import { RunError } from "../../../src/plan/problem.ts";
-import { addAnswers, TOKENS } from "./added-responses.ts";
+import { addAnswers, FAILURE, TOKENS } from "./added-responses.ts";
 
 const RUN: MeteredRun = {
   ...{ plan: TOKENS, recordsFile: "", model: "m", originEpochNs: 0n, startEpochNs: 0n },
   ...{ keepsRows: false, goodputs: [] },
-};
-
-const FAILURE: PackedFailure = {
-  step: 0,
-  sequenceId: 0,
-  sendNs: 1,
-  firstByteNs: Number.NaN,
-  endNs: 2,
-  responseCount: 0,
-  failure: { kind: "closed", message: "closed" },
 };
 
 /** The thread's side in this thread, with a file that a test makes. */

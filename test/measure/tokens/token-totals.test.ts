@@ -3,21 +3,13 @@ import { test } from "node:test";
 import { type AnsweredRequest, toMetricInput } from "../../../src/measure/tokens/answered-request.ts";
 import { metricsOf } from "../../../src/measure/tokens/response-counts.ts";
 import { joinTokenTotals, TokenTotals, type TotalledTokens } from "../../../src/measure/tokens/token-totals.ts";
+import { makeTimes } from "./make-columns.ts";
 
 /** What the tokens of a run add up to, which displays read while it lasts. */
 
 /** @param contentMs arrivals of its tokens */
 function answered(...contentMs: number[]): AnsweredRequest {
-  const contentNs = contentMs.map((ms) => ms * 1e6);
-  const times = {
-    contentNs,
-    eventCount: contentNs.length,
-    firstOutputNs: contentNs[0] ?? Number.NaN,
-    firstReasoningNs: Number.NaN,
-    outputTokens: contentNs.length,
-    reasoningTokens: Number.NaN,
-  };
-  return { sendNs: 0, times, inputTokens: 1 };
+  return { sendNs: 0, times: makeTimes(contentMs, { reasoningTokens: Number.NaN }), inputTokens: 1 };
 }
 
 function totalsOf(...requests: readonly AnsweredRequest[]): TokenTotals {

@@ -13,13 +13,13 @@ import { type GenAiPerfResult, toGenAiPerfResult } from "../../../src/report/gen
 import { formatTelemetryConsole, toTelemetryStatistics } from "../../../src/report/genai-perf/telemetry/telemetry.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
 import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
+import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
 import { measureGood } from "../../measure/tokens/make-columns.ts";
-import { createTinyCounter } from "./tiny-tokenizer.ts";
 
 /** The same profile exports through the real GenAI-Perf and through this one: the same bytes. */
 
 const GOLDENS = join(import.meta.dirname, "goldens");
-const countTokens = createTinyCounter();
+const countTokens = loadTinyTokenizer().count;
 
 function readGolden(folder: string, file: string): string {
   return readFileSync(join(GOLDENS, folder, file), "utf8");

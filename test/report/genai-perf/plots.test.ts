@@ -17,7 +17,7 @@ import {
 } from "../../../src/report/plot.ts";
 import type { PlottedRun } from "../../../src/report/plots/plotted-run.ts";
 import { openProfileExport } from "../../../src/report/read/profile-export.ts";
-import { createTinyCounter } from "./tiny-tokenizer.ts";
+import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
 
 /** What is drawn of runs. */
 
@@ -26,7 +26,7 @@ const GOLDEN = join(import.meta.dirname, "../genai-perf/goldens/chat-stream");
 function readGolden(): { readonly run: PlottedRun; readonly report: Record<string, Record<string, number>> } {
   const gaps = new TokenGaps();
   const columns = measureExports([openProfileExport(join(GOLDEN, "profile_export.json"))], {
-    countTokens: createTinyCounter(),
+    countTokens: loadTinyTokenizer().count,
     onTimes: ({ contentNs }) => gaps.add(contentNs),
   });
   const report = JSON.parse(readFileSync(join(GOLDEN, "profile_export_genai_perf.json"), "utf8"));

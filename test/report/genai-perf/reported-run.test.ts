@@ -12,7 +12,7 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
-import { makeLevel, makeResult } from "../make-result.ts";
+import { makeLevel, makeResult, WARMED_COUNTS } from "../make-result.ts";
 
 /** Rampart's report of profiles and of merged exports: the numbers of GenAI-Perf's files, computed here by hand. */
 
@@ -29,20 +29,6 @@ function makeRows(count: number): TokenColumns {
   }
   return columns;
 }
-
-/** Of 12 requests 2 were a warm-up, of which one failed; of the rest 3 failed and 1 was cancelled. */
-const COUNTS: Partial<RunResult> = {
-  sentCount: 12,
-  completedCount: 7,
-  failedCount: 4,
-  cancelledCount: 1,
-  warmup: { sentCount: 2, failedCount: 1 },
-  failures: [
-    { kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
-    { kind: "http", count: 3, example: "boom", status: 500 },
-    { kind: "cancelled", count: 1, example: "given up", status: undefined },
-  ],
-};
 
 /** Returns the report as a reader of its file gets it. */
 function reportOf(run: RunResult): SingleJson {
@@ -62,7 +48,7 @@ test("a profile has its requests from the first send to the last content, and co
     ...makeWindow({ latenciesNs: new Array(6).fill(90 * MS), failedCount: 3, health: { cpuRatio: 0.95 } }),
     isStreamed: true,
   };
-  const run = makeResult(makePlan({}), [makeLevel({ window })], COUNTS);
+  const run = makeResult(makePlan({}), [makeLevel({ window })], WARMED_COUNTS);
   const json = reportOfRows(columns, run, [{ latency: 80 * MS, timeToFirstToken: 39 * MS }]);
   assert.deepEqual(json.requests, { sent: 12, completed: 6, failed: 5, cancelled: 1 });
   assert.deepEqual(

@@ -11,7 +11,7 @@ import type { ServerUsage } from "../../../src/service/openai/response-parts.ts"
 import { makeWindow } from "../../measure/make-window.ts";
 import { measureGood } from "../../measure/tokens/make-columns.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { makeLevel, makeResult } from "../make-result.ts";
+import { makeLevel, makeResult, WARMED_COUNTS } from "../make-result.ts";
 
 /** What a run measured beyond GenAI-Perf's metrics, computed here by hand. */
 
@@ -39,22 +39,10 @@ function addPlain(columns: TokenColumns, sendMs: number): void {
   columns.add({ sendNs: sendMs * MS, times: answer, inputTokens: 10 });
 }
 
-/** Of 12 requests 2 were a warm-up, of which one failed; of the rest 3 failed and 1 was cancelled. */
 const RUN: RunResult = makeResult(
   makePlan({}),
   [makeLevel({ window: makeWindow({ latenciesNs: new Array(6).fill(80 * MS), failedCount: 3 }) })],
-  {
-    sentCount: 12,
-    completedCount: 7,
-    failedCount: 4,
-    cancelledCount: 1,
-    warmup: { sentCount: 2, failedCount: 1 },
-    failures: [
-      { kind: "http", count: 1, example: "warming", status: 503, isWarmup: true },
-      { kind: "http", count: 3, example: "boom", status: 500 },
-      { kind: "cancelled", count: 1, example: "given up", status: undefined },
-    ],
-  },
+  WARMED_COUNTS,
 );
 
 function settingsOf(change: Partial<SummarySettings> = {}): SummarySettings {

@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { createReports } from "../../../src/report/report-formats.ts";
@@ -15,9 +14,6 @@ import { checkSchema } from "../check-schema.ts";
 import { makeSink } from "../make-result.ts";
 
 /** Real runs of the embedded server with all of their reports. */
-
-/** The tiny tokenizer of the tests. */
-export const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 /** The reports of runs. */
 export interface Written {

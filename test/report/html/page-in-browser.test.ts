@@ -9,7 +9,8 @@ import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type Browser, type OpenPage, startChromium } from "../../servers/chromium.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { TINY, type Written, writeReports } from "./make-report.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { type Written, writeReports } from "./make-report.ts";
 import { answerWithScores, MLPERF, mixed, SEARCH } from "./page-scenarios.ts";
 
 /** The page of a report in a real browser. */

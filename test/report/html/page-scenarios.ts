@@ -11,7 +11,7 @@ import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import type { ScenarioResponse } from "../../../src/service/scenario-response.ts";
-import { TINY } from "./make-report.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 /** Short scenarios whose pages have sections of their own. */
 

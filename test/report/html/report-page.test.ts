@@ -17,9 +17,10 @@ import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { spreadIn, valueIn } from "../json-metrics.ts";
 import { chartsOf, type Drawn, type DrawnSeries, digits, pointsOf } from "./drawn-charts.ts";
-import { TINY, type Written, writeReports } from "./make-report.ts";
+import { type Written, writeReports } from "./make-report.ts";
 import { checkPageTables } from "./read-page.ts";
 
 /** The page renders a model: its numbers, its charts and its words, whatever they are. */

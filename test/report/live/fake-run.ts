@@ -13,14 +13,18 @@ export interface FakeRun {
   pass(seconds: number): void;
 }
 
+/** The counts of a run that has sent nothing. */
+export const NO_PROGRESS = {
+  ...{ sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0 },
+  ...{ outstanding: 0, openResponses: 0 },
+};
+
 /** Starts it, before its first level. @param tokenTotals see {@link RunProgress}. Default: no tokens are measured */
 export function startFakeRun(plan: Plan, tokenTotals?: RunProgress["tokenTotals"]): FakeRun {
   let atNs = 1e9;
   const state = new RunState(plan, () => atNs);
   const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
-  const progress = {
-    ...{ sentCount: 0, completedCount: 0, failedCount: 0, cancelledCount: 0, outstanding: 0, openResponses: 0 },
-  };
+  const progress = { ...NO_PROGRESS };
   state.onProgress({ counts: () => progress, drainRecords: () => records.drain(), tokenTotals });
   state.onPrepared(makePrepared(plan));
   return {

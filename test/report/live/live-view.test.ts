@@ -8,6 +8,7 @@ import type { ProgressCounts, RunProgress } from "../../../src/result/observer.t
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makePrepared, makeResult } from "../make-result.ts";
+import { NO_PROGRESS } from "./fake-run.ts";
 
 /** The live view: what it says, and what it leaves on the terminal. */
 
@@ -43,14 +44,7 @@ function show(
   const state = new RunState(plan, () => atNs);
   const view = createLiveView(state, sink);
   const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
-  const progress = {
-    sentCount: 0,
-    completedCount: 0,
-    failedCount: 0,
-    cancelledCount: 0,
-    outstanding: 0,
-    openResponses: 0,
-  };
+  const progress = { ...NO_PROGRESS };
   const live: RunProgress = {
     counts: () => progress,
     drainRecords: () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { REQUEST_COUNTS } from "../../../src/result/run-result.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { startFakeRun } from "./fake-run.ts";
+import { NO_PROGRESS, startFakeRun } from "./fake-run.ts";
 
 /** The state of a run, from which everything that is shown while it lasts comes. */
 
@@ -55,14 +55,7 @@ test("a level that comes again counts on, also in a repeated run", () => {
   run.state.onLevelStart("concurrency", 1, false);
   run.end(1);
   // The next run counts from 0.
-  const again = {
-    sentCount: 0,
-    completedCount: 0,
-    failedCount: 0,
-    cancelledCount: 0,
-    outstanding: 0,
-    openResponses: 0,
-  };
+  const again = { ...NO_PROGRESS };
   run.state.onProgress({ counts: () => again, drainRecords: () => {} });
   run.state.onLevelStart("concurrency", 1, false);
   run.state.finish();

@@ -11,7 +11,8 @@ import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { TINY, writeReports } from "../html/make-report.ts";
+import { TINY } from "../../tokenize/tiny.ts";
+import { writeReports } from "../html/make-report.ts";
 import { spreadIn } from "../json-metrics.ts";
 
 /** Records: one line of JSON for each request of a run. */

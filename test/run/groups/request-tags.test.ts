@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { DataStep, Dataset } from "../../../src/inputs/dataset.ts";
 import type { TaggedInput, TagInput } from "../../../src/inputs/tagged-input.ts";
 import { type PlannedFunction, toFunctionPlan } from "../../../src/plan/functions.ts";
@@ -9,9 +8,9 @@ import { UserError } from "../../../src/plan/problem.ts";
 import { groupRequests } from "../../../src/run/groups/request-tags.ts";
 import type { Session } from "../../../src/run/open/session.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { makeDataset, makeService } from "../send/fake-client.ts";
 
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 const TOKENS = { responses: "chat", isStreamed: true, tokenizer: TINY, revision: "main" } as const;
 
 function sessionOf(dataset: Dataset): Session {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { findExtracted } from "../../../src/measure/extracted-tally.ts";
 import { meanInFlight } from "../../../src/measure/in-flight.ts";
 import { splitByTag } from "../../../src/measure/split-by-tag.ts";
@@ -22,11 +21,10 @@ import { triton } from "../../../src/scenario/targets/triton.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 import { withServer } from "../kserve-server.ts";
 
 /** Runs in which several targets share one load. */
-
-const TINY = fileURLToPath(new URL("../../tokenize/fixtures/tiny", import.meta.url));
 
 function run(scenario: Parameters<typeof toPlan>[0], observer: RunObserver = {}): Promise<RunResult> {
   const plan = toPlan(scenario, "/folder");

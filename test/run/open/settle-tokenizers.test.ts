@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 import { embedded, hold, input, mix, openai } from "../../../src/index.ts";
 import { SpareThreads } from "../../../src/measure/tokens/token-link.ts";
@@ -10,8 +9,8 @@ import { membersOf } from "../../../src/registry/mix.ts";
 import { settleTokenizers } from "../../../src/run/open/settle-tokenizers.ts";
 import type { Scenario } from "../../../src/scenario/define.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
-const TINY = join(import.meta.dirname, "../../tokenize/fixtures/tiny");
 /** No folder, no encoding, and no name that the hub can have. */
 const NOWHERE = "no where";
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { stringify } from "yaml";
 import * as api from "../../../src/index.ts";
 import {
@@ -16,14 +17,17 @@ import { loadDataScenario } from "../../../src/scenario/data/load-data.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { abOf } from "../../../src/scenario/definition/ab.ts";
 import { partNamesOf } from "../../../src/scenario/definition/per-target.ts";
-import { codeNameOf } from "../../../src/scenario/form.ts";
+import { codeNameOf, type DataForm } from "../../../src/scenario/form.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { readExamples, toModule } from "../../guides/doc-examples.ts";
 
 /** Scenarios in YAML and JSON are the same as in TypeScript: for each builder, and for whole scenarios. */
 
 /** What a scenario without code does not have. */
 const CODE = /=>|\bfunction\b|defineTarget|\bawait\b|\bparams\b/;
 const SCENARIOS = join(import.meta.dirname, "../../../scenarios");
+/** The source's API, because another test of this process may have given `"rampart"` another meaning. */
+const INDEX = new URL("../../../src/index.ts", import.meta.url).href;
 
 let folder: string;
 before(() => {
@@ -51,7 +55,6 @@ const {
   mix,
   multipart,
   mlperf,
-  openai,
   p99,
   periodic,
   phase,
@@ -63,17 +66,15 @@ const {
   soak,
   spike,
   steps,
-  tfserving,
   throughput,
-  torchserve,
   triton,
-  tritonInProcess,
   warmup,
 } = api;
 
 /** A field in YAML, and the same in TypeScript. */
 type Pair = readonly [yaml: string, value: unknown];
 
+/** What the examples of builders, which {@link exampleOf} reads, do not show. */
 const LOADS: readonly Pair[] = [
   [
     "{ perTarget: { chat: { hold: 4 }, b: { rate: { perSec: 50, for: 1 s } } } }",
@@ -144,10 +145,6 @@ const TARGETS: readonly Pair[] = [
     triton("h:1", { model: "m", protocol: "grpc", parameters: { max_tokens: 4 } }),
   ],
   ['{ triton: { url: ["h:1", "h:2"], model: m } }', triton(["h:1", "h:2"], { model: "m" })],
-  ['{ tfserving: { url: "h:1", model: m } }', tfserving("h:1", { model: "m" })],
-  ['{ torchserve: { url: "h:1", model: m } }', torchserve("h:1", { model: "m" })],
-  ["{ tritonInProcess: { modelRepository: ./m, model: m } }", tritonInProcess({ modelRepository: "./m", model: "m" })],
-  ['{ openai: { url: "h:1", model: m, streaming: true } }', openai("h:1", { model: "m", streaming: true })],
   ['{ http: "h:1/x" }', http("h:1/x")],
   [
     '{ http: { url: "h:1", body: { $multipart: { a: b, image: { $file: cat.jpg } } } } }',
@@ -161,10 +158,6 @@ const TARGETS: readonly Pair[] = [
   ['{ grpc: { url: "h:1", method: a.B/C, file: x.json } }', grpc("h:1", { method: "a.B/C", file: "x.json" })],
   ["embedded", embedded()],
   ["{ embedded: { latency: 2 ms, protocol: grpc } }", embedded({ latency: "2 ms", protocol: "grpc" })],
-  [
-    "{ embeddedLlm: { streaming: true, timeToFirstToken: 5 ms } }",
-    embeddedLlm({ streaming: true, timeToFirstToken: "5 ms" }),
-  ],
   [
     "{ mix: [{ name: a, target: embedded, weight: 9, tags: { x: y } }, { name: b, target: { embedded: { latency: 1 ms } }, inputs: zero }] }",
     mix([
@@ -249,12 +242,13 @@ describe("each builder makes the same from YAML as from TypeScript", () => {
     ["params", PARAMETERS, [parameterFamily()]],
   ];
   for (const [field, pairs, families] of tables)
-    test(`in ${field}, and none is left out`, () => {
+    test(`in ${field}, and none is left out`, async () => {
       for (const [yaml, value] of pairs) assert.deepEqual(plain(readField(field, yaml)), plain(value), yaml);
-      const names = families.flatMap(({ entries }) => [...entries.keys()]);
-      const untested = names.filter((name) => !pairs.some(([yaml]) => new RegExp(`(?<![\\w.])${name}\\b`).test(yaml)));
-      assert.deepEqual(untested, []);
       for (const form of families.flatMap(({ entries }) => Array.from(entries.values(), ({ form }) => form))) {
+        if (!pairs.some(([yaml]) => new RegExp(`(?<![\\w.])${form.name}\\b`).test(yaml))) {
+          const example = await exampleOf(form);
+          assert.deepEqual(plain(readField(field, JSON.stringify(toData(example)))), plain(example), form.name);
+        }
         const [first = "", member] = codeNameOf(form).split(".");
         const found = (api as Readonly<Record<string, unknown>>)[first];
         const made = member === undefined ? found : (found as Readonly<Record<string, unknown>>)[member];
@@ -262,6 +256,16 @@ describe("each builder makes the same from YAML as from TypeScript", () => {
       }
     });
 });
+
+/** Returns what the example in the doc comment of a builder makes. */
+async function exampleOf(form: DataForm): Promise<unknown> {
+  const call = `${codeNameOf(form)}(`;
+  const example = readExamples().find(({ text }) => text.startsWith(call) && !CODE.test(text));
+  assert.ok(example, `${call}…) has no example that is plain data, and no pair in this file`);
+  const file = join(folder, `${form.name}.ts`);
+  writeFileSync(file, toModule(example, INDEX, Object.keys(api)));
+  return ((await import(pathToFileURL(file).href)) as { value: unknown }).value;
+}
 
 /** Returns what builders made as data: the inverse of what is tested. */
 function toData(value: unknown): unknown {
@@ -305,13 +309,12 @@ function assertionToData({ metric, comparison, limit, where }: Record<string, un
   };
 }
 
-/** Imports a scenario with the source's API, because another test of this process may have given `"rampart"` another meaning. */
+/** Imports a scenario with the source's API. */
 async function importExample(name: string): Promise<Scenario> {
   const folder = mkdtempSync(join(tmpdir(), "rampart-example-"));
   try {
     const file = join(folder, name);
-    const index = JSON.stringify(new URL("../../../src/index.ts", import.meta.url).href);
-    writeFileSync(file, readFileSync(join(SCENARIOS, name), "utf8").replace('"rampart"', index));
+    writeFileSync(file, readFileSync(join(SCENARIOS, name), "utf8").replace('"rampart"', JSON.stringify(INDEX)));
     return ((await import(file)) as { default: Scenario }).default;
   } finally {
     rmSync(folder, { recursive: true });

@@ -233,7 +233,7 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "an address for a target",
     fields: ['target: "localhost:8000"', "load: hold(4)"],
-    says: '4:3, target: must be triton(…), <*> or mix(…) (got "localhost:8000"). Write triton("localhost:8000", { model: "NAME" }).',
+    says: '4:3, target: must be <*>triton(…), <*> (got "localhost:8000"). Write triton("localhost:8000", { model: "NAME" }).',
   },
   {
     name: "a builder that is not called",

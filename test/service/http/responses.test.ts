@@ -7,10 +7,9 @@ import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { REPORTED_PERCENTILES } from "../../../src/measure/intervals/percentile-interval.ts";
 import { withoutCalls } from "../../../src/plan/functions.ts";
-import { word } from "../../../src/plan/messages.ts";
-import { UserError } from "../../../src/plan/problem.ts";
 import { errorRate, extracted, throughput } from "../../../src/scenario/assertions.ts";
 import type { HttpOptions } from "../../../src/scenario/targets/http.ts";
+import { assertRefused } from "../../plan/refused.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type Nginx, startNginx } from "../../servers/nginx.ts";
 import { planOf, type RanHttp, runHttp } from "./run-http.ts";
@@ -237,18 +236,7 @@ describe("a mistake is refused before the run, by its setting", () => {
   ];
   for (const [name, url, options, path, message] of cases)
     test(name, () => {
-      assert.throws(
-        () => planOf(url, { options: options as HttpOptions }),
-        (error: unknown) => {
-          assert.ok(error instanceof UserError);
-          assert.deepEqual(
-            error.problems.map((problem) => problem.path),
-            [path],
-          );
-          assert.match(word(error.problems[0]?.message ?? ""), message);
-          return true;
-        },
-      );
+      assertRefused(() => planOf(url, { options: options as HttpOptions }), path, message);
     });
 
   test("an assertion on a name that is not extracted, with those that are", () => {

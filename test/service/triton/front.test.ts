@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { MissingCallError } from "../../../src/service/missing-call.ts";
 import type { Ask } from "../../../src/service/service.ts";
 import { listTritonModels } from "../../../src/service/triton/front.ts";
-import { grpcApi } from "../../../src/service/triton/grpc-api.ts";
+import { grpcApi } from "../../../src/service/triton/grpc-front-end.ts";
 import { httpApi } from "../../../src/service/triton/http-api.ts";
 
 /** Which models a server has, as far as it says. */

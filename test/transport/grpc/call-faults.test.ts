@@ -17,6 +17,7 @@ import {
   TYPE,
   words,
 } from "../http2/write-frames.ts";
+import { acceptSlowly } from "./accept-slowly.ts";
 import { CLOSED, COMPRESSED, NO_STATUS, NO_TRAILERS, resetWith } from "./failures.ts";
 import { scriptedClient } from "./scripted-client.ts";
 
@@ -298,13 +299,7 @@ describe("own client: calls", () => {
     const size = 65_535 + parts * 1000;
     await withClient(
       async (connection) => {
-        for (let part = 0; part <= parts; part++) {
-          await connection.raw.until(() => connection.dataOf(1).length === 65_535 + part * 1000);
-          await new Promise((resolve) => setTimeout(resolve, 200));
-          connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
-        }
-        // The response takes its time too, during which the server is looked at several times.
-        await new Promise((resolve) => setTimeout(resolve, 1100));
+        await acceptSlowly(connection, parts);
         connection.write(headers(1, GRPC_HEADERS), ok(1));
       },
       async (driver) => {

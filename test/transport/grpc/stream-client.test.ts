@@ -6,6 +6,7 @@ import { inPieces, join, latin1, toText } from "../bytes.ts";
 import { postRequest } from "../drive.ts";
 import type { ScriptedConnection } from "../http2/scripted-server.ts";
 import { END_STREAM, frame, GRPC_HEADERS, grpcMessage, headers, settings, TYPE, words } from "../http2/write-frames.ts";
+import { acceptSlowly } from "./accept-slowly.ts";
 import { COMPRESSED, resetWith } from "./failures.ts";
 import { scriptedClient } from "./scripted-client.ts";
 
@@ -104,13 +105,7 @@ describe("own gRPC stream client", () => {
     });
     await withClient(
       async (connection) => {
-        for (let part = 0; part <= parts; part++) {
-          await connection.raw.until(() => connection.dataOf(1).length === 65_535 + part * 1000);
-          await new Promise((resolve) => setTimeout(resolve, 200));
-          connection.write(frame(TYPE.windowUpdate, 0, 1, words(1000)), frame(TYPE.windowUpdate, 0, 0, words(1000)));
-        }
-        // The response takes its time too, during which the server is looked at several times.
-        await new Promise((resolve) => setTimeout(resolve, 1100));
+        await acceptSlowly(connection, parts);
         connection.write(headers(1, GRPC_HEADERS), data(part("0001", true, "a")));
       },
       async (driver) => {

@@ -71,7 +71,7 @@ export function gpuMetricOf(name: string): Pick<PageMetric, "isConstant" | "isMe
 /** Returns the metrics over time: GPU metrics in GenAI-Perf's units, then other server metrics that were not always 0. */
 export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
   const others = toServerSeries(scrape).filter(({ name }) => !isNoise(name));
-  return [...toGpuMetrics(readGpus(scrape), PAGE_METRICS), ...others].filter(({ series }) =>
+  return [...toGpuMetrics(readGpus(scrape)), ...others].filter(({ series }) =>
     series.some(({ values }) => values.some((value) => value !== 0)),
   );
 }
@@ -145,12 +145,9 @@ export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, T
   return metrics;
 }
 
-/** Converts them to metrics over time. @param units unit and factor by metric name; metrics without an entry are omitted */
-function toGpuMetrics(
-  gpus: ReadonlyMap<string, ReadonlyMap<string, TelemetrySeries>>,
-  units: readonly { readonly name: string; readonly unit: string; readonly scale?: number }[],
-): TelemetryMetric[] {
-  return units.flatMap(({ name, unit, scale = 1 }) => {
+/** Converts them to metrics over time, in the units of {@link PAGE_METRICS}. */
+function toGpuMetrics(gpus: ReadonlyMap<string, ReadonlyMap<string, TelemetrySeries>>): TelemetryMetric[] {
+  return PAGE_METRICS.flatMap(({ name, unit, scale = 1 }) => {
     const series = [...(gpus.get(name)?.values() ?? [])];
     if (series.length === 0) return [];
     return [

@@ -8,14 +8,14 @@ import type { Payload } from "../../../../src/service/openai/payload.ts";
 import type { PromptEntry } from "../../../../src/service/openai/prompt-entry.ts";
 import { loadTokenizer } from "../../../../src/tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../../../src/tokenize/tokenizer.ts";
+import { TINY } from "../../../tokenize/tiny.ts";
 import { readGood } from "../read.ts";
-import { TOKENIZER } from "../run-captured.ts";
 
 /** Requests with ids of tokens: tensors, their order and their defaults, as in the inputs.json of GenAI-Perf 0.0.16. */
 
 const ENGINE = ["profile", "-m", "a", "--endpoint-type", "tensorrtllm_engine"];
 const REPOSITORY = ["--", "--model-repository", "m"];
-const tiny = await loadTokenizer(TOKENIZER);
+const tiny = await loadTokenizer(TINY);
 const IDS = tiny.encode("the end");
 
 async function create(flags: readonly string[], entry: Partial<PromptEntry> = {}, tokenizer: Tokenizer = tiny) {

@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { type ProfilePlan, toProfilePlan } from "../../../../src/cli/genai-perf/plan/to-plan.ts";
 import {
   openTokenizer,
@@ -16,12 +15,12 @@ import { toWriteTask } from "../../../../src/cli/genai-perf/profile/write-inputs
 import { RunError, UserError } from "../../../../src/plan/problem.ts";
 import { FAILING_WORKERS } from "../../../runtime/failing-workers.ts";
 import { LIMIT } from "../../../time-limit.ts";
+import { TINY } from "../../../tokenize/tiny.ts";
 import { readGood } from "../read.ts";
 
 /** Requests are made and responses measured in a thread of their own, with the same outcome as in the caller's. */
 
 const SPAN = { startNs: 0, endNs: 1e9 };
-const TINY = fileURLToPath(new URL("../../../tokenize/fixtures/tiny", import.meta.url));
 const CHAT = ["profile", "-m", "tiny", "--endpoint-type", "chat", "--streaming", "--tokenizer", TINY];
 const noNote = (text: string): void => assert.fail(text);
 const encoder = new TextEncoder();
