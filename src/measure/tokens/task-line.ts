@@ -24,7 +24,7 @@ type Waiting =
   | { readonly kind: "other"; readonly task: object; readonly reply: PromiseWithResolvers<unknown> };
 
 /** How much may wait, in bytes. */
-export interface TaskLineOptions {
+interface TaskLineOptions {
   /** Default: 2 MiB */
   readonly mostOnTheWay?: number;
   /** Default: 4 MiB */

@@ -10,7 +10,7 @@ import { startWorker } from "../../runtime/workers.ts";
 import { ResponsePacker } from "./packed-responses.ts";
 import { type RequestTokens, readTaken, type TakenTokens } from "./request-tokens.ts";
 import type { BeginOptions, LevelTokens, RunTokens } from "./run-tokens.ts";
-import { TaskLine, type TaskLineOptions } from "./task-line.ts";
+import { TaskLine } from "./task-line.ts";
 import { TokenColumns, type TokenRows } from "./token-columns.ts";
 import type { MeteredTokens } from "./token-meter.ts";
 import type { Span } from "./token-tally.ts";
@@ -29,8 +29,8 @@ export class TokenLink implements RunTokens {
   lastTotals: Promise<unknown> = Promise.resolve();
 
   /** @param calls calls to the thread of the meter */
-  constructor(calls: Pick<WorkerCalls<SentError>, "call" | "fail">, options?: TaskLineOptions) {
-    this.line = new TaskLine(calls, options);
+  constructor(calls: Pick<WorkerCalls<SentError>, "call" | "fail">) {
+    this.line = new TaskLine(calls);
     this.responses = this.responsesOf(0);
   }
 
