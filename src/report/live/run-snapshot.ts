@@ -84,7 +84,7 @@ export interface RunSnapshot extends RequestCounts {
   readonly place: LevelPlace | undefined;
   /** Requests in flight. */
   readonly outstanding: number;
-  /** Longest time for which the run still waits for them before it goes on or ends; undefined if it does not. */
+  /** Longest time for which the run still waits for them before it continues or ends; undefined if it does not. */
   readonly waitSec: number | undefined;
   readonly recent: RecentRates;
   /** Undefined if the level has no windows. */
