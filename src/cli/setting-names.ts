@@ -45,6 +45,7 @@ const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "sequences.length": "sequences.length",
   "sequences.lengthVariationPct": "sequences.variation",
   "target.apiKeyEnv": 'apiKeyEnv: "NAME" (the environment variable that holds it)',
+  "target.batchSize": "batchSize",
   "target.composingModels": "composingModels",
   "target.importPaths": "importPaths",
   "target.directory": "directory",

@@ -169,6 +169,7 @@ interface Settings {
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:
     | "apiKeyEnv"
+    | "batchSize"
     | "composingModels"
     | "directory"
     | "importPaths"

@@ -1,7 +1,7 @@
 import { userError } from "../../plan/problem.ts";
 import { MOST_PROMPT_TOKENS } from "../../plan/prompts.ts";
 import { createRandomFor, drawIndex, type Random } from "../../runtime/random.ts";
-import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
+import type { AudioClip, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { drawInputTokens, drawPair, drawTokenCount } from "../lengths.ts";
 import type { MediaEncoders } from "../media/encoders.ts";
@@ -13,6 +13,8 @@ import type { PromptSettings } from "./settings.ts";
 
 /** All generated texts stay in memory. */
 const MOST_CHARACTERS = 1024 * 1024 * 1024; // 1 GiB
+/** Of the images and clips of one request. */
+const MOST_MEDIA_CHARACTERS = 256 * 1024 * 1024; // 256 MiB
 
 /** Identifies a request: the name of a list (a file or generated data), and a position in it. */
 export interface Slot {
@@ -85,11 +87,20 @@ export class PromptMaker {
     return this.blocksMade.write(tokenCount, hashIds, place);
   }
 
-  /** Returns the slot's generated images and audio clips. */
+  /** Returns the slot's generated images and audio clips. @throws UserError when one, or all together, would be too large */
   media({ list, position }: Slot, encoders: MediaEncoders): Pick<PromptEntry, "images" | "audio"> {
     const { seed, images, audio, imagesPerRequest, audioPerRequest } = this.settings;
-    const make = <T>(what: string, count: number, makeOne: (random: Random) => T): T[] =>
-      Array.from({ length: count }, (_, part) => makeOne(createRandomFor(seed, what, list, position, part)));
+    let characterCount = 0;
+    const make = <T extends string | AudioClip>(what: string, count: number, makeOne: (random: Random) => T): T[] =>
+      Array.from({ length: count }, (_, part) => {
+        const made = makeOne(createRandomFor(seed, what, list, position, part));
+        characterCount += typeof made === "string" ? made.length : made.base64.length;
+        if (characterCount > MOST_MEDIA_CHARACTERS) {
+          const message = "the generated images and clips of one request take more than 256 MiB";
+          throw userError("invalid-value", "inputs", message, "Give fewer or smaller ones.");
+        }
+        return made;
+      });
     return {
       ...(images === undefined
         ? {}

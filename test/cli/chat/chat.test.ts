@@ -142,7 +142,7 @@ describe("rampart chat", () => {
     answer = (response) => trickle(response, "text/event-stream", ": ping\n\n");
     const asked = await chat("--timeout", "2s", "--model", "llama");
     assert.equal(asked.code, 69);
-    assert.match(asked.err, /in time\. .* raise --timeout\.\n$/);
+    assert.match(asked.err, /in time\. .* --timeout\.\n$/);
     const slow = await startAnsweringServer((response) => trickle(response, "application/json", " "));
     try {
       const { code, err } = await runRampart(["chat", slow.url, "--timeout", "2s"]);

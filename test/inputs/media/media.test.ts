@@ -8,6 +8,8 @@ import { openEncoders } from "../../../src/inputs/media/encoders.ts";
 import { encodePng, PALETTE_COLOURS } from "../../../src/inputs/media/png.ts";
 import { type AudioSettings, checkAudio, makeAudio } from "../../../src/inputs/media/synthetic-audio.ts";
 import { makeImage } from "../../../src/inputs/media/synthetic-image.ts";
+import { PromptMaker } from "../../../src/inputs/prompts/prompt-maker.ts";
+import { DEFAULT_PROMPTS } from "../../../src/inputs/prompts/settings.ts";
 import { word } from "../../../src/plan/messages.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { collect } from "../prompts/collect.ts";
@@ -219,6 +221,16 @@ test("requests get as many images and sounds as asked for, and texts only where 
       [0, 1],
     ],
   );
+});
+
+test("too many images for one request are refused before all are made", () => {
+  const images = { widthPx: exact(5000), heightPx: exact(5000), format: "png" } as const;
+  const settings = { seed: 1, images, imagesPerRequest: 1_000_000_000, audioPerRequest: 0 };
+  const maker = new PromptMaker({ ...DEFAULT_PROMPTS, ...settings }, undefined);
+  assert.throws(() => maker.media({ list: "", position: 0 }, encoders), {
+    name: "UserError",
+    message: /the generated images and clips of one request take more than 256 MiB/,
+  });
 });
 
 test("images and clips that are far too large are refused before they are made", () => {
