@@ -207,12 +207,12 @@ describe("rampart http exits with", () => {
     ["69 when nothing succeeds", ["--success", "error != null"], 69, /all 5 requests failed: .* success/],
     ["64 for a wrong expression", ["--success", "a =="], 64, /^rampart: --success: is not a JMESPath .*at its end/m],
     ["64 for a bare ratio", ["--max-error-rate", "0.01"], 64, /--max-error-rate: is not a percentage .*0\.01/],
-    ["64 for a number", ["-c", "0"], 64, /--users: is not a whole number of 1 or more \(got 0\)/],
+    ["64 for a number", ["-c", "0"], 64, /-c: is not a whole number of 1 or more \(got 0\)/],
     ["64 for a duration", ["--timeout", "5"], 64, /--timeout: is not a duration/],
-    ["64 for a header", ["-H", "nothing"], 64, /--header: is not a header/],
-    ["64 for a missing file", ["-d", "@none"], 64, /--data: cannot be read/],
-    ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /--form: --data is given too/],
-    ["64 for two ends", ["--for", "1s"], 64, /--for: --requests already says when to end/],
+    ["64 for a header", ["-H", "nothing"], 64, /-H: is not a header/],
+    ["64 for a missing file", ["-d", "@none"], 64, /-d: cannot be read/],
+    ["64 for two bodies", ["-d", "a", "-F", "a=b"], 64, /-F: -d is given too/],
+    ["64 for two ends", ["--for", "1s"], 64, /--for: -n already says when to end/],
     ["64 for an unknown flag", ["--heder", "a"], 64, /Did you mean --header\?/],
     ["64 for a status", ["--status", "20x"], 64, /--status: is not a list of statuses \(got 20x\)/],
     [
@@ -221,7 +221,7 @@ describe("rampart http exits with", () => {
       64,
       /-m: .* Did you mean -X or --method\?\n.*--vus: .* Did you mean --users\?\n/,
     ],
-    ["64 for a header given twice", ["-H", "A: 1", "-H", "a: 2"], 64, /--header: gives a twice \(got a: 2\)/],
+    ["64 for a header given twice", ["-H", "A: 1", "-H", "a: 2"], 64, /-H: gives a twice \(got a: 2\)/],
   ] as const)
     test(name, async () => {
       const { code, text } = await http([server.url, "-n", "5", ...args]);
@@ -232,7 +232,7 @@ describe("rampart http exits with", () => {
   test("64 without a URL, and all problems at once", async () => {
     const { code, text } = await http(["-c", "x", "--for", "0s"]);
     assert.equal(code, 64);
-    assert.deepEqual(text.match(/^rampart: \S+/gm), ["rampart: URL:", "rampart: --for:", "rampart: --users:"]);
+    assert.deepEqual(text.match(/^rampart: \S+/gm), ["rampart: URL:", "rampart: --for:", "rampart: -c:"]);
   });
 
   test("69 when no server is there", async () => {

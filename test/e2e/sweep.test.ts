@@ -156,7 +156,7 @@ describe("a sweep", () => {
     assert.equal(refused.code, 64);
     for (const part of [
       /--sweep nobody: is neither a parameter nor an option/,
-      /--sweep: is not NAME=VALUE,VALUE \(got users\)/,
+      /--sweep: is not NAME=VALUE,VALUE or NAME=START:END:STEP \(got users\)/,
       /--sweep json: says nothing about what is measured/,
       /--sweep ms: has a value twice/,
       /--records: cannot hold more than one run/,

@@ -47,9 +47,10 @@ export interface TargetAddress {
 /** Returns the schemas of a target's addresses, as an object's entries. @param example how its builder is written */
 export function serverEntries(example: string) {
   return {
-    url: nameSchema("host:port or a URL", (given) =>
-      given === undefined || typeof given === "object" ? `Write the address first: ${example}.` : undefined,
-    ),
+    url: nameSchema("host:port or a URL", (given) => {
+      if (given === undefined) return `Write it like ${example}.`;
+      return typeof given === "object" ? `Write the address first: ${example}.` : undefined;
+    }),
     moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
   };
 }

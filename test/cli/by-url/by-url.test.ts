@@ -291,7 +291,7 @@ describe("rampart llm", () => {
     const args = ["llm", mockUrl(), "-H", "Authorization: Bearer sesame-seed", "--save", "a.ts"];
     await here(args, ({ code, text }, folder) => {
       assert.equal(code, 64, text);
-      assert.match(text, /--save: would write the key of --header into a file/);
+      assert.match(text, /--save: would write the key of -H into a file/);
       assert.throws(() => readFileSync(join(folder, "a.ts")));
     });
   });
@@ -341,7 +341,7 @@ describe("rampart triton", () => {
 
 describe("both", () => {
   test("measure the points of a sweep in one report, at a server that is asked once", async () => {
-    const args = ["llm", mockUrl(), "--osl", "4", "--users", "2", "--requests", "6", "--sweep", "isl=20,100"];
+    const args = ["llm", mockUrl(), "--osl", "4", "--requests", "6", "--sweep", "isl=20,100"];
     await here([...args, "--sweep", "users=1,3", "--json", "r.json"], ({ code, text }, folder) => {
       assert.equal(code, 0, text);
       assert.match(text, /^isl +users .*\n *20 +1 .*\n *20 +3 .*\n *100 +1 .*\n *100 +3 /m);
@@ -389,7 +389,7 @@ describe("both", () => {
         /^rampart: --slo: must be METRIC=LIMIT \(got ttft\)/m,
         /^rampart: --slo: there is no metric foo/m,
         /^rampart: --slo: p99 latency .*\(got p99=25\)/m,
-        /^rampart: --users: is not a number, START:END or a list of users \(got x\)/m,
+        /^rampart: --users: is not a number, START:END\[:STEP\] or a list of users \(got x\)/m,
         /^rampart: --gpus: is needed by --gpu-hour/m,
         /^rampart: --save: is not the name of a scenario/m,
         /^rampart: --isl: is not a whole number of 1 or more/m,

@@ -58,7 +58,7 @@ const WRONG: readonly Data[] = [
   { target: { http: { url: "a:1", request: "x" } } },
   { target: { mix: [{ name: "a", target: "embedded" }] } },
   { load: { ramp: { from: 1 } } },
-  { load: { ramp: { from: 0, to: 2 } } },
+  { load: { ramp: { from: -1, to: 2 } } },
   { load: { hold: "x" } },
   { load: { rate: [1, 2] } },
   { load: { hold: { concurrency: 1, for: 5 } } },

@@ -195,7 +195,7 @@ export const OF_OTHERS: readonly WrongScenario[] = [
       'target: (_params, { urls }) => triton(urls, { model: "m" })',
       "load: hold(4)",
     ],
-    says: "5:3, target.url: <*> (got nothing). Write the address first: <*>.",
+    says: "5:3, target.url: <*> (got nothing). Write it like triton(<*>).",
   },
   {
     name: "the name as an argument of its own",
