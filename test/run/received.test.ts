@@ -1,4 +1,3 @@
-// Runs on: bun.
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
