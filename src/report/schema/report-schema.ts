@@ -173,7 +173,9 @@ function runEntries(parts: Parts) {
     }),
     warmup: optional(object({ sent: count(), failed: count() })),
     connections: count(),
-    receivedBytes: optional(described(count(), "Bytes of HTTP responses in the whole run, as they came, without what TLS adds.")),
+    receivedBytes: optional(
+      described(count(), "Bytes of HTTP responses in the whole run, as they came, without what TLS adds."),
+    ),
     responses: optional(
       described(v.record(v.string(), count()), "Complete HTTP responses in the whole run, by status."),
     ),

@@ -1,4 +1,3 @@
-// Runs on: bun.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addReading, type GaugeReadings, NO_READINGS } from "../../../src/measure/gauge-readings.ts";
