@@ -78,7 +78,7 @@ async function openMp3(): Promise<MediaEncoders["encodeMp3"]> {
 }
 
 /** Maximum size of a generated image or clip before it is encoded: 64 MiB, an image of 8192 × 8192 pixels or 35 minutes of speech. */
-export const MOST_MEDIA_BYTES = 64 * 1024 * 1024;
+const MOST_MEDIA_BYTES = 64 * 1024 * 1024;
 
 /** @throws UserError for an image or clip above {@link MOST_MEDIA_BYTES} @param what with its size @param bytes a byte a pixel, or its samples */
 export function refuseLargeMedia(what: string, bytes: number): void {
