@@ -105,7 +105,10 @@ test("a search begins with its answer, and draws each limit by load with interva
   const [run] = runsOf(report.json);
   const html = checkPage(report);
   const [first] = report.json.verdict.headline.split(";");
-  assert.ok(html.includes(`<span>${escapeHtml(first ?? "")}`), "the verdict says it first");
+  // A busy machine may keep the limits at all loads, which passes. Then the verdict has no reason, and the answer is the line below it.
+  const said = /<div class="panel verdict[^"]*"><b>[A-Z]*<\/b><span>([^<]*)[^]*?<p>([^<]*)/.exec(html)?.slice(1) ?? [];
+  const answer = report.json.verdict.name === "passed" ? said[1] : said[0];
+  assert.ok(answer?.startsWith(escapeHtml(first ?? "")), `${said.join(" | ")} for ${first}`);
   const levels = (run?.levels ?? []).toSorted((a, b) => a.level - b.level);
   const states = { kept: "keeps the limits", broken: "breaks a limit", unresolved: "unresolved" } as const;
   const charts = chartsOf(html);
