@@ -117,7 +117,7 @@ const WIDTHS_PX = { narrow: 360, middle: 560, broad: 900 } as const;
 
 /** What a picture inside a page does not need: ids for scripts, and what the page says itself. */
 const NEEDLESS =
-  /<\?xml.*\n|<style[\s\S]*?<\/style>| (?:class="zr|xmlns:xlink="|xml:space="|version="|baseProfile="|pointer-events=")[^"]*"|font-family:[^;]*;|\n/g;
+  /<\?xml.*\n|<style[\s\S]*?<\/style>| (?:class="zr|xmlns(?::xlink)?="|xml:space="|version="|baseProfile="|pointer-events=")[^"]*"|font-family:[^;]*;|\n/g;
 
 type Width = keyof typeof WIDTHS_PX;
 

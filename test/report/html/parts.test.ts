@@ -106,7 +106,8 @@ test("a search begins with its answer, and draws each limit by load with interva
   const html = checkPage(report);
   const [first] = report.json.verdict.headline.split(";");
   // A busy machine may keep the limits at all loads, which passes. Then the verdict has no reason, and the answer is the line below it.
-  const said = /<div class="panel verdict[^"]*"><b>[A-Z]*<\/b><span>([^<]*)[^]*?<p>([^<]*)/.exec(html)?.slice(1) ?? [];
+  const said =
+    /<div class="panel verdict[^"]*"><b>[A-Z]*<\/b><span>([^<]*)[\s\S]*?<p>([^<]*)/.exec(html)?.slice(1) ?? [];
   const answer = report.json.verdict.name === "passed" ? said[1] : said[0];
   assert.ok(answer?.startsWith(escapeHtml(first ?? "")), `${said.join(" | ")} for ${first}`);
   const levels = (run?.levels ?? []).toSorted((a, b) => a.level - b.level);
