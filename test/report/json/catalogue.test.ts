@@ -63,7 +63,9 @@ function makePart(): MeasuredPart {
   for (let index = 0; index < COUNT; index++)
     extracted.add([(7 * index) % 31, index % 4 === 0 ? "cat" : "dog"], index * 5e6);
   const reading = (value: number) => Object.fromEntries(GAUGE_KEYS.map((key) => [key, new Map([["a", value]])]));
-  const gauges = [0.5, 0.7].reduce((tally, value, at) => addReading(tally, reading(value), at * 1e9), NO_READINGS);
+  // As many readings as state an energy.
+  const values = Array.from({ length: 11 }, (_, at) => 0.5 + at / 50);
+  const gauges = values.reduce((tally, value, at) => addReading(tally, reading(value), at * 1e8), NO_READINGS);
   const times = (fromNs: number) => Array.from({ length: COUNT }, (_, index) => fromNs + ((37 * index) % COUNT) * 1e4);
   const window = makeWindow({
     latenciesNs: times(4e6),
