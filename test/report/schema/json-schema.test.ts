@@ -6,7 +6,7 @@ import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { toPageState } from "../../../src/report/live/watch/watch-page.ts";
 import { publishedSchema } from "../../../src/report/schema/json-schema.ts";
-import { createReportSchema } from "../../../src/report/schema/report-schema.ts";
+import { createReportSchema, REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
@@ -194,7 +194,7 @@ test("rampart schema report prints the schema with its version", async () => {
   const schema = JSON.parse(io.out) as Record<string, unknown>;
   assert.deepEqual(schema, JSON.parse(JSON.stringify(publishedSchema("report"))));
   assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  assert.equal(schema["$id"], "urn:rampart:report:3");
+  assert.equal(schema["$id"], `urn:rampart:report:${REPORT_VERSION}`);
 });
 
 for (const [args, message] of [
