@@ -131,7 +131,7 @@ const refused: readonly (readonly [flags: string, message: string])[] = [
   ["--timeout 0s", "Failed to parse --timeout. The value is not longer than 0."],
   ["--stall-timeout 10", "Failed to parse --stall-timeout. The value is not a duration."],
   ["--max-response-bytes 0", "Failed to parse --max-response-bytes. The value must be from 1 to 2147483647 bytes."],
-  ["--max-error-rate 150%", "Failed to parse --max-error-rate. The value is not a percentage up to 100 %."],
+  ["--max-error-rate 150%", "Failed to parse --max-error-rate. The value is more than 100 %."],
   // Rules between flags.
   ["--concurrency-range 1 --request-rate-range 1", "Cannot use both Concurrency and RequestRate inference load modes."],
   ["-i grpc --streaming --sync", "can not use streaming with synchronous API"],
