@@ -56,7 +56,8 @@ function refusesArguments({ problems: [first] }: UserError, field: unknown): boo
 
 /** Whether a load's builder stands there instead of its call, and took the values of the parameters as its first argument. */
 function hasTaken(value: unknown, given: object): boolean {
-  const { values } = { ...(value as { readonly values?: unknown } | undefined) };
+  // Not by spreading it: a long text would become as many fields.
+  const values = typeof value === "object" ? (value as { readonly values?: unknown } | null)?.values : undefined;
   return values === given || (Array.isArray(values) && values[0] === given);
 }
 

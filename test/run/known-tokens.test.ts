@@ -174,7 +174,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await answer.other(8, CALLING);
       answer.end(usageOf(12), "tool_calls");
     },
-    output: undefined,
+    output: 12,
   },
   "two choices of a whole response": {
     answer: (answer) => answer.whole([" the the", " the the the"], usageOf(5)),

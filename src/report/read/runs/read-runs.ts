@@ -54,12 +54,16 @@ export function readRuns(path: string): readonly MeasuredRun[] {
 function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
   const [line = ""] = head.trimStart().split("\n", 1);
   if (line === "") return "is empty";
-  if (document === undefined) return `is no report; it begins with ${showValue(shorten(line.trimEnd(), 40))}`;
+  if (document === undefined) return `is no report; it begins with ${showValue(shorten(line.trimEnd(), MOST_SHOWN))}`;
   const version = VERSION_FIELDS.find((name) => name in document);
   const what = version === undefined ? "no version" : `${version} ${showValue(document[version])}`;
   const fields = Object.keys(document).filter((name) => name !== version);
-  return `is JSON and no report: it has ${[what, ...fields.slice(0, 4)].join(", ")}${fields.length > 4 ? ", …" : ""}`;
+  const first = fields.slice(0, 4).map((name) => shorten(name, MOST_SHOWN));
+  return `is JSON and no report: it has ${[what, ...first].join(", ")}${fields.length > first.length ? ", …" : ""}`;
 }
+
+/** Characters of a text of the file. */
+const MOST_SHOWN = 40;
 
 /** Fields that say of what version a document is. */
 const VERSION_FIELDS = ["version", "schema_version", "schemaVersion", "$schema", "schema"];
