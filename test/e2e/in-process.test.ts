@@ -98,7 +98,7 @@ describe("an error ends the run with its reason", () => {
         }
       },
     });
-    assert.ok(isKilled);
+    assert.ok(isKilled, outcome.stderr);
     assert.equal(outcome.code, 99, outcome.stderr);
     assert.match(outcome.stderr, /the process with the library has ended \(signal SIGKILL\)/);
     await waitForModelProcesses(models);

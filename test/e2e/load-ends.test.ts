@@ -32,9 +32,10 @@ async function run(load: Load<"scheduled">, serveMs: number) {
 describe("rates end", () => {
   test("at 0, after as many requests as the area below the rate", LIMIT, async () => {
     const { result, received } = await run(rateRamp(100, 0, { over: "2 s" }), 0);
-    const sent = result.levels[0]?.window.requestCount ?? 0;
-    // The hundredth is due at the end. The client may look at the server before the load.
-    assert.ok(sent >= 98 && sent <= 100, `${sent}`);
+    const { window, unsentCount = 0 } = result.levels[0] ?? assert.fail();
+    const sent = window.requestCount;
+    // The hundredth is due at the end. A busy machine may be late. The client may look at the server before the load.
+    assert.ok(sent + unsentCount >= 98 && sent + unsentCount <= 100, `${sent}, not sent: ${unsentCount}`);
     assert.ok(received >= sent && received <= 103, `${received}`);
   });
 
