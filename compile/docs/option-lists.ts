@@ -80,13 +80,14 @@ function formatValue({ count, kind, choices }: GenaiFlag): string | undefined {
 /** The options of one of Rampart's own commands. */
 export function listOwnOptions(command: string, flags: readonly Flag[]): string {
   return formatGroups(
-    flags.map(({ name, short, value, choices, default: given, defaultText = given, help }) => ({
+    flags.map(({ name, short, value, choices, default: given, defaultText = given, help, isRepeatable }) => ({
       names: short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`],
       group: `rampart ${command}`,
       value,
       choices,
       help,
       defaultText,
+      isRepeatable,
     })),
     "##",
   );
