@@ -87,7 +87,7 @@ export function listOwnOptions(command: string, flags: readonly Flag[]): string 
       choices,
       help,
       defaultText,
-      isRepeatable,
+      isRepeatable: isRepeatable === true,
     })),
     "##",
   );
