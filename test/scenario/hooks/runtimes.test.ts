@@ -23,7 +23,9 @@ test("hooks run commands in the scenario's folder, and fields get what setup ret
 
 test("scenarios/own-server.ts starts its server, measures it and stops it", async () => {
   const { code, out, err } = await runRampart(["run", "scenarios/own-server.ts", "--set", "users=2"]);
-  assert.equal(code, 0, out + err);
+  // Whether its limit of latency is kept says something of this machine.
+  assert.ok([0, 65, 66].includes(code ?? -1), out + err);
   assert.match(out, / 500 requests$/m);
+  assert.match(out, /pass +error rate = 0 % +0 of 500$/m);
   assert.match(out, /parameters: users 2 \(command line\)$/m);
 });
