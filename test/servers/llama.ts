@@ -107,11 +107,11 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Repeats a run, twice at most, in which llama.cpp closed a kept connection and the client read that more than 10 ms after it sent a request:
+ * Repeats a run, nine times at most, in which llama.cpp closed a kept connection and the client read that more than 10 ms after it sent a request:
  * on a busy machine that happens, and the request fails rightly.
  */
 export async function untilNoneWasClosed<T>(run: () => Promise<T>): Promise<T> {
-  for (let left = 2; ; left--) {
+  for (let left = 9; ; left--) {
     try {
       return await run();
     } catch (error) {
