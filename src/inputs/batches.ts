@@ -29,7 +29,7 @@ export function checkBatches(dataset: Dataset, service: BatchedService): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Takes the first step for all, because stored ones are read each time. @throws UserError */
+/** Estimates the size of a batch by the first item: others may be on disk. @throws UserError */
 function checkBatchBytes({ streams }: Dataset, batchSize: number): void {
   const inputs = streams[0]?.[0]?.inputs ?? NO_TENSORS;
   let stepBytes = 0;

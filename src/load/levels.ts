@@ -14,19 +14,20 @@ export function concurrencySchema(least = 1): Schema<number> {
 /** Levels between two ends. */
 export type LevelRange = Extract<LevelsPlan, { readonly kind: "range" }>;
 
+/** A range as it is written, `START:END:STEP`. */
+export interface WrittenRange {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
 /** Reads the text of a range, `START:END` or `START:END:STEP`, with a step of 1 if it has none; undefined for any other text. */
-export function parseRange(
-  text: string,
-): { readonly start: number; readonly end: number; readonly step: number } | undefined {
-  const parts = text
-    .split(":")
-    .map((part) => (/^\s*\d{1,15}(?:\.\d{1,15})?\s*$/.test(part) ? Number(part) : Number.NaN));
-  const [start = 0, end = 0, step = 1] = parts;
-  return parts.length === 2 || parts.length === 3
-    ? parts.some(Number.isNaN)
-      ? undefined
-      : { start, end, step }
-    : undefined;
+export function parseRange(text: string): WrittenRange | undefined {
+  const parts = text.split(":");
+  const isRange = parts.length === 2 || parts.length === 3;
+  if (!isRange || !parts.every((part) => /^\s*\d{1,15}(?:\.\d{1,15})?\s*$/.test(part))) return undefined;
+  const [start = 0, end = 0, step = 1] = parts.map(Number);
+  return { start, end, step };
 }
 
 /** Returns the ends of levels; undefined for a list. */

@@ -20,7 +20,7 @@ export interface LevelSearch {
 export interface LoadMode<P extends LoadPlan> {
   /** Returns the schema of the mode's part of a plan. */
   schema(): Schema<P>;
-  /** Prepares a load. @param measured how its levels are. Absent: for a time @throws UserError when a file of the plan cannot be read */
+  /** Prepares a load. @param measured how its levels are measured. Absent: for a time @throws UserError when a file of the plan cannot be read */
   prepare(plan: P, measured?: MeasurementModePlan): PreparedMode;
   readonly unit: LevelUnitName;
   /** Returns the unit when it depends on the plan. Absent: `unit`. */

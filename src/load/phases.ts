@@ -35,7 +35,7 @@ export interface OtherModes {
   /** Returns the mode of a load. */
   modeOf(load: LoadPlan): LoadMode<LoadPlan>;
   allModes(): readonly LoadMode<LoadPlan>[];
-  /** Prepares a load. @param measured how its levels are @throws UserError when a file of the plan cannot be read */
+  /** Prepares a load. @param measured how its levels are measured @throws UserError when a file of the plan cannot be read */
   prepare(load: LoadPlan, measured?: MeasurementModePlan): PreparedLoad;
 }
 

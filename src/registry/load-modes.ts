@@ -47,7 +47,7 @@ export function mlperfRulesOf({ load }: Pick<Plan, "load">): MlperfRules | undef
   return loadModeOf(load).mlperf?.(load);
 }
 
-/** Prepares a plan's load. @param measured how its levels are. Absent: for a time @throws UserError when a file of the plan cannot be read */
+/** Prepares a plan's load. @param measured how its levels are measured. Absent: for a time @throws UserError when a file of the plan cannot be read */
 export function prepareLoad(load: LoadPlan, measured?: MeasurementModePlan): PhasedLoad {
   const prepared = prepareOne(load, measured);
   return { ...prepared, phases: prepared.phases ?? [{ plan: { load }, load: prepared }] };

@@ -136,7 +136,7 @@ export function refuseDevice(path: string): void {
 }
 
 /** The paths of pipes that this process has already: `/dev/stdin`, `/dev/fd/63` of a shell's `<(…)`. */
-const OPEN_PIPES = /^\/(dev|proc)\//;
+const OPEN_PIPES = /^\/(?:dev\/(?:stdin$|fd\/)|proc\/)/;
 
 /** Before opening, because that stops the thread until the pipe has a writer, which may never come. @throws Error */
 function refuseNamedPipe(path: string): void {

@@ -56,7 +56,7 @@ function refusesArguments({ problems: [first] }: UserError, field: unknown): boo
 
 /** Whether a load's builder stands there instead of its call, and took the values of the parameters as its first argument. */
 function hasTaken(value: unknown, given: object): boolean {
-  // Not by spreading it: a long text would become as many fields.
+  // Spreading a long text would give it as many fields.
   const values = typeof value === "object" ? (value as { readonly values?: unknown } | null)?.values : undefined;
   return values === given || (Array.isArray(values) && values[0] === given);
 }

@@ -4,7 +4,7 @@ import { word } from "../plan/messages.ts";
 import { nearestName, nearHint } from "../plan/nearest-name.ts";
 import { messageOf, movePath, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { msToSec } from "../plan/units.ts";
-import { guessedOption, renamedFunction } from "./renamed.ts";
+import { guessedOption, renamedFunction } from "./renamed/hints.ts";
 
 /** Errors of a scenario's own code, with positions in the user's files. */
 

@@ -1,9 +1,11 @@
 import type { CustomFacts } from "../plan/assertions.ts";
 import type { Failure } from "../transport/failure.ts";
-import type { Header, HttpMethod } from "../transport/request.ts";
-import type { Tensor } from "./tensor.ts";
+import type { Header, HttpMethod, WireRequest } from "../transport/request.ts";
+import type { CreateResponseCheck } from "../transport/response-check.ts";
+import type { ResponseRequest } from "../transport/sink/sample-response.ts";
+import type { SharedPlace, Tensor } from "./tensor.ts";
 
-/** The contents of requests and responses, and what reads those of responses. */
+/** The contents of requests and responses, how they are encoded, and what reads those of responses. */
 
 /** A request that replaces parts of the target's: its method, path and headers. */
 export interface PayloadRequest {
@@ -39,6 +41,74 @@ export type RequestContent = readonly Tensor[] | Payload;
 
 /** The contents of a response: outputs by name, or its body, in memory that is reused. */
 export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
+
+/** A decoded inference response. */
+export interface InferResponse<R extends ResponseContent = ResponseContent> {
+  /** The request's id; empty when the server sent none. Absent when requests have none. */
+  readonly id?: string;
+  readonly outputs: R;
+  /** Formats the response for `-v -v`. Expensive; call only when printed, and before the body's memory is reused. */
+  readonly describe: () => string;
+}
+
+/** A request's position in a sequence, for the server. */
+export interface SequenceMark {
+  /** Correlation id, 1 or more. */
+  readonly id: number;
+  readonly isStart: boolean;
+  readonly isEnd: boolean;
+}
+
+/** Encodes and decodes one model's inference requests for one protocol. The contents have the form that its target takes. */
+export interface InferCodec<C extends RequestContent = RequestContent, R extends ResponseContent = ResponseContent> {
+  /**
+   * @param idDigits number of decimal digits to reserve for the request id; 0: no id
+   * @param sequenceStamp result of `stampSequence` for a request of a sequence; other stamps of the same length can replace it
+   * @throws UserError when a tensor has no representation in the chosen format
+   */
+  encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
+  /** Creates the part of a request's stamp about its sequence, which follows the id's digits. Absent: its requests belong to no sequences. */
+  stampSequence?(mark: SequenceMark): Uint8Array;
+  /**
+   * Creates a run's checks of responses. Its slots share what the checks learn.
+   * @param acceptsOtherOutputs whether the model and the outputs of a response are not compared with the request's; default: false
+   */
+  responseChecks(acceptsOtherOutputs?: boolean): CreateResponseCheck;
+  /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
+  decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
+  /** Creates a run's check of the ends of streams. Absent: the protocol shows when a stream is cut off. */
+  createCutCheck?(): CutCheck;
+  /** Returns the failure with the server's explanation, if the body has one. */
+  explain(failure: Failure, body: Uint8Array | undefined): Failure;
+  /** Formats the request for `-v -v`. */
+  describe(request: WireRequest): string;
+  /** Returns a small successful response, which the in-process sink gives before the first measured request. Absent: an empty one. */
+  readonly sampleResponse?: ResponseRequest;
+  /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
+  withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
+}
+
+/** Finds streams without the end mark that others of the server have. */
+export interface CutCheck {
+  /** Whether a stream of these events lacks the mark, and no stream so far had it. */
+  isUndecided(events: StreamEvents): boolean;
+  /** Explains why the stream is not complete; undefined when it is, and as long as no stream had the mark. */
+  explain(events: StreamEvents): CutStream | undefined;
+}
+
+/** The events of a stream, in order. */
+export type StreamEvents = readonly { readonly body: Uint8Array }[];
+
+/** What is wrong with a stream that was cut, and the end mark that it lacks. */
+export interface CutStream {
+  readonly message: string;
+  readonly mark: string;
+}
+
+/** A codec of requests that consist of tensors. */
+export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;
+/** A codec of requests that consist of payloads, whose bytes are sent and received unchanged. */
+export type PayloadCodec = InferCodec<Payload, Uint8Array>;
 
 /** Reads the responses of a target with rules. */
 export interface ResponseReader {

@@ -85,7 +85,7 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
     "triton h:1 --shapes IN=3",
     /^--shapes: is not NAME:SIZE,SIZE for each input \(got IN=3\)\. Write --shapes "INPUT0:/,
   ],
-  ["triton h:1 --users 8:1:2", /^--users: is not a number, START:END\[:STEP\] or a list of users \(got 8:1:2\)/],
+  ["triton h:1 --users 8:1:2", /^--users: is not a range that rises \(got 8:1:2\)\. Write --users 1:8:2\./],
   ["mock --error-rate 200%", /^--error-rate: is more than 100 % \(got 200%\)\. Give 100% at most\.$/],
   ["run ok.ts --sweep vus=1,4", /^--sweep vus: is neither a parameter nor an option\. Write --sweep users=1,4\.$/],
   ["run ok.ts --model m", /^--model: is not a flag of this command\. Write model: "NAME" in the target/],

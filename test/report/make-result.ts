@@ -42,7 +42,7 @@ export function makePrepared(plan: Plan, change: Partial<PreparedRun> = {}): Pre
   };
 }
 
-/** Of 12 requests 2 were a warm-up, of which one failed; of the rest 3 failed and 1 was cancelled. */
+/** 12 requests: 2 in the warm-up, of which 1 failed, and 10 after it, of which 3 failed and 1 was cancelled. */
 export const WARMED_COUNTS: Partial<RunResult> = {
   sentCount: 12,
   completedCount: 7,

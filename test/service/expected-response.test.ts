@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { InferCodec } from "../../src/service/content.ts";
 import { encodeMessage, type ProtoObject } from "../../src/service/protobuf/message.ts";
-import type { InferCodec, ModelInfo } from "../../src/service/service.ts";
+import type { ModelInfo } from "../../src/service/service.ts";
 import { createPredictCodec } from "../../src/service/tfserving/codec.ts";
 import { PREDICT_RESPONSE } from "../../src/service/tfserving/messages.ts";
 import type { TfServingTargetPlan } from "../../src/service/tfserving/target.ts";

@@ -1,4 +1,4 @@
-import { MAX_CONCURRENCY } from "../../load/levels.ts";
+import { MAX_CONCURRENCY, parseRange, type WrittenRange } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { fromOption, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
@@ -34,14 +34,8 @@ export interface UrlSettings {
   readonly save: string | undefined;
 }
 
-/** Numbers of users: a list, or all from the first to the last. */
-export interface Users {
-  readonly isRange: boolean;
-  /** Of a range the ends. */
-  readonly values: readonly number[];
-  /** Of a range. Absent: 1, or of a search all. */
-  readonly step?: number;
-}
+/** Numbers of users: a range, or a list. */
+export type Users = WrittenRange | readonly number[];
 
 /** A limit, with its value as a scenario writes it. */
 export interface Slo {
@@ -99,18 +93,17 @@ function readUrl(flags: FlagValues, door: string, problems: Problem[]): string {
 function readUsers(flags: FlagValues, isSearch: boolean, problems: Problem[]): Users | undefined {
   const text = flags.text("users");
   if (text === undefined) return undefined;
-  const isRange = text.includes(":");
-  const values = text.split(isRange ? ":" : ",").map((part) => (/^\s*[1-9]\d*\s*$/.test(part) ? Number(part) : 0));
-  const [start = 0, end = 0, step] = values;
-  const isOrdered = !isRange || (values.length <= 3 && start < end);
-  const isEnough = !isSearch || values.length > 1 || (values[0] as number) > 1;
-  const isHuge = values.some((one) => one > MAX_CONCURRENCY);
-  if (values.every((one) => one > 0) && isOrdered && isEnough && !isHuge)
-    return isRange ? { isRange, values: [start, end], ...defined({ step }) } : { isRange, values };
-  const [first = 0, last = 0] = values;
-  const isFalling = isRange && values.length === 2 && first > last && last > 0;
+  const range = parseRange(text);
+  const list = text.split(",").map((part) => (/^\s*[1-9]\d*\s*$/.test(part) ? Number(part) : 0));
+  const numbers = range === undefined ? list : [range.start, range.end, range.step];
+  const isRising = range === undefined || range.start < range.end;
+  const isEnough = !isSearch || range !== undefined || list.length > 1 || (list[0] as number) > 1;
+  const isHuge = numbers.some((one) => one > MAX_CONCURRENCY);
+  const areCounts = numbers.every((one) => Number.isInteger(one) && one > 0);
+  if (areCounts && isRising && isEnough && !isHuge) return range ?? list;
+  const isFalling = areCounts && range !== undefined && range.start > range.end;
   const [forms, hint] = isFalling
-    ? ["a range that rises", `Write --users ${values.toReversed().join(":")}.`]
+    ? ["a range that rises", `Write --users ${range.end}:${range.start}${range.step === 1 ? "" : `:${range.step}`}.`]
     : isSearch
       ? ["the largest number, MIN:MAX[:STEP] or a list of users", "Write --users 64, --users 8:64 or --users 1,4,16."]
       : ["a number, START:END[:STEP] or a list of users", "Write --users 16, --users 1:8 or --users 1,4,16."];

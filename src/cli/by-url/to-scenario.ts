@@ -1,3 +1,4 @@
+import type { WrittenRange } from "../../load/levels.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { errorRate, max, mean, metric, min, p99, percentile } from "../../scenario/assertions.ts";
 import type { Scenario } from "../../scenario/define.ts";
@@ -82,10 +83,10 @@ function sweepOf({ eachFor }: UrlKind, { users, extent = { for: eachFor } }: Url
     const comment = "Throughput stops growing at the knee: ends two levels above it.";
     return { name: "load", value: call({ steps }, USUAL_USERS, { ...each, until: "knee" }), comment };
   }
-  const [first = 1, last = first] = users.values;
-  if (users.isRange) return { name: "load", value: call({ ramp }, first, last, { ...stepOf(users), ...each }) };
-  const isOne = users.values.length === 1;
-  return { name: "load", value: isOne ? call({ hold }, first, each) : call({ steps }, users.values, each) };
+  if ("step" in users)
+    return { name: "load", value: call({ ramp }, users.start, users.end, { ...stepOf(users), ...each }) };
+  const [first = 1, ...others] = users;
+  return { name: "load", value: others.length === 0 ? call({ hold }, first, each) : call({ steps }, users, each) };
 }
 
 function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings): ScenarioField {
@@ -96,16 +97,14 @@ function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings):
   return { name: "load", value, comment };
 }
 
-function searchedUsers(users: UrlSettings["users"]): Call {
-  const given: Users = users ?? { values: [USUAL_USERS.at(-1) as number], isRange: false };
-  const { values, isRange } = given;
-  const [first = 1, last = first] = values;
-  if (!isRange && values.length > 1) return call({ steps }, values);
-  return isRange ? call({ ramp }, first, last, stepOf(given)) : call({ ramp }, 1, first);
+function searchedUsers(users: Users = USUAL_USERS.slice(-1)): Call {
+  if ("step" in users) return call({ ramp }, users.start, users.end, stepOf(users));
+  const [most = 1, ...others] = users;
+  return others.length === 0 ? call({ ramp }, 1, most) : call({ steps }, users);
 }
 
-function stepOf({ step }: Users): SourceFields {
-  return step === undefined || step === 1 ? {} : { step };
+function stepOf({ step }: WrittenRange): SourceFields {
+  return step === 1 ? {} : { step };
 }
 
 /** Returns the builder of a limit: `p99("timeToFirstToken").atMost("200 ms")`. */

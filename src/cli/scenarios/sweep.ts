@@ -187,7 +187,7 @@ function tooManyPoints(path: string, count: number): Problem {
   return problem("invalid-value", path, message, "Give fewer values: each option multiplies the points.");
 }
 
-/** Returns the values of a range, or a value that is none. @param isParameter whether it may be a text such as `16:9` */
+/** Returns the values of a range; any other text is one value. @param isParameter whether a text such as `16:9` can be meant */
 function readValues(name: string, text: string, isParameter: boolean, problems: Problem[]): string[] {
   const path = `--sweep ${name}`;
   const range = parseRange(text);

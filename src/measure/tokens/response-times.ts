@@ -30,7 +30,7 @@ interface ResponseRules {
 }
 
 /**
- * Computes the times of a response. Its content is its output, and its calls of tools, like in AIPerf. Reasoning is not content, like in GenAI-Perf.
+ * Computes the times of a response. Its text and its calls of tools are content, as in AIPerf; reasoning is not, as in GenAI-Perf.
  *
  * @param readNs arrival of each read, in nanoseconds after the send
  */

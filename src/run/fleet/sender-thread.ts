@@ -72,8 +72,8 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
 }
 
 /**
- * Returns the latest moment of messages that all senders should act on at the same time, in the conductor's nanoseconds. Where a message names its
- * moment, it comes before it. Undefined: their moment is not part of what is measured.
+ * Returns the latest moment at which all senders should act on the messages, in the conductor's nanoseconds. A message that names a moment arrives
+ * before it. Undefined: when they act is not part of what is measured.
  */
 function momentOf(messages: readonly SentMessage[], saidNs: number): number | undefined {
   const moments = messages.map(({ name, args: [first, second] }) => {

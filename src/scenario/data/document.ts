@@ -2,7 +2,7 @@ import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
 import { formatKeys, messageOf, movePath, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
 import { copyPlainData } from "../plain-data.ts";
-import { CODE_HINT, exampleOf, hintForData } from "../renamed.ts";
+import { CODE_HINT, exampleOf, hintForData } from "../renamed/hints.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
 /** The text of a scenario in YAML or JSON, and where its parts stand. */

@@ -7,7 +7,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { formatCount, parseDurationNs } from "../../plan/units.ts";
 import { isAssertion } from "../assertion-schema.ts";
 import { loadArgumentPath, loadCallOf, loadExampleOf } from "../loads/table.ts";
-import { CODE_HINT, exampleOf, guessedOption, meantName, renamedIn, renamedOption } from "../renamed.ts";
+import { CODE_HINT, exampleOf, guessedOption, meantName, renamedIn, renamedOption } from "../renamed/hints.ts";
 
 /** Mistakes in a scenario in a user's terms: from the issues of its schema. */
 

@@ -8,7 +8,7 @@ import { hinted, kindSchema, lazySchema, type Schema, withHint } from "../../pla
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
-import { exampleOf, renamedIn } from "../renamed.ts";
+import { exampleOf, renamedIn } from "../renamed/hints.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import { findMaxBuilder } from "./find-max.ts";
 import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";

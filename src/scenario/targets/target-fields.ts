@@ -5,6 +5,7 @@ import { flagSchema, hinted, recordSchema, type Schema, withHint } from "../../p
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
 import { isSet, nameSchema } from "../fields.ts";
+import { CODE_HINT } from "../renamed/hints.ts";
 import { landing } from "./target-field.ts";
 import { type TlsOptions, tlsSchema, toTlsPlan } from "./tls.ts";
 
@@ -48,7 +49,7 @@ export interface TargetAddress {
 export function serverEntries(example: string) {
   return {
     url: nameSchema("host:port or a URL", (given) => {
-      if (given === undefined) return `Write it like ${example}.`;
+      if (given === undefined) return `${CODE_HINT}${example}.`;
       return typeof given === "object" ? `Write the address first: ${example}.` : undefined;
     }),
     moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),

@@ -11,7 +11,7 @@ import {
   type ResponseFault,
 } from "../../transport/response-check.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
-import type { PayloadCodec } from "../service.ts";
+import type { PayloadCodec } from "../content.ts";
 import { decodeToJson } from "./message-to-json.ts";
 
 const NO_BYTES = new Uint8Array(0);

@@ -1,11 +1,11 @@
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
-import type { PayloadRequest } from "../content.ts";
+import type { PayloadCodec, PayloadRequest } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { EMPTY_RESPONSE, NOT_JSON } from "../response-faults.ts";
 import { createResponseReader } from "../response-reader.ts";
-import { modelNamed, type PayloadCodec, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
+import { modelNamed, SEPARATE_REQUESTS, type Service, type ServiceFront } from "../service.ts";
 import { createChains } from "./chain.ts";
 import { cookieServerOf } from "./cookie-jar.ts";
 import type { HttpTargetPlan } from "./target.ts";

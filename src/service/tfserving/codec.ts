@@ -1,8 +1,9 @@
+import type { InferResponse, TensorCodec } from "../content.ts";
 import { expectResponse } from "../expected-response.ts";
 import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../protobuf/message.ts";
 import { ProtoReader } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
-import type { InferResponse, ModelInfo, TensorCodec } from "../service.ts";
+import type { ModelInfo } from "../service.ts";
 import type { Tensor } from "../tensor.ts";
 import { PREDICT_REQUEST, PREDICT_RESPONSE } from "./messages.ts";
 import { createPredictChecks } from "./response-check.ts";

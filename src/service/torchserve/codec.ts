@@ -8,10 +8,10 @@ import {
 } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import { CollectedPieces } from "../collected-pieces.ts";
+import type { PayloadCodec } from "../content.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { encodeForm } from "../multipart.ts";
 import { explainPage, isPage, PAGE_FOUND } from "../response-faults.ts";
-import type { PayloadCodec } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
 const decoder = new TextDecoder();

@@ -1,5 +1,6 @@
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
-import type { Query, ServiceSharedMemory, TensorCodec, TraceQueries } from "../service.ts";
+import type { TensorCodec } from "../content.ts";
+import type { Query, ServiceSharedMemory, TraceQueries } from "../service.ts";
 import type { TritonModel } from "./model.ts";
 
 /** A model and version; an empty version: the server chooses. */

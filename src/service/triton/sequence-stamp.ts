@@ -1,5 +1,5 @@
+import type { SequenceMark } from "../content.ts";
 import { encodeMessage } from "../protobuf/message.ts";
-import type { SequenceMark } from "../service.ts";
 import { INFER_REQUEST } from "./messages.ts";
 
 /** Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has its own. */

@@ -1,11 +1,11 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
-import type { ResponseReader } from "../content.ts";
+import type { PayloadCodec, ResponseReader } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { listExtracted, namesOf } from "../response-reader.ts";
 import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-import { modelNamed, type PayloadCodec, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
+import { modelNamed, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
 import { joinBytes } from "../tensor.ts";
 import type { CustomOrigin } from "./encode.ts";
 import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { CutCheck } from "../../../src/service/content.ts";
 import { createPayloadCodec } from "../../../src/service/openai/codec.ts";
-import type { CutCheck } from "../../../src/service/service.ts";
 import { unreadable } from "../../../src/transport/response-check.ts";
 
 /** Payloads as requests, and what responses say. */

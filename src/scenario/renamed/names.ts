@@ -1,12 +1,10 @@
-import { nearestName } from "../plan/nearest-name.ts";
-
 /**
  * Names that the language does not have: those that it once had, and those of k6, Locust, AIPerf, GenAI-Perf, perf_analyzer and others, each with
  * what to write instead.
  */
 
 /** What to write: as code, and as data where that is different. */
-type Meant = string | readonly [code: string, data: string];
+export type Meant = string | readonly [code: string, data: string];
 
 const HOLD: Meant = ['load: hold(16, { for: "30 s" })', "load: { hold: { concurrency: 16, for: 30 s } }"];
 const RAMP: Meant = ['load: ramp(1, 64, { over: "2 min" })', "load: { ramp: { from: 1, to: 64, over: 2 min } }"];
@@ -49,7 +47,7 @@ const IN_TARGET = "it inside the options of the target";
 const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
 
 /** What to write for a field that is missing. */
-const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
+export const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["name", ['name: "my test"', "name: my test"]],
   ["target", SERVER],
   ["load", HOLD],
@@ -68,14 +66,8 @@ const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["where", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
 ]);
 
-/** The beginning of hints that are code, which data does not have. */
-export const CODE_HINT = "Write it like ";
-
-/** How a scenario is written. */
-export type Notation = "code" | "data";
-
 /** Options by their name, by the field and their name (`load.limits`), or by an option that there is instead (`range:from`). */
-const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
+export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxFailureRatio", 'maxErrorRate: "1 %"'],
   ["requestTimeout", 'timeout: "30 s"'],
   ["errorRatio", 'errorRate: "1 %"'],
@@ -234,7 +226,7 @@ const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
 const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
 
 /** Functions of the API by their name, with a call that does the same. */
-const FUNCTIONS: ReadonlyMap<string, string> = new Map([
+export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["concurrency", "hold(16), or ramp(1, 64) for a search: findMax({ range: ramp(1, 64), … })"],
   ["requestRate", "rate(100), or rateRamp(10, 500) for a search: findMax({ range: rateRamp(10, 500), … })"],
   ["dynamicGrpc", "grpc(…)"],
@@ -276,84 +268,10 @@ const FUNCTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Builders in YAML and JSON by their name, with the new one. */
-const IN_DATA: ReadonlyMap<string, string> = new Map([
+export const IN_DATA: ReadonlyMap<string, string> = new Map([
   ["concurrency", "ramp: { from: 1, to: 64 }"],
   ["requestRate", "rateRamp: { from: 10, to: 500 }"],
   ["dynamicGrpc", "grpc"],
   ...["ollama", "sglang", "tgi", "vllm"].map((name) => [name, "openai: { url: localhost:8000, model: NAME }"] as const),
   ...MLPERF.map((name) => [name, `mlperf.${name}`] as const),
 ]);
-
-/** Returns how to write a builder that YAML and JSON do not have; undefined for a name that is just unknown. */
-export function renamedInData(name: string): string | undefined {
-  const found = IN_DATA.get(name);
-  return found === undefined ? undefined : `Write ${found}.`;
-}
-
-/** Returns how to write a function that the API does not have; undefined for a name that is just unknown. */
-export function renamedFunction(name: string): string | undefined {
-  const found = FUNCTIONS.get(name);
-  return found === undefined ? undefined : `Write ${found}.`;
-}
-
-/**
- * Returns how to write an option that the language does not have; undefined for a name that is just unknown.
- * @param keys its path @param notation how the scenario is written. Default: code @param known the options that there are. Default: not known
- */
-export function renamedOption(
-  keys: readonly string[],
-  notation: Notation = "code",
-  known: readonly string[] = [],
-): string | undefined {
-  const name = toCamelCase(keys.at(-1) ?? "");
-  const found = known.flatMap((one) => OPTIONS.get(`${one}:${name}`) ?? [])[0] ?? findOption(keys);
-  return found === undefined ? undefined : formatMeant(found, notation);
-}
-
-/** Like {@link renamedOption}, also for a name that is only near to one that others have: `concurrent`. */
-export function guessedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
-  const names = [...OPTIONS.keys()].filter((name) => !/[.:]/.test(name));
-  const near = nearestName(toCamelCase(keys.at(-1) ?? ""), names);
-  const guessed = near === undefined ? undefined : [...keys.slice(0, -1), near];
-  return renamedOption(keys, notation) ?? (guessed && renamedOption(guessed, notation));
-}
-
-/** Returns how to write an object with a field that has another tool's name; undefined for other values. */
-export function renamedIn(given: unknown): string | undefined {
-  const keys = Object.keys(typeof given === "object" ? { ...given } : {});
-  return keys.flatMap((key) => guessedOption(["", key]) ?? [])[0];
-}
-
-/** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */
-export function meantName(keys: readonly string[]): string | undefined {
-  const [code = ""] = [findOption(keys) ?? []].flat();
-  return /^\w+/.exec(code)?.[0];
-}
-
-function findOption(keys: readonly string[]): Meant | undefined {
-  const name = toCamelCase(keys.at(-1) ?? "");
-  const owner = /^\d+$/.test(keys.at(-2) ?? "") ? `${keys.at(-3)}[]` : (keys.at(-2) ?? "scenario");
-  return OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
-}
-
-/** Returns a hint for code as one for data; undefined for a hint that is not one of these. */
-export function hintForData(hint: string): string | undefined {
-  const found = [...OPTIONS.values()].find((meant) => formatMeant(meant, "code") === hint);
-  return found === undefined ? undefined : formatMeant(found, "data");
-}
-
-/** Returns what to write for a field that is missing; undefined when there is no example. @param keys its path */
-export function exampleOf(keys: readonly string[], notation: Notation = "code"): string | undefined {
-  const found = EXAMPLES.get(keys.at(-1) ?? "");
-  return found === undefined ? undefined : formatMeant(found, notation);
-}
-
-function formatMeant(meant: Meant, notation: Notation): string {
-  const [code, data] = typeof meant === "string" ? [meant, meant] : meant;
-  return `Write ${notation === "code" ? code : data}.`;
-}
-
-/** The command lines of others have `request-count` and `request_count`. */
-function toCamelCase(name: string): string {
-  return name.replace(/[-_]+([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}

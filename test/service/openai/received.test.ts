@@ -4,25 +4,24 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { metricValue } from "../../src/measure/metrics/read-metric.ts";
-import { checkPlan } from "../../src/registry/check-plan.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import { defineScenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { trace } from "../../src/scenario/loads/schedules.ts";
-import { prompts } from "../../src/scenario/prompts.ts";
-import { openai } from "../../src/scenario/targets/llm.ts";
-import { toPlan } from "../../src/scenario/to-plan.ts";
-import { makeFolder } from "../e2e/command.ts";
-import { loadTinyTokenizer } from "../inputs/tiny-tokenizer.ts";
-import { valuesOf } from "../measure/tokens/make-columns.ts";
-import { writeReports } from "../report/html/make-report.ts";
-import { LIMIT } from "../time-limit.ts";
+import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { trace } from "../../../src/scenario/loads/schedules.ts";
+import { prompts } from "../../../src/scenario/prompts.ts";
+import { openai } from "../../../src/scenario/targets/llm.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { makeFolder } from "../../e2e/command.ts";
+import { loadTinyTokenizer } from "../../inputs/tiny-tokenizer.ts";
+import { valuesOf } from "../../measure/tokens/make-columns.ts";
+import { writeReports } from "../../report/html/make-report.ts";
+import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 /** What a server receives: a trace in Mooncake's format, and images and sounds. */
 
-const TINY = fileURLToPath(new URL("../tokenize/fixtures/tiny", import.meta.url));
 /** Tokens of a block. */
 const BLOCK = 512;
 const TRACE = [
