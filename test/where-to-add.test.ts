@@ -40,7 +40,8 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       import type { PlanOf } from "../../plan/schema.ts";
       import { faultOf } from "../../transport/response-check.ts";
       import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
-      import type { PayloadCodec, ServiceKind } from "../service.ts";
+      import type { PayloadCodec } from "../content.ts";
+      import type { ServiceKind } from "../service.ts";
       import { serverEntries } from "../target-schemas.ts";
 
       /** A server that answers a text with a line. */

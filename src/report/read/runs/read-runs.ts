@@ -50,16 +50,16 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   throw userError("invalid-value", path, describeOther(document, file.head), HINT);
 }
 
-/** Describes a file that is no report. @param document its JSON; undefined if that is no object @param head the beginning of its text */
+/** Describes a file that is not a report. @param document its JSON; undefined if that is no object @param head the beginning of its text */
 function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
   const [line = ""] = head.trimStart().split("\n", 1);
   if (line === "") return "is empty";
-  if (document === undefined) return `is no report; it begins with ${showValue(shorten(line.trimEnd(), MOST_SHOWN))}`;
+  if (document === undefined) return `is not a report; it begins with ${showValue(shorten(line.trimEnd(), MOST_SHOWN))}`;
   const version = VERSION_FIELDS.find((name) => name in document);
   const what = version === undefined ? "no version" : `${version} ${showValue(document[version])}`;
   const fields = Object.keys(document).filter((name) => name !== version);
   const first = fields.slice(0, 4).map((name) => shorten(name, MOST_SHOWN));
-  return `is JSON and no report: it has ${[what, ...first].join(", ")}${fields.length > first.length ? ", …" : ""}`;
+  return `is JSON but not a report: it has ${[what, ...first].join(", ")}${fields.length > first.length ? ", …" : ""}`;
 }
 
 /** Characters of a text of the file. */

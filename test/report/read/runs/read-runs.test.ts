@@ -279,13 +279,13 @@ describe("a file that is not a report", () => {
   const header = "Concurrency,Inferences/Second,p50 latency";
   for (const [name, text, message] of [
     ["empty.json", "", /empty\.json: is empty\. Give the JSON report of a run, or a folder of them\.$/],
-    ["other.json", '{"a": 1}', /other\.json: is JSON and no report: it has no version, a\. Give the JSON report/],
+    ["other.json", '{"a": 1}', /other\.json: is JSON but not a report: it has no version, a\. Give the JSON report/],
     [
       "many.json",
       '{"schema_version": "1.2", "a": 1, "b": 1, "c": 1, "d": 1, "e": 1}',
-      /many\.json: is JSON and no report: it has schema_version "1\.2", a, b, c, d, …\. Give/,
+      /many\.json: is JSON but not a report: it has schema_version "1\.2", a, b, c, d, …\. Give/,
     ],
-    ["list.json", "[1]", /list\.json: is no report; it begins with "\[1\]"\. Give/],
+    ["list.json", "[1]", /list\.json: is not a report; it begins with "\[1\]"\. Give/],
     ["cut.json", '{"version": 1, "levels": [', /cut\.json: is not JSON: .*The file may be cut off/],
     ["cut-export.json", '{"experiments":[{"experiment":', /cut-export\.json/],
     [
