@@ -54,7 +54,8 @@ export function readRuns(path: string): readonly MeasuredRun[] {
 function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
   const [line = ""] = head.trimStart().split("\n", 1);
   if (line === "") return "is empty";
-  if (document === undefined) return `is not a report; it begins with ${showValue(shorten(line.trimEnd(), MOST_SHOWN))}`;
+  if (document === undefined)
+    return `is not a report; it begins with ${showValue(shorten(line.trimEnd(), MOST_SHOWN))}`;
   const version = VERSION_FIELDS.find((name) => name in document);
   const what = version === undefined ? "no version" : `${version} ${showValue(document[version])}`;
   const fields = Object.keys(document).filter((name) => name !== version);
