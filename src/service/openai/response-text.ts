@@ -1,5 +1,6 @@
 import { maskSecrets } from "../../plan/secrets.ts";
 import { explainPage } from "../response-faults.ts";
+import { EventTemplate } from "./event-template.ts";
 import { type ServerEvent, splitEvents } from "./events.ts";
 import type { ResponseField } from "./response-field.ts";
 import type { ResponseKind } from "./response-kind.ts";
@@ -54,8 +55,9 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
   let error = explainPage(reads);
   const events = error === undefined ? splitEvents(reads) : [];
   let choices: Choices | undefined;
+  const reader = new EventReader(kind, field);
   for (const event of events) {
-    const part = readEvent(kind, event, field);
+    const part = reader.read(event);
     if (part.choices !== undefined) choices ??= new Choices(output, reasoning, toolCalls);
     choices?.add(part);
     output.add(event.read, part.text);
@@ -159,22 +161,34 @@ class Choices {
   }
 }
 
-function readEvent(kind: ResponseKind, event: ServerEvent, field: ResponseField | undefined): ResponsePart {
-  const { name, data } = event;
-  const isError = name.toLowerCase().includes("error");
-  if (data === "[DONE]" || (data === "" && !isError)) return { text: "", reasoning: "" };
-  try {
-    const json: unknown = JSON.parse(data);
-    const part = field === undefined ? readPart(kind, json) : readFieldPart(field, json);
-    return isError ? { ...part, error: part.error ?? data } : part;
-  } catch {
-    // Non-standard services may stream plain text.
-    if (kind === "custom" && field === undefined && !isError) return { text: data, reasoning: "" };
-    return {
-      text: "",
-      reasoning: "",
-      error: isError ? data || name : `unreadable response: ${maskSecrets(data).slice(0, 200)}`,
-    };
+/** Reads the events of one response. */
+class EventReader {
+  private readonly kind: ResponseKind;
+  private readonly field: ResponseField | undefined;
+  private readonly template = new EventTemplate((data) => readPart(this.kind, JSON.parse(data)));
+
+  constructor(kind: ResponseKind, field: ResponseField | undefined) {
+    this.kind = kind;
+    this.field = field;
+  }
+
+  read({ name, data }: ServerEvent): ResponsePart {
+    const { kind, field } = this;
+    const isError = name.toLowerCase().includes("error");
+    if (data === "[DONE]" || (data === "" && !isError)) return { text: "", reasoning: "" };
+    try {
+      // A user's expression may depend on the text that it finds.
+      const part = field === undefined ? this.template.read(data) : readFieldPart(field, JSON.parse(data));
+      return isError ? { ...part, error: part.error ?? data } : part;
+    } catch {
+      // Non-standard services may stream plain text.
+      if (kind === "custom" && field === undefined && !isError) return { text: data, reasoning: "" };
+      return {
+        text: "",
+        reasoning: "",
+        error: isError ? data || name : `unreadable response: ${maskSecrets(data).slice(0, 200)}`,
+      };
+    }
   }
 }
 

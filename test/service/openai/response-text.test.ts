@@ -42,6 +42,11 @@ const streams: readonly (readonly [name: string, reads: readonly string[], outpu
   ["comments, ids and retries", [": ping\n\n", `id: 1\nretry: 5\n${the}`], ["1: the"]],
   ["no space after the colon", [the.replace("data: ", "data:")], ["0: the"]],
   ["a text that holds what looks like an event", [chat({ content: "data: x" })], ["0:data: x"]],
+  [
+    "a text that an event has elsewhere too",
+    ["aa", "ba", "bb"].map(([id, content]) => event({ id, choices: [{ index: 0, delta: { content } }] })),
+    ["0:a", "1:a", "2:b"],
+  ],
   ["nothing at all", [], []],
   ["only role and end", [ROLE, FINISH + DONE], []],
   ["content that is null, and an empty tool call", [chat({ content: null, tool_calls: [{ index: 0 }] })], []],
@@ -76,6 +81,57 @@ test("however a stream is torn, its text stays whole and its order kept", () => 
       );
       assert.equal(answer.finishReason, "stop");
       assert.equal(answer.error, undefined);
+    }),
+  );
+});
+
+/** Events of kinds of responses around a text, and what else a server sends beside it. */
+const ENVELOPES: readonly (readonly [kind: ResponseKind, wrap: (text: string, other: string) => unknown])[] = [
+  ["chat", (content, id) => ({ id, choices: [{ index: 0, delta: { content }, finish_reason: null }] })],
+  ["chat", (content, text) => ({ choices: [{ index: 0, text, delta: { content } }] })],
+  ["chat", (content, reasoning) => ({ choices: [{ index: 0, delta: { content, reasoning } }] })],
+  [
+    "chat",
+    (content) => ({
+      choices: [
+        { index: 0, delta: { content } },
+        { index: 1, delta: { content } },
+      ],
+    }),
+  ],
+  ["completions", (text, id) => ({ id, choices: [{ index: 0, text, logprobs: null }] })],
+  ["responses", (delta, item_id) => ({ type: "response.output_text.delta", item_id, delta })],
+  ["anthropic", (text, id) => ({ type: "content_block_delta", id, delta: { type: "text_delta", text } })],
+  ["generate", (text_output, model_name) => ({ model_name, text_output })],
+  ["custom", (content, text) => ({ text, content })],
+];
+
+test("each event of a stream is read as if it were alone, whatever stands before it", () => {
+  const text = fc.oneof(
+    fc.constantFrom("a", "b"),
+    fc.constantFrom("", "chat", "\u27e6text\u27e7", '"', "\\", "\n", "id", "\u0085", '","text":"b'),
+    fc.string({ unit: "binary", maxLength: 6 }),
+  );
+  const events = fc.array(fc.tuple(text, text), { maxLength: 12 });
+  fc.assert(
+    fc.property(fc.constantFrom(...ENVELOPES), events, fc.boolean(), ([kind, wrap], pairs, isEscaped) => {
+      const lines = pairs.map(([content, other]) => {
+        const line = event(wrap(content, other));
+        return isEscaped
+          ? line.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+          : line;
+      });
+      const { output, reasoning, error } = readResponse(kind, lines);
+      const alone = lines.map((line) => readResponse(kind, [line]));
+      for (const [own, list] of [
+        [output, "output"],
+        [reasoning, "reasoning"],
+      ] as const)
+        assert.deepEqual(
+          own.map(({ read, text }) => [read, text]),
+          alone.flatMap((one, read) => one[list].map((piece) => [read, piece.text])),
+        );
+      assert.equal(error, alone.find((one) => one.error !== undefined)?.error);
     }),
   );
 });
