@@ -18,6 +18,11 @@ export function forgetArrivals(): void {
   readCount = 0;
 }
 
+/** Whether something was read in this turn of the event loop, so that more may wait. */
+export function hasReads(): boolean {
+  return turnNs !== 0;
+}
+
 /**
  * Returns when what is read now had arrived, at the latest. All sockets that an event loop finds readable in one turn were so when the turn
  * began, but it reads them one after another, and handling a response takes microseconds: the last of hundreds would seem milliseconds late.

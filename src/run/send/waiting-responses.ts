@@ -1,4 +1,5 @@
 import { type Cancel, type Clock, systemClock } from "../../runtime/clock.ts";
+import { hasReads } from "../../transport/arrival.ts";
 import { Call } from "../../transport/client.ts";
 import { Slots } from "./slots.ts";
 
@@ -94,9 +95,15 @@ export class WaitingResponses {
   private judgeSome(): void {
     const { clock } = this;
     this.cancelTurn = undefined;
-    const endNs = clock.nowNs() + SLICE_NS;
+    const endNs = clock.nowNs() + (hasReads() && this.hasRoom ? 0 : SLICE_NS);
     while (this.count > 0 && clock.nowNs() < endNs) this.judgeFirst();
     if (this.count > 0) this.cancelTurn = clock.nextTurn(() => this.judgeSome());
+  }
+
+  /** Whether responses can wait until nothing arrives, as in a burst. */
+  private get hasRoom(): boolean {
+    const { responses, bytes } = this.max;
+    return this.count < responses / 2 && this.byteCount < bytes / 2;
   }
 
   private get count(): number {

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Slots } from "../../../src/run/send/slots.ts";
 import { WaitingResponses } from "../../../src/run/send/waiting-responses.ts";
+import { systemClock } from "../../../src/runtime/clock.ts";
+import { arrivalNs, forgetArrivals } from "../../../src/transport/arrival.ts";
 import { Call } from "../../../src/transport/client.ts";
 import { makeDriver, starterOf } from "./fake-client.ts";
 
@@ -88,6 +90,32 @@ for (const { name, max, bodyBytes, waiting: mostWaiting } of LIMITS)
       order.map((i) => i % 251),
     );
   });
+
+test("responses wait as long as others arrive, until there are half as many as may wait", () => {
+  let judgedCount = 0;
+  const turns: (() => void)[] = [];
+  const nextTurn = (action: () => void): (() => void) => {
+    turns.push(action);
+    return () => {};
+  };
+  const max = { responses: 8, bytes: 1e9 };
+  const waiting = new WaitingResponses(() => judgedCount++, {
+    max,
+    clock: { ...systemClock, nowNs: () => 0, nextTurn },
+  });
+  const slots = new Slots();
+  slots.grow(1);
+  const takeTurn = (hasRead: boolean): number => {
+    if (hasRead) arrivalNs(1, 0, 1);
+    for (const action of turns.splice(0)) action();
+    forgetArrivals();
+    return judgedCount;
+  };
+  for (let i = 0; i < 3; i++) waiting.add(new Call(0), slots, 0);
+  assert.deepEqual([takeTurn(false), takeTurn(true), takeTurn(true), takeTurn(false)], [0, 0, 0, 3]);
+  for (let i = 0; i < 4; i++) waiting.add(new Call(0), slots, 0);
+  assert.deepEqual([takeTurn(true), takeTurn(true)], [3, 7]);
+});
 
 test("a response that a later one decides about waits for it, a flush, or the thousandth like it", async () => {
   const judged: number[] = [];
