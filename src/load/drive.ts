@@ -12,7 +12,8 @@ export interface ThinkTime extends ThinkTimePlan {
 /** When the first and the last request of a load are due, in nanoseconds since the level began. */
 export interface DueSpan {
   readonly firstNs: number;
-  readonly lastNs: number;
+  /** Absent: the load does not end by itself. */
+  readonly lastNs?: number;
 }
 
 /** How requests are sent at one level. */

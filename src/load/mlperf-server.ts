@@ -34,7 +34,11 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
   schema,
   prepare: ({ ratePerSec, seed }) => ({
     level: ratePerSec,
-    drive: () => ({ kind: "scheduled", arrivals: fromStart(poissonArrivals(ratePerSec, seed)) }),
+    drive: () => ({
+      kind: "scheduled",
+      arrivals: fromStart(poissonArrivals(ratePerSec, seed)),
+      due: { firstNs: 0 },
+    }),
   }),
   unit: "request-rate",
   describe,

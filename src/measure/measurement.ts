@@ -50,7 +50,7 @@ export interface Measurement {
   readonly durationNs: number;
   /**
    * Sum of the windows' times in which requests were due, which neither the responses to the last requests nor a late end extend. 0 when fewer
-   * than two requests of a fixed schedule were due at different times, see `sendingNsOf`.
+   * than two requests of a load that begins with a request were due at different times, see `sendingNsOf`.
    */
   readonly sendingNs: number;
   /** Whether requests are due at given times. */

@@ -167,7 +167,7 @@ export function parseModelRequest(format: LlmFormat, body: string, tokens: MockT
     maxTokens: limit as number | undefined,
     items: Array.isArray(items) ? items.length : 1,
     tokenizer: tokens.name,
-    countPrompt: () => (format.kind === "text" ? tokens.countPrompt(format.responses, body, request) : 0),
+    countPrompt: () => (format.kind === "text" ? tokens.countPrompt(format.responses, body) : 0),
   };
 }
 

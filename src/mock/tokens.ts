@@ -23,9 +23,8 @@ export interface MockTokens {
   write(count: number, isStart: boolean): string;
   /**
    * Returns the number of prompt tokens of a request. Each number of a prompt of token ids is one; roles, images and audio have none.
-   * @param request the parsed body
    */
-  countPrompt(kind: ResponseKind, body: string, request: Readonly<Record<string, unknown>>): number;
+  countPrompt(kind: ResponseKind, body: string): number;
 }
 
 /**
@@ -49,10 +48,10 @@ function withCache(name: string, [first, next]: Unit, count: (text: string) => n
   return {
     name,
     write: (tokens, isStart) => (isStart && tokens > 0 ? first + next.repeat(tokens - 1) : next.repeat(tokens)),
-    countPrompt: (kind, body, { prompt, input }) => {
+    countPrompt: (kind, body) => {
       const known = counts.get(body);
       if (known !== undefined) return known;
-      const total = countNumbers(prompt ?? input) + countRequestTokens(kind, body, count);
+      const total = countRequestTokens(kind, body, count);
       cachedCharacters += body.length;
       if (cachedCharacters > MOST_CACHED_CHARACTERS) {
         counts.clear();
@@ -85,9 +84,4 @@ function* candidates(tokenizer: Tokenizer): Generator<string> {
     const word = tokenizer.decode([id]).trim();
     if (word !== "") yield word;
   }
-}
-
-function countNumbers(value: unknown): number {
-  if (typeof value === "number") return 1;
-  return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
 }

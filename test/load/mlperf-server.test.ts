@@ -18,6 +18,7 @@ test("requests are a Poisson process at the rate, after one at the start", () =>
   const made = drive(200, []);
   assert.ok(made.kind === "scheduled");
   const expected = poissonArrivals(200, 3);
+  assert.deepEqual(made.due, { firstNs: 0 });
   assert.equal(made.arrivals(), 0);
   for (let index = 0; index < 100; index++) assert.equal(made.arrivals(), expected());
 });

@@ -34,13 +34,13 @@ describe("the mock's tokens", () => {
       // Each message is counted by itself.
       const expected = tokenizer.count("Why is  the sky blue?") + tokenizer.count("One two 3");
       // The second count is the cached one.
-      for (const _ of [1, 2]) assert.equal(tokens.countPrompt("chat", JSON.stringify(body), body), expected);
+      for (const _ of [1, 2]) assert.equal(tokens.countPrompt("chat", JSON.stringify(body)), expected);
     });
 
   test("words are tokens without a tokenizer", async () => {
     const tokens = await createMockTokens("none");
     assert.equal(tokens.write(2, true) + tokens.write(1, false), " the the the");
-    assert.equal(tokens.countPrompt("completions", '{"prompt":"a  b"}', { prompt: "a  b" }), 2);
+    assert.equal(tokens.countPrompt("completions", '{"prompt":"a  b"}'), 2);
     assert.equal(tokens.name, "words");
   });
 
@@ -49,7 +49,7 @@ describe("the mock's tokens", () => {
     const bodies = [3, 4, 5].map((words) => ({ prompt: `${"x".repeat(4e6)} ${"a ".repeat(words - 1)}` }));
     for (const _ of [1, 2])
       for (const [index, body] of bodies.entries())
-        assert.equal(tokens.countPrompt("completions", JSON.stringify(body), body), index + 3);
+        assert.equal(tokens.countPrompt("completions", JSON.stringify(body)), index + 3);
   });
 
   test("refuses a tokenizer without a word that is one token", async () => {

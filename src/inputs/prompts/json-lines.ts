@@ -1,8 +1,7 @@
 import { parseOutsideJson } from "../../plan/document/json-depth.ts";
 import { messageOf, notJson, type UserError, userError } from "../../plan/problem.ts";
-import { MOST_FILE_BYTES } from "../../runtime/files.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
-import { readLines, readText, tooLong } from "./lines.ts";
+import { MOST_LINE_CHARACTERS, readLines, readText, tooLong } from "./lines.ts";
 
 /** An object from a file, with its place for errors. */
 export interface JsonRecord {
@@ -83,7 +82,7 @@ async function readBeginning(texts: AsyncGenerator<string>): Promise<string> {
     length += text.length;
     const start: number = isInLine ? 0 : text.search(/\S/);
     isInLine ||= start >= 0;
-    if ((isInLine && text.includes("\n", start)) || length > MOST_FILE_BYTES) break;
+    if ((isInLine && text.includes("\n", start)) || length > MOST_LINE_CHARACTERS) break;
   }
   return pieces.join("");
 }
@@ -134,7 +133,7 @@ export async function* readJsonObjects(
   for await (const text of texts) {
     for (const found of splitter.push(text)) yield parseFound(found, path);
     const { problem } = splitter;
-    if (splitter.keptLength > MOST_FILE_BYTES) throw tooLong(path, splitter.startLine);
+    if (splitter.keptLength > MOST_LINE_CHARACTERS) throw tooLong(path, splitter.startLine);
     if (problem !== undefined) throw notObjects(`${path}, line ${splitter.line}`, problem);
   }
   if (splitter.isInside) throw notObjects(path, "ends within an object");

@@ -1,18 +1,30 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { msToNs, nsToMs } from "../../plan/units.ts";
+import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
 import { loadModeOf, mlperfRulesOf } from "../../registry/load-modes.ts";
 import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
 import { type RunObserver, reportWait } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
+import { drainLimitNs } from "../send/end-waits.ts";
 import { LevelRun } from "./level.ts";
+import { LevelError } from "./level-frame.ts";
 import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { type Step, verdictOf } from "./step.ts";
 import { type WarmUp, type WarmUpTally, warmUp, warmUpStep } from "./warm-up.ts";
 
 /** Longest wait for a load to become steady. A server that stalls is measured as it is. */
 const STEADY_LIMIT_MS = 60_000;
+
+/**
+ * Returns the longest wait for the load of a level to become steady: the level's own length, the time in which users may think before their first
+ * request, and the time that a load gets to end.
+ */
+function steadyLimitMs({ load, measurement: { mode } }: SteadyLevel["plan"]): number {
+  if (mode.kind !== "duration") return STEADY_LIMIT_MS;
+  const thinkMs = loadModeOf(load).leadMs?.(load) ?? 0;
+  return Math.min(STEADY_LIMIT_MS, mode.durationMs + thinkMs + nsToMs(drainLimitNs(0)));
+}
 
 /** Below this rate it does not matter how fast the client's code is. */
 const LEAST_FULL_PER_SEC = 2000;
@@ -52,6 +64,7 @@ export class SeparateLevels implements LevelSequence {
     return measureSteady({
       firstMs: isFirst ? mode.durationMs : undefined,
       ...{ run, sender, clock, policy, signal, observer, step: step.load, count, durationMs, quota },
+      plan,
       onStart: (isWarmup) => {
         host.announce();
         observer.onLevelStart?.(step.phase.load.search.unit, step.level, isWarmup);
@@ -113,6 +126,7 @@ interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step
   readonly quota: number;
   /** Of a run's first level: its length, so that code compiles under the same load for at most as long. Absent: it is not the first. */
   readonly firstMs?: number | undefined;
+  readonly plan: Pick<Plan, "load" | "measurement">;
   /** Called when the load has begun, and again when a warm-up has ended. */
   onStart(isWarmup: boolean): Promise<void>;
   /** Receives the counts of requests that ended before the measurement. */
@@ -135,6 +149,7 @@ function isRamp({ load }: Plan): boolean {
 /**
  * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
  * undefined when the level has a warm-up.
+ * @throws LevelError when nothing ends in a wait that is limited because of the level's length: nothing would end in the level either
  */
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
   const { run, sender, clock, signal, policy } = level;
@@ -167,6 +182,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
  */
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, observer, step, count, durationMs, firstMs = 0 } = level;
+  const mostMs = steadyLimitMs(level.plan);
   const before = await sender.until({ kind: "now" });
   const compiledNs = clock.nowNs() + msToNs(Math.min(CLIENT_WARM_UP_MS, firstMs));
   await Promise.race([sender.start(step, { quota: Number.POSITIVE_INFINITY }), signal.stopped]);
@@ -175,12 +191,14 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
     count - ((await sender.until({ kind: "now" })).sentCount - before.sentCount);
   for (let rest = count; rest > 0 && !signal.isStopped; rest = await restOf())
     await Promise.race([sender.until({ kind: "more-ended", count: rest }), signal.stopped]);
-  const limitNs = clock.nowNs() + msToNs(STEADY_LIMIT_MS);
+  const limitNs = clock.nowNs() + msToNs(mostMs);
   const steady = Promise.race([sender.until({ kind: "steady", limitNs }), signal.stopped]);
-  await reportWait(observer, STEADY_LIMIT_MS, sleepUnless(STEADY_LIMIT_MS, steady, clock));
+  await reportWait(observer, mostMs, sleepUnless(mostMs, steady, clock));
   if (clock.nowNs() < compiledNs && (await isAtFullRate(level)))
     await sleepUnless(Math.max(0, nsToMs(compiledNs - clock.nowNs())), signal.stopped, clock);
   const { endedCount, failedCount } = await sender.until({ kind: "now" });
+  if (endedCount === before.endedCount && mostMs < STEADY_LIMIT_MS && !signal.isStopped)
+    throw new LevelError(`in the first ${formatDurationNs(msToNs(mostMs))}`);
   const failures = failedCount - before.failedCount;
   // The level before has counted the requests that it left in flight.
   const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);

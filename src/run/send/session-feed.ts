@@ -33,6 +33,8 @@ interface ActiveSession {
   ready: ReadyTurn | undefined;
   /** The last response, until it is decoded. */
   reads: readonly Uint8Array[];
+  /** Whether an earlier turn was judged failed after the session had continued. */
+  hasFailed: boolean;
 }
 
 interface ReadyTurn {
@@ -147,11 +149,15 @@ export class SessionFeed extends RequestFeed {
       const failure = judge(call, slots);
       this.judged = undefined;
       if (continued === undefined) this.endTurn(owner, call, failure !== undefined);
+      else if (failure !== undefined) continued.session.hasFailed = true;
       return failure;
     };
   }
 
-  /** Continues a session from a response that is judged later: if all sessions waited, no later response would decide about it. */
+  /**
+   * Continues a session from a response that is judged later: if all sessions waited, no later response would decide about it. When it has
+   * failed, the session ends with the turn that is in flight then.
+   */
   continueUndecided(call: Call, slots: Slots): void {
     const owner = slots.sequences[call.slot] as number;
     const turn = this.inFlight.get(owner);
@@ -171,7 +177,11 @@ export class SessionFeed extends RequestFeed {
     const stream = number % count;
     this.begunCount++;
     const conversation = this.open(this.userOf(slot));
-    const session: ActiveSession = { slot, conversation, stream, turn: -1, isSent: false, ready: undefined, reads: [] };
+    const session: ActiveSession = {
+      ...{ slot, conversation, stream, turn: -1, isSent: false, hasFailed: false },
+      ready: undefined,
+      reads: [],
+    };
     this.active[slot] = session;
     return this.moveOn(session);
   }
@@ -206,13 +216,19 @@ export class SessionFeed extends RequestFeed {
     return this.turnsOf(stream)[turn]?.thinkTime !== undefined;
   }
 
+  /** Whether the slot's session may not continue, because an earlier turn was judged failed late. */
+  hasFailed(slot: number): boolean {
+    return this.active[slot]?.hasFailed === true;
+  }
+
   /**
    * Decodes the response and encodes the slot's next turn.
-   * @returns `over` when this was the last turn, `unreadable` when the response cannot be continued from
+   * @returns `over` when this was the last turn, `unreadable` when the session cannot be continued from the response, or an earlier turn has failed
    */
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.active[slot] as ActiveSession;
     if (this.nextTurnOf(session) === undefined) return "over";
+    if (session.hasFailed) return "unreadable";
     const problem = session.conversation.addResponse(session.reads);
     session.reads = [];
     if (problem !== undefined) {
@@ -222,10 +238,10 @@ export class SessionFeed extends RequestFeed {
     return this.moveOn(session) ? "ready" : "over";
   }
 
-  /** Ends the slot's session after its current turn. Returns the number of skipped turns. */
+  /** Ends the slot's session after the last turn that was sent. Returns the number of skipped turns. */
   cut(slot: number): number {
-    const { stream, turn, conversation } = this.active[slot] as ActiveSession;
-    const later = this.turnsOf(stream).slice(turn + 1);
+    const { stream, turn, conversation, ready } = this.active[slot] as ActiveSession;
+    const later = this.turnsOf(stream).slice(ready === undefined ? turn + 1 : turn);
     const unsent = later.filter((step) => !isSkipped(conversation, step)).length;
     this.onSkipped(later.length - unsent);
     if (unsent > 0) this.cutCount++;

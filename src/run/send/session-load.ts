@@ -188,7 +188,10 @@ export class SessionLoad implements ActiveLoad {
   /** Sends the next turn of a slot, or begins its next session. */
   private continue(slot: number, dueNs: number): void {
     if (this.resting.delete(slot)) this.endSession(slot, dueNs);
-    else this.sendTurn(slot, dueNs);
+    else if (this.sessions.hasFailed(slot)) {
+      this.sender.skipRemaining(this.sessions.cut(slot));
+      this.endSession(slot, dueNs);
+    } else this.sendTurn(slot, dueNs);
   }
 
   private sendTurn(slot: number, dueNs: number): void {

@@ -2,9 +2,9 @@ import type { ResponseKind } from "./response-kind.ts";
 import { countIds, isObject, toText } from "./response-parts.ts";
 
 /**
- * Counts the tokens of a request's text, which is its input length.
- * @param body the request's body as JSON @param joins whether the messages of a chat are one text, joined by spaces, like in GenAI-Perf.
- * Default: each is counted, as chat templates keep them apart
+ * Counts the tokens of a request's texts, and of prompts that are lists of token ids, which is its input length.
+ * @param body the request's body as JSON @param joins whether the texts are one, joined by spaces, like in GenAI-Perf. Default: each is counted, as
+ * chat templates keep messages apart, and servers the texts of a batch
  * @throws SyntaxError when the body is not JSON
  */
 export function countRequestTokens(
@@ -13,18 +13,33 @@ export function countRequestTokens(
   countTokens: (text: string) => number,
   joins = false,
 ): number {
-  const texts = readRequestTexts(kind, body);
-  return (joins ? [texts.join(" ")] : texts).reduce((sum, text) => sum + (text === "" ? 0 : countTokens(text)), 0);
+  const payload: unknown = JSON.parse(body);
+  const texts = textsOfRequest(kind, payload);
+  if (joins) return countText(texts.join(" "), countTokens);
+  const ids = isObject(payload) ? countNumbers(payload["prompt"] ?? payload["input"]) : 0;
+  return texts.reduce((sum, text) => sum + (isEmbeddedImage(text) ? 0 : countText(text, countTokens)), ids);
+}
+
+function countText(text: string, countTokens: (text: string) => number): number {
+  return text === "" ? 0 : countTokens(text);
+}
+
+/** Counts the numbers in lists of any depth: each is the id of a token. */
+function countNumbers(value: unknown): number {
+  if (typeof value === "number") return 1;
+  return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
+}
+
+/** Whether a text of a batch is an image, as NV-CLIP takes them. */
+function isEmbeddedImage(text: string): boolean {
+  return text.startsWith("data:image/");
 }
 
 /**
  * Returns the texts of a request. For chats: the contents of all messages, without roles and the server's chat template. For content in parts:
- * the text parts, not images and audio.
- * @param body the request's body as JSON
- * @throws SyntaxError when the body is not JSON
+ * the text parts, not images and audio. For batches: each text.
  */
-export function readRequestTexts(kind: ResponseKind, body: string): readonly string[] {
-  const payload: unknown = JSON.parse(body);
+function textsOfRequest(kind: ResponseKind, payload: unknown): readonly string[] {
   if (!isObject(payload)) return [];
   switch (kind) {
     case "chat":
@@ -35,31 +50,30 @@ export function readRequestTexts(kind: ResponseKind, body: string): readonly str
     case "responses":
       return [...withoutEmpty(joinTexts(payload["instructions"])), ...textsOfInput(payload["input"])];
     default:
-      return [readPrompt(kind, payload)];
+      return readPrompts(kind, payload);
   }
 }
 
-/** Returns the text of a request without messages. */
-function readPrompt(kind: ResponseKind, payload: Readonly<Record<string, unknown>>): string {
+/** Returns the texts of a request without messages. */
+function readPrompts(kind: ResponseKind, payload: Readonly<Record<string, unknown>>): readonly string[] {
   switch (kind) {
     case "completions":
-      return joinTexts(payload["prompt"]);
+      return listTexts(payload["prompt"]);
     case "generate":
     case "kserve":
-      return joinTexts(payload["text_input"]);
+      return listTexts(payload["text_input"]);
     case "huggingface-generate":
-      return joinTexts(payload["inputs"]);
+      return listTexts(payload["inputs"]);
     case "embeddings":
     case "nvclip":
-      return joinTexts(payload["input"]);
-    case "rankings":
-      return joinWords([
-        joinTexts(payload["query"]),
-        joinTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]),
-      ]);
+      return listTexts(payload["input"]);
+    case "rankings": {
+      const passages = listTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]);
+      return [...withoutEmpty(joinTexts(payload["query"])), ...(passages.join(" ") === "" ? [] : passages)];
+    }
     // Others have none. Only the template determines which texts of `custom` are prompts.
     default:
-      return "";
+      return [];
   }
 }
 
@@ -145,14 +159,14 @@ function withoutEmpty(text: string): readonly string[] {
 
 /** Returns a text, or the texts of a list joined by spaces. */
 function joinTexts(value: unknown): string {
-  if (isObject(value)) return toText(value["text"]);
-  if (!Array.isArray(value)) return toText(value);
-  return value
-    .filter((part) => typeof part === "string" || (isObject(part) && typeof part["text"] === "string"))
-    .map((part) => (isObject(part) ? toText(part["text"]) : toText(part)))
-    .join(" ");
+  return listTexts(value).join(" ");
 }
 
-function joinWords(texts: readonly string[]): string {
-  return texts.filter((text) => text !== "").join(" ");
+/** Returns a text, or those of a list. */
+function listTexts(value: unknown): readonly string[] {
+  if (isObject(value)) return [toText(value["text"])];
+  if (!Array.isArray(value)) return [toText(value)];
+  return value
+    .filter((part) => typeof part === "string" || (isObject(part) && typeof part["text"] === "string"))
+    .map((part) => (isObject(part) ? toText(part["text"]) : toText(part)));
 }

@@ -41,6 +41,24 @@ test("lines longer than a piece of the file come whole, characters of several by
   );
 });
 
+test("a line, or an object, of more than 32 Mi characters is refused, with its place", async () => {
+  async function* texts(beginning: string, more: number): AsyncGenerator<string> {
+    yield beginning;
+    for (let pieces = 0; pieces < 31; pieces++) yield "x".repeat(2 ** 20);
+    yield "x".repeat(more);
+    yield '"}';
+  }
+  const places = [readJsonLines, readJsonObjects].map(async (reader) => {
+    const [entry] = await toArray(reader("a.jsonl", texts('{"text": "', 1000)));
+    assert.equal(String(entry?.value["text"]).length, 31 * 2 ** 20 + 1000);
+    await assert.rejects(
+      toArray(reader("a.jsonl", texts('\n{"text": "', 2 ** 20))),
+      (error) => error instanceof UserError && /^a\.jsonl, line 2: is longer than 32 MiB/.test(error.message),
+    );
+  });
+  await Promise.all(places);
+});
+
 test("a missing file is named", async () => {
   await assert.rejects(
     toArray(readLines("no-such-file.jsonl")),

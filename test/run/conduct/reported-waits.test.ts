@@ -23,7 +23,7 @@ test(
       const observer: RunObserver = { onWait: (mostMs) => void waits.push(mostMs) };
       const { result } = startPlan(plan, { openObserver: async () => observer, check: () => Promise.resolve() });
       assert.equal((await result).error, undefined);
-      assert.deepEqual(waits, [60_000, undefined, 300, undefined, 10_000, undefined]);
+      assert.deepEqual(waits, [10_100, undefined, 300, undefined, 10_000, undefined]);
     });
   },
 );

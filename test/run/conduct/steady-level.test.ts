@@ -51,15 +51,25 @@ async function measure({
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
   const run = new LevelRun({ ...context, isScheduled: isRate, canLanesWait: isRate, roundSize }, 1);
   const measured = measureSteady({
-    ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
+    ...{
+      run,
+      plan: context.plan,
+      sender: context.sender,
+      clock,
+      signal,
+      observer: {},
+      policy: { isWarmingUp: false },
+      step: STEP,
+    },
     ...{ count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
     onStart: () => Promise.resolve(),
     onLead: () => {},
   });
   let isOver = false;
-  void measured.finally(() => {
+  const end = (): void => {
     isOver = true;
-  });
+  };
+  measured.then(end, end);
   for (let ms = 0; !isOver; ms += 500) {
     assert.ok(ms < 4 * MINUTE_MS, "the level did not end");
     await clock.advanceMs(500);
@@ -144,12 +154,19 @@ describe("a steady level", () => {
   });
 });
 
-test("a request without a response delays a level for a minute, and does not end its last round early", async () => {
+test("a request without a response delays a level for its length and 10 s, and does not end its last round early", async () => {
   let sentCount = 0;
   const latencyMs = (): number => (sentCount++ === 0 ? Number.POSITIVE_INFINITY : 700);
   const { startNs, durationNs } = await measure({ drive: closed(2), latencyMs, levelMs: 1000, warmUpMs: 0 });
-  // Responses come at 60.2 s, 60.9 s, 61.6 s and 62.3 s. The last two are the round in which the time is over.
-  assert.deepEqual([startNs - 50e9, durationNs], [60e9, 2.3e9]);
+  // Responses come at 11.2 s, 11.9 s, 12.6 s and 13.3 s. The last two are the round in which the time is over.
+  assert.deepEqual([startNs - 50e9, durationNs], [11e9, 2.3e9]);
+});
+
+test("a level in which nothing ends is over after its length and 10 s, and after a minute and its own time if it is long", async () => {
+  const latencyMs = (): number => Number.POSITIVE_INFINITY;
+  const never = (levelMs: number) => measure({ drive: closed(2), latencyMs, levelMs, warmUpMs: 0 });
+  await assert.rejects(never(3000), /^LevelError: no request succeeded in the first 13 s$/);
+  await assert.rejects(never(60_000), /^LevelError: no request succeeded while a level was measured$/);
 });
 
 test("a server that stops answering delays the end of a level for no longer than a drain", async () => {
@@ -183,7 +200,16 @@ test("requests that a level left in flight do not warm up the next one", async (
     made.load.drive = rate(perSec);
     const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, perSec);
     const measured = measureSteady({
-      ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
+      ...{
+        run,
+        plan: context.plan,
+        sender: context.sender,
+        clock,
+        signal,
+        observer: {},
+        policy: { isWarmingUp: false },
+        step: STEP,
+      },
       ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
       onStart: () => Promise.resolve(),
       onLead: ({ sentCount }) => leadCounts.push(sentCount),
@@ -222,7 +248,16 @@ test("a run that ends before its load is steady has what ended until then, and n
   const run = new LevelRun({ ...context, abort }, 2);
   const startMs = clock.nowMs;
   const measured = measureSteady({
-    ...{ run, sender: context.sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP },
+    ...{
+      run,
+      plan: context.plan,
+      sender: context.sender,
+      clock,
+      signal,
+      observer: {},
+      policy: { isWarmingUp: false },
+      step: STEP,
+    },
     ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
     onStart: () => Promise.resolve(),
     onLead: () => {},

@@ -73,6 +73,26 @@ test("an unreadable response ends a session; its unsent turns are counted", () =
   assert.deepEqual(feed.tally, { sessionCount: 1, cutCount: 1, unsentCount: 3, unreadReason: "unreadable" });
 });
 
+test("a turn that is judged failed after its session has continued ends it before the next turn", () => {
+  for (const isSent of [true, false]) {
+    const feed = makeSessionFeed(4, 1);
+    feed.begin(0);
+    feed.next(0, 0, 0);
+    const call = Object.assign(new Call(0), { body: Uint8Array.of(1), endNs: 7 });
+    const slots = { steps: [feed.step], sequences: [0] } as never;
+    feed.continueUndecided(call, slots);
+    assert.equal(feed.advance(0), "ready");
+    if (isSent) feed.next(0, 0, 0);
+    assert.equal(feed.hasFailed(0), false);
+    feed.follow(() => ({ kind: "model", message: "cut" }))(call, slots);
+    assert.equal(feed.hasFailed(0), true);
+    if (isSent) assert.equal(feed.advance(0), "unreadable");
+    assert.equal(feed.cut(0), isSent ? 2 : 3);
+    assert.equal(feed.begin(0), true);
+    assert.equal(feed.hasFailed(0), false, "the next session is another one");
+  }
+});
+
 test("a turn is judged as it was sent, with its session and its delay, also when the same turn is in flight twice", () => {
   const feed = makeSessionFeed(2);
   assert.equal(feed.begin(0, true), true);

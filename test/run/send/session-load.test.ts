@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import type { TokensPlan } from "../../../src/plan/tokens.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { createProfileExport } from "../../../src/report/profile-export.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
@@ -61,12 +62,13 @@ interface Options {
   readonly isStreaming?: boolean;
   readonly endpoint?: string;
   readonly clientKind?: Plan["client"]["kind"];
+  readonly tokens?: TokensPlan;
   /** Told of the run that has begun. */
   readonly onRunning?: (running: RunningPlan) => void;
 }
 
 async function run(turns: readonly Turn[], answer: Answer, options: Options): Promise<Ran> {
-  const { concurrency, isStreaming = false, endpoint = "v1/chat/completions" } = options;
+  const { concurrency, isStreaming = false, endpoint = "v1/chat/completions", tokens } = options;
   const folder = await mkdtemp(join(tmpdir(), "rampart-run-sessions-"));
   const { server, received } = createRecorder(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -76,7 +78,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
   const plan: Plan = {
     ...makePlan({
       load: { kind: "session-concurrency", concurrency },
-      measurement: { mode: { kind: "requests", count: null } },
+      measurement: { mode: { kind: "requests", count: null }, ...(tokens === undefined ? {} : { tokens }) },
       client: { callMode: "async", kind: options.clientKind ?? "own" },
       outputs: { style: "genai-perf", files: { profileExport: profileExportFile } },
       behaviour: { skipsRunCounters: true },
@@ -283,6 +285,31 @@ describe("sessions", () => {
       assert.match(unreadReason ?? "", /^the stream ended after one event without its end mark/);
     },
   );
+
+  const tokens: TokensPlan = { responses: "chat", isStreamed: true, tokenizer: "none", revision: "main" };
+  for (const [pauseMs, more] of [
+    [0, ["a 2"]],
+    // The next turn of session a waits when the response of b shows that its first stream was cut.
+    [2000, []],
+  ] as const)
+    test(
+      `a turn that only a later response shows to be cut ends its session, ${pauseMs} ms before the next`,
+      LIMIT,
+      async () => {
+        const event = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
+        const answer: Answer = (response, { asked }) =>
+          response.writeHead(200, EVENTS).end(`${event}${asked === "a 1" ? "" : "data: [DONE]\n\n"}`);
+        const turns = [{ session: "a", delayMs: pauseMs }, ...sessions("a", 3), ...sessions("b", 2)];
+        const asked = { concurrency: pauseMs === 0 ? 1 : 2, isStreaming: true, tokens };
+        const { result, received } = await run(turns, answer, asked);
+        assert.deepEqual(askedOf(received, "a"), ["a 1", ...more]);
+        assert.deepEqual(askedOf(received, "b"), ["b 1", "b 2"]);
+        const [sentCount, unsentCount] = [3 + more.length, 3 - more.length];
+        assert.deepEqual([result.sentCount, result.completedCount, result.failedCount], [sentCount, sentCount - 1, 1]);
+        assert.deepEqual(result.sessions, { sessionCount: 2, cutCount: 1, unsentCount });
+        assert.equal(result.error, undefined);
+      },
+    );
 
   test("requests that know no history are sent in order, as they are", LIMIT, async () => {
     const answer: Answer = (response) => response.end('{"object":"text_completion","choices":[{"text":"x"}]}');

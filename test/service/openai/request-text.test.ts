@@ -4,10 +4,11 @@ import {
   countImages,
   countRequestIds,
   countRequestTokens,
-  readRequestTexts,
   readTokenLimit,
 } from "../../../src/service/openai/request-text.ts";
 import { detectResponseKind, type ResponseKind } from "../../../src/service/openai/response-kind.ts";
+import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 const bodies: readonly (readonly [kind: ResponseKind, body: unknown, text: string])[] = [
   ["chat", { messages: [{ content: "a b" }, { content: "c" }, { content: null }] }, "a b c "],
@@ -35,7 +36,9 @@ const bodies: readonly (readonly [kind: ResponseKind, body: unknown, text: strin
 
 for (const [kind, body, text] of bodies) {
   test(`the text of ${JSON.stringify(body)}`, () => {
-    assert.equal(readRequestTexts(kind, JSON.stringify(body)).join(" "), text);
+    const counted: string[] = [];
+    countRequestTokens(kind, JSON.stringify(body), (each) => counted.push(each), true);
+    assert.deepEqual(counted, text === "" ? [] : [text]);
   });
 }
 
@@ -94,6 +97,31 @@ test("each message is counted, or all as one text with spaces between them", () 
   assert.equal(countRequestTokens("chat", body, countWords), 2 + 2 + 1);
   assert.equal(countRequestTokens("chat", body, countWords, true), "a b  c  d".split(" ").length);
 });
+
+test("each text of a batch is counted, each id is a token, and an image is no text", () => {
+  const countWords = (text: string): number => text.split(" ").length;
+  const count = (kind: ResponseKind, body: object): number =>
+    countRequestTokens(kind, JSON.stringify(body), countWords);
+  // Joined by a space, one text begins with it.
+  assert.equal(count("embeddings", { input: ["a b", " c", "", "d"] }), 2 + 2 + 1);
+  assert.equal(count("completions", { prompt: ["a b", " c"] }), 2 + 2);
+  assert.equal(count("rankings", { query: "a b", documents: [" c", "d"] }), 2 + 2 + 1);
+  assert.equal(count("nvclip", { input: ["a b", "data:image/png;base64,AA BB"] }), 2);
+  assert.equal(count("embeddings", { input: [[1, 2], [3]] }), 3);
+  assert.equal(count("completions", { prompt: [1, 2, 3, 4] }), 4);
+});
+
+// llama.cpp's server with this vocabulary reports these prompt_tokens of embeddings. Joined by spaces, they would be 4, 4 and 11.
+for (const [input, tokens] of [
+  [["hello", "world"], 6],
+  [["a b", " c"], 3],
+  [["hello world and", "the rest of it", "x"], 11],
+] as const)
+  test(`embeddings of ${JSON.stringify(input)} are ${tokens} tokens, as a server counts them`, async () => {
+    const tokenizer = await loadTokenizer(TINY);
+    const count = (text: string): number => tokenizer.count(text);
+    assert.equal(countRequestTokens("embeddings", JSON.stringify({ input }), count), tokens);
+  });
 
 const limits: readonly (readonly [kind: ResponseKind, body: unknown, limit: number])[] = [
   ["chat", { max_tokens: 9 }, 9],

@@ -37,7 +37,9 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
 /** Returns a window with the time in which requests were due that begin with one. @param due absent: they begin with a gap */
 function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measurement {
   if (due === undefined) return window;
-  const sendingNs = sendingNsOf(window.sentCount, window.sendingNs - due.firstNs, due.lastNs - due.firstNs);
+  const sentNs = window.sendingNs - due.firstNs;
+  const dueNs = due.lastNs === undefined ? sentNs : due.lastNs - due.firstNs;
+  const sendingNs = sendingNsOf(window.sentCount, sentNs, dueNs);
   const groups = window.groups?.map((group): MeasuredGroup => ({ ...group, window: { ...group.window, sendingNs } }));
   return { ...window, sendingNs, ...(groups === undefined ? {} : { groups }) };
 }

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { scheduledArrivals } from "../../../../src/load/arrivals.ts";
 import type { Drive } from "../../../../src/load/drive.ts";
+import { sentPerSec } from "../../../../src/measure/derived-values.ts";
 import type { MlperfResult } from "../../../../src/measure/mlperf/judge-mlperf.ts";
 import type { Plan } from "../../../../src/plan/plan.ts";
 import { nsToMs } from "../../../../src/plan/units.ts";
+import { prepareLoad } from "../../../../src/registry/load-modes.ts";
 import { LevelRun } from "../../../../src/run/conduct/level.ts";
 import type { QueryMinimums } from "../../../../src/run/send/messages.ts";
 import { type LoadgenAnswer, type LoadgenTask, runLoadgen } from "../../../servers/loadgen.ts";
@@ -94,6 +96,7 @@ const MORE = Array.from({ length: 100 }, () => [5, 5, 5]);
 
 interface Run {
   readonly mlperf: MlperfResult | undefined;
+  readonly sentPerSec: number | undefined;
   readonly lastSentMs: number;
   readonly endMs: number;
 }
@@ -110,15 +113,18 @@ async function simulate({ load, minDurationMs, queries }: Case, times: Times, co
     mlperf: load === MULTI ? { kind: "groups", size: samplesPerQuery } : { kind: "closed", concurrency: 1 },
   };
   driver.setLanes({ ...driver.lanes, laneCount: 1, isSync: load.kind === "mlperf" });
-  const run = new LevelRun(context, 1);
+  const drive = prepareLoad(load).drive(1, []);
+  const scheduled = drive.kind === "scheduled" ? { isScheduled: true, due: drive.due } : {};
+  const run = new LevelRun({ ...context, ...scheduled }, 1);
   await run.begin(undefined);
   const startMs = clock.nowMs;
   level.load.drive = () => drives[load.kind] as Drive;
   const starting = context.sender.start(STEP, { quota: run.minimums as QueryMinimums });
   if (count !== undefined) driver.quota = count * samplesPerQuery;
   await starting;
-  const { mlperf } = await settleWithin(clock, 5000, run.measure()).finally(() => driver.close());
-  return { mlperf, lastSentMs: nsToMs(client.sent.at(-1)?.atNs ?? 0) - startMs, endMs: clock.nowMs - startMs };
+  const { mlperf, window } = await settleWithin(clock, 5000, run.measure()).finally(() => driver.close());
+  const ends = { mlperf, sentPerSec: sentPerSec(window) };
+  return { ...ends, lastSentMs: nsToMs(client.sent.at(-1)?.atNs ?? 0) - startMs, endMs: clock.nowMs - startMs };
 }
 
 describe("a run whose end time decides has as many queries as LoadGen's, and its verdict", () => {
@@ -148,6 +154,9 @@ describe("a run whose end time decides has as many queries as LoadGen's, and its
       assert.equal(/the run lasted/.test(ran.mlperf.broken.join()), !isMet);
       if (scenario !== "Offline")
         assert.ok(Math.abs(ran.lastSentMs - nsToMs(answer.dueNs.at(-1) ?? 0)) < 1e-3, `${ran.lastSentMs}`);
+      if (scenario === "Server")
+        // LoadGen prints six digits.
+        assert.equal(Number(ran.sentPerSec?.toPrecision(6)), results["result_scheduled_samples_per_sec"]);
       // Left alone, it reaches the shortest time.
       const alone = (await simulate(entry, times)).mlperf;
       assert.doesNotMatch(alone?.broken.join() ?? "", /the run lasted/);
