@@ -29,6 +29,8 @@ export function behaviourSchema() {
     waitsForServer: yes,
     /** A response that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
     acceptsOtherOutputs: yes,
+    /** Sends batches that are larger than the model allows, and leaves it to the server to refuse them. */
+    sendsLargeBatches: yes,
   });
 }
 
@@ -41,4 +43,5 @@ export const COMPATIBLE_BEHAVIOUR = {
   usesWholeHost: true,
   waitsForServer: true,
   acceptsOtherOutputs: true,
+  sendsLargeBatches: true,
 } as const satisfies BehaviourPlan;

@@ -1,7 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { countLevels, type LevelRange, rangeOf } from "../load/levels.ts";
-
-import { createLadder, type Ladder, LoadSearch } from "../load/search.ts";
+import { createLadder, LoadSearch } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
@@ -107,7 +106,8 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
   const range = rangeOf(levels);
   if (search === "highest") {
-    const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load));
+    const within = mode.kind === "until-resolved" ? mode.withinRatio : 0;
+    const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load), within);
     const parts = `${countOf(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
@@ -134,22 +134,31 @@ function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; rea
   return { leastMs: STABILITY_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
 }
 
-/** Returns how many loads a search tries at most, wherever the limit is. */
-function mostPoints({ start, end }: LevelsPlan & { readonly kind: "range" }, unit: LevelUnitName): number {
+/** Widths of the loads that cannot be decided, as ratios of `within`. Most loads are tried where these are just too wide to be left. */
+const OPEN_WIDTHS: readonly number[] = [0, 0.7, 1.05, 1.4];
+
+/** Returns how many loads a search tries at most, wherever the limit is and however many loads near it cannot be decided. */
+function mostPoints(
+  { start, end }: LevelsPlan & { readonly kind: "range" },
+  unit: LevelUnitName,
+  within: number,
+): number {
   const max = end ?? start;
   const ladder = createLadder({ kind: "range", min: start, max }, LEVEL_UNITS[unit].isWhole);
   let most = 0;
-  for (let index = 0; index <= TRIED_LIMITS; index++)
-    most = Math.max(most, countPoints(ladder, start * (max / start) ** (index / TRIED_LIMITS)));
+  for (let index = 0; index <= TRIED_LIMITS; index++) {
+    const kept = start * (max / start) ** (index / TRIED_LIMITS);
+    for (const width of OPEN_WIDTHS)
+      most = Math.max(most, countPoints(new LoadSearch(ladder, "none", within), kept, kept * (1 + width * within)));
+  }
   return most;
 }
 
-/** @param limit the highest load that keeps the limits */
-function countPoints(ladder: Ladder, limit: number): number {
-  const search = new LoadSearch(ladder);
+/** @param kept the highest load that keeps the limits @param open the highest one that cannot be decided */
+function countPoints(search: LoadSearch, kept: number, open: number): number {
   let pointCount = 0;
   for (let load = search.next(); load !== undefined; load = search.next()) {
-    search.add(load, load <= limit ? "kept" : "broken");
+    search.add(load, load <= kept ? "kept" : load <= open ? "unresolved" : "broken");
     pointCount++;
   }
   return pointCount;

@@ -109,6 +109,18 @@ export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "
       });
     });
 
+  test("and 64 for a batch that is larger than the model allows", async () => {
+    const text = `import { defineScenario, hold, triton } from "rampart";
+const target = triton("localhost:${httpPort}", { model: "simple", batchSize: 99 });
+export default defineScenario({ name: "x", target, load: hold(4, { for: "10 s" }) });
+`;
+    await inFolder({ "x.ts": text }, async (cwd) => {
+      const { code, out, err } = await runRampart(["x.ts"], { cwd });
+      assert.deepEqual([code, out], [64, ""], err);
+      assert.match(err, /target\.batchSize: is above 8, .* model 'simple' .*\(got 99\)\. Lower it to 8\.\n$/);
+    });
+  });
+
   test("for one dead address of rampart http", async () => {
     const [live, dead] = [`localhost:${httpPort}`, `localhost:${deadPort}`];
     const args = [live, dead].flatMap((at) => ["--url", `${at}/v2/health/ready`]);

@@ -236,7 +236,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
       http: { defaultText: `${HTTP_FOR}, without --requests` },
       init: {
         defaultText:
-          "2 s for a curve, 10 s for a number and a peak, 1 h for a soak test, otherwise 30 s; for the limit of a language model 2 min",
+          "2 s for a curve, 10 s for a number and a peak, 1 h for a soak test, otherwise 30 s; for the limit of a language model 60 s",
         help: "Time to measure, such as 5s: for a curve at each level, for the limit at each load at most, for a spike the length of the peak. With number, curve and gaps also stable: until three windows in a row agree.",
       },
     },

@@ -1,3 +1,5 @@
+import { shareAbove } from "../verdict-state.ts";
+
 /**
  * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
  * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts, by the measured
@@ -39,6 +41,15 @@ export function planLooks(most: number): Look[] {
     windowCount,
     error: LIMIT_ERROR * (spentAt(windowCount / last) - spentAt((counts[index - 1] ?? 0) / last)),
   }));
+}
+
+/**
+ * Returns the smallest number of requests that can show within the longest time that a percentile keeps its upper limit.
+ * @param most windows of the longest measurement
+ */
+export function requestsToKeep(percentile: number, most: number): number {
+  const { error = LIMIT_ERROR } = planLooks(most).at(-1) ?? {};
+  return Math.ceil(Math.log(error) / Math.log(1 - shareAbove(percentile)));
 }
 
 /**

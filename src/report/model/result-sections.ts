@@ -1,5 +1,7 @@
+import { requestsToKeep } from "../../measure/limits/looks.ts";
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
-import { countOf, formatPct } from "../../plan/units.ts";
+import { isUpperLimit } from "../../measure/verdict-state.ts";
+import { countOf, formatCount, formatPct, msToSec, secToMs } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { describeMs } from "../../registry/run-time.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
@@ -80,7 +82,7 @@ function searchSection(view: ReportView): Section {
   return { ...summary("search"), lines: [found, ...each], tables: rows.length === 0 ? [] : [together] };
 }
 
-const UNDECIDED = "could not be decided within the longest time of a point";
+const UNDECIDED = "could not be decided";
 
 /** Explains the result of a search: what the limits measured there, why the next load is not the highest, and what is open. */
 function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, error } }: NamedRun): string[] {
@@ -122,7 +124,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
     lines.push("it is the upper end of the search: raise that end to look for a higher one");
   if (!isResolved) {
     const cause = error?.code === "host-limit" ? error.message : `measure each point longer${longestOf(plan)}`;
-    lines.push(`unresolved: ${cause}`);
+    lines.push(`unresolved: ${cause}`, ...explainNeeded(plan, open));
   }
   return lines;
 }
@@ -130,6 +132,30 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
 /** Says how long a point of a search was measured at most: users know that time by the name of their front door. */
 function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
   return mode.kind === "until-resolved" ? ` than ${describeMs(mode.maxMs)}` : "";
+}
+
+/** A percentile that needs few requests. */
+const CHEAP_PERCENTILE = 90;
+
+/** Says how many requests a percentile needs, and how long they take, where the longest time of a point gives fewer. */
+function explainNeeded(
+  { limits = [], measurement: { mode } }: ReportView["plan"],
+  open: readonly LevelJson[],
+): string[] {
+  if (mode.kind !== "until-resolved") return [];
+  const most = mode.maxMs / mode.windowMs;
+  const perSec = Math.max(0, ...open.map(({ completed, durationSec }) => completed / durationSec));
+  const needed = (percentile: number): string => {
+    const count = requestsToKeep(percentile, most);
+    return `p${percentile} needs ${formatCount(count)} requests: ${describeMs(secToMs(Math.ceil(count / perSec)))}`;
+  };
+  const percentiles = limits.flatMap(({ metric: { statistic }, comparison }) =>
+    typeof statistic === "number" && isUpperLimit(comparison) ? [statistic] : [],
+  );
+  const highest = Math.max(0, ...percentiles);
+  if (perSec === 0 || perSec * msToSec(mode.maxMs) >= requestsToKeep(highest, most)) return [];
+  const cheaper = highest > CHEAP_PERCENTILE ? `; ${needed(CHEAP_PERCENTILE)}` : "";
+  return [`at ${formatValue(perSec, "rate")} req/s ${needed(highest)}${cheaper}`];
 }
 
 /** Makes the section of the points of a search with what each limit measured there; undefined for other loads. */

@@ -1,9 +1,10 @@
 import { sentPerSec } from "../../measure/derived-values.ts";
-import { combineStates, judgeLimits } from "../../measure/limits/judge-limits.ts";
-import { planLooks } from "../../measure/limits/looks.ts";
+import { combineStates, judgeLimits, type LimitVerdict } from "../../measure/limits/judge-limits.ts";
+import { planLooks, requestsToKeep } from "../../measure/limits/looks.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { isRateMissed } from "../../measure/rate-shortfall.ts";
+import { isUpperLimit } from "../../measure/verdict-state.ts";
 import type { JudgedLevel } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, plural } from "../../plan/units.ts";
@@ -14,6 +15,11 @@ import type { LevelLimits } from "../../result/run-result.ts";
 
 /** When less than this ratio of the rate is missing, the load that was sent counts as the one that was asked for. */
 const MISSED_RATE_RATIO = 0.05;
+
+/** After this part of the longest time, a level is left undecided when the rest of the time cannot decide it. */
+const LEAST_PART = 0.25;
+/** The rest of the time may give this many times the requests per second. */
+const MORE_REQUESTS = 1.5;
 
 /** What the measurement needs from its level. */
 export interface ResolvingParts {
@@ -33,7 +39,7 @@ export interface ResolvedLevel {
 }
 
 /**
- * Measures until the limits are resolved, or the longest time has passed. The limits are judged a few times, so that all judgements together
+ * Measures until the limits are resolved, the longest time has passed, or the rest of it gives too few requests to resolve them. The limits are judged a few times, so that all judgements together
  * have the stated error: see `planLooks`.
  * @returns undefined when the run has stopped
  */
@@ -48,8 +54,24 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
     const look = looks.find(({ windowCount }) => windowCount === windows.length);
     if (look === undefined) continue;
     const limits = judgeLevel(parts, { level: parts.level, window: mergeInTime(windows) }, look.error);
-    if (limits.state !== "unresolved" || look === looks.at(-1)) return { windows, limits };
+    const isLast = look === looks.at(-1);
+    if (limits.state !== "unresolved" || isLast || isOutOfReach(limits.verdicts, windows, maxMs / windowMs))
+      return { windows, limits };
   }
+}
+
+/**
+ * Reports whether the longest time gives too few requests to show that a percentile keeps its limit, and nothing shows that a limit breaks.
+ * @param most windows of the longest time
+ */
+function isOutOfReach(verdicts: readonly LimitVerdict[], windows: readonly Measurement[], most: number): boolean {
+  if (windows.length < LEAST_PART * most) return false;
+  const count = windows.reduce((sum, { requestCount }) => sum + requestCount, 0);
+  const mostCount = MORE_REQUESTS * count * (most / windows.length);
+  const open = verdicts.filter(({ state }) => state !== "kept");
+  const isTooFew = ({ limit: { metric, comparison }, aboveRatio }: LimitVerdict): boolean =>
+    aboveRatio === 0 && isUpperLimit(comparison) && mostCount < requestsToKeep(metric.statistic as number, most);
+  return open.length > 0 && open.every(isTooFew);
 }
 
 /** Judges a level as far as it is measured. @param error probability of a wrong decision, for each side */

@@ -1,4 +1,4 @@
-import { checkBatches } from "../../inputs/batches.ts";
+import { checkBatches, checkBatchSize } from "../../inputs/batches.ts";
 import type { Dataset } from "../../inputs/dataset.ts";
 import type { HeldEntries } from "../../inputs/held-entries.ts";
 import { applyShapes } from "../../inputs/shapes.ts";
@@ -218,6 +218,7 @@ async function setUpSession(
   const early = loadInputsEarly(plan, held);
   if (early !== undefined) await early;
   const found = await front.setUp(ask);
+  if (plan.behaviour?.sendsLargeBatches !== true) checkBatchSize(found);
   const shaped = applyShapes(found.model, found.shapes ?? {});
   let service: Service = { ...found, model: shaped.model };
   const dataset = await (early ?? loadInputs(plan, service.model, held));

@@ -1,12 +1,12 @@
 import type { Text } from "../../plan/messages.ts";
-import { nearHint } from "../../plan/nearest-name.ts";
+import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import type { ParameterSource, ParametersPlan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { HIDDEN_VALUE, maskSecrets, registerSecret } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { PARAMETER_KINDS } from "./kinds.ts";
 import { type ParameterValue, parameterHint } from "./parameter.ts";
-import { checkTable, type NamedParameter } from "./table.ts";
+import { checkTable, type NamedParameter, VARIABLE_PREFIX } from "./table.ts";
 
 /** Values that a user gives to parameters. */
 export interface GivenValues {
@@ -39,6 +39,7 @@ export function readParameters(params: unknown, { sets, env }: GivenValues, prob
   const parameters = checkTable(params, problems);
   // A name cannot be unknown while the names are not known.
   const assigned = readAssignments(sets, problems.length > earlier ? undefined : parameters, problems);
+  problems.push(...findMisspelt(parameters, env));
   const values: Record<string, ParameterValue> = {};
   const plan: Record<string, ParametersPlan[string]> = {};
   for (const parameter of parameters) {
@@ -80,6 +81,19 @@ function readAssignments(
     }
   }
   return assigned;
+}
+
+/** Finds variables of the environment that are close to one of a parameter. Other programs may have variables with the same beginning. */
+function findMisspelt(parameters: readonly NamedParameter[], env: GivenValues["env"]): Problem[] {
+  const unset = parameters.flatMap(({ variable }) => (env[variable] ? [] : [variable.slice(VARIABLE_PREFIX.length)]));
+  const known = new Set(parameters.map(({ variable }) => variable));
+  return Object.keys(env).flatMap((name) => {
+    if (!name.toUpperCase().startsWith(VARIABLE_PREFIX) || known.has(name) || !env[name]) return [];
+    const near = nearestName(name.slice(VARIABLE_PREFIX.length).toUpperCase(), unset);
+    if (near === undefined) return [];
+    const hint = `Did you mean ${VARIABLE_PREFIX}${near}? Otherwise unset it.`;
+    return [problem("unknown-name", name, "is the variable of no parameter of the scenario", hint)];
+  });
 }
 
 function unknownName(name: string, parameters: readonly NamedParameter[]): Problem {

@@ -39,9 +39,12 @@ export function checkTable(params: unknown, problems: Problem[]): NamedParameter
   return checked;
 }
 
+/** The beginning of the names of variables. */
+export const VARIABLE_PREFIX = "RAMPART_";
+
 /** Returns the environment variable of a parameter: `RAMPART_MAX_USERS` for `maxUsers`. */
 function variableOf(name: string): string {
-  return `RAMPART_${name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase()}`;
+  return `${VARIABLE_PREFIX}${name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toUpperCase()}`;
 }
 
 function checkParameter(name: string, parameter: unknown): Problem[] {

@@ -67,8 +67,8 @@ export const limitGoal: Goal = {
       preset: usualShare,
       check: checkShare,
     },
-    for: duration("How long at each load, at most? p99 needs about 300 requests", (answers) =>
-      streams(answers) ? "2 min" : USUAL_MOST,
+    for: duration("How long at each load, at most? p99 needs about 400 requests", (answers) =>
+      streams(answers) ? "60 s" : USUAL_MOST,
     ),
   },
   suffix: () => "-limit",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { planLooks, requestsToKeep } from "../../../src/measure/limits/looks.ts";
 import type { Measurement } from "../../../src/measure/measurement.ts";
 import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
@@ -49,6 +50,21 @@ test("a limit near the value is measured longer", async () => {
 test("a limit that stays inside the interval is unresolved after the longest time", async () => {
   const resolved = await resolve(planOf(median(1.5)), [{ latenciesNs: spread(40) }]);
   assert.deepEqual([resolved?.windows.length, resolved?.limits.state], [10, "unresolved"]);
+});
+
+test("a level with too few requests for its percentile ends early, unless some are above the limit", async () => {
+  const p99 = { ...median(10), metric: { key: "latency", statistic: 99 } };
+  const few = await resolve(planOf(p99), [{ latenciesNs: spread(4) }], 30_000);
+  assert.deepEqual([few?.windows.length, few?.limits.state], [9, "unresolved"]);
+  const slow = await resolve(planOf(p99), [{ latenciesNs: spread(4) }, { latenciesNs: [1e6, 1e6, 1e6, 2e7] }], 30_000);
+  assert.equal(slow?.windows.length, 30);
+});
+
+test("as many requests as a percentile needs decide it in the longest time, and one fewer do not", () => {
+  const needed = requestsToKeep(99, 30);
+  const { error = 0 } = planLooks(30).at(-1) ?? {};
+  // The probability that none of these requests is above a limit that 1 % are above.
+  assert.ok(0.99 ** needed <= error && 0.99 ** (needed - 1) > error, String(needed));
 });
 
 test("a level whose requests all fail breaks the limits", async () => {

@@ -87,6 +87,16 @@ test("all wrong values are reported at once, each with where it was given", () =
     assert.equal(read(PARAMS, { sets: [`share=${share}`] }).problems.length, 1, share);
 });
 
+test("a misspelt variable is an error, and one that is like no parameter is left alone", () => {
+  const others = { RAMPART_URL: "x", OTHER_USERS: "1", RAMPART_TEST: "1", RAMPART_USER: "" };
+  assert.deepEqual(read(PARAMS, { env: others }).problems, []);
+  assert.deepEqual(read(PARAMS, { env: { RAMPART_USRES: "3", RAMPART_maxPace: "1s" } }).problems, [
+    "RAMPART_USRES: is the variable of no parameter of the scenario. Did you mean RAMPART_USERS? Otherwise unset it.",
+    "RAMPART_maxPace: is the variable of no parameter of the scenario. Did you mean RAMPART_MAX_PACE? Otherwise unset it.",
+  ]);
+  assert.deepEqual(read(PARAMS, { env: { RAMPART_USERS: "3", RAMPART_USER: "4" } }).problems, []);
+});
+
 test("a parameter without a default needs a value", () => {
   const params = { users: integer({ min: 1 }), key: text(), pace: duration({ description: "" }), share: number() };
   assert.deepEqual(read(params, { sets: ["share=1"], env: { RAMPART_KEY: "x" } }).problems, [
