@@ -72,8 +72,12 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   ];
   return found.flatMap(([code, severity, text]) => {
     if (text === undefined) return [];
-    const texts = code === "gap" && isOwn ? [text, "look at the server's log of that time"] : [text];
-    const gap = code === "gap" ? { kind: code, when: timesOfGaps(level), weight: gapRatio(level.window, 0) } : {};
+    const isOwnGap = code === "gap" && isOwn;
+    const standstill = isOwnGap ? describeStandstill(level) : undefined;
+    const texts = [text, ...(isOwnGap ? [standstill ?? "look at the server's log of that time"] : [])];
+    const cause = standstill === undefined ? "server" : "client";
+    const gap =
+      code === "gap" ? { kind: code, cause, when: timesOfGaps(level), weight: gapRatio(level.window, 0) } : {};
     return [{ code, severity, texts, ...gap, ...(OF_THROUGHPUT.has(code) ? { metric: "throughput" } : {}) }];
   });
 }
@@ -159,6 +163,16 @@ function describeGaps(level: LevelResult): string | undefined {
   const [first] = level.window.gaps ?? [];
   if (first === undefined) return undefined;
   return `nothing completed ${timesOfGaps(level)} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
+}
+
+/** A gap is the client's when it did not run for at least this part of it. */
+const STANDSTILL_RATIO = 0.5;
+
+/** Says that the client did not run in the longest gap, so that the server may be innocent; undefined when it ran. */
+function describeStandstill({ window: { gaps = [], health } }: LevelResult): string | undefined {
+  const longestNs = Math.max(...gaps.map(({ startNs, endNs }) => endNs - startNs));
+  if (health.loopLagMaxNs < STANDSTILL_RATIO * longestNs) return undefined;
+  return `the client itself did not run for ${formatDurationNs(health.loopLagMaxNs)}: look at what else ran on its host`;
 }
 
 function timesOfGaps({ window: { gaps = [] } }: LevelResult): string {

@@ -143,10 +143,15 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   const { code, severity, metric, texts } = worst.finding;
   const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
   const isEverywhere = of.levelCount === namesOf(group).length;
-  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()].map((placed) => ({
-    finding: (placed[0] as Placed).finding,
-    placed: group.filter((one) => placed.includes(one)),
-  }));
+  // Runs of one level may have several causes: the worst is said, and all times are.
+  const isNew = ({ finding, level }: Placed, at: number): boolean =>
+    finding.when !== undefined || sorted.findIndex((one) => one.level === level) === at;
+  const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()]
+    .filter((placed) => placed.some((one) => isNew(one, sorted.indexOf(one))))
+    .map((placed) => ({
+      finding: (placed[0] as Placed).finding,
+      placed: group.filter((one) => placed.includes(one)),
+    }));
   const parts = causes.flatMap(({ finding, placed }, at) => {
     const isSame = (one: Placed): boolean => one.finding.texts.join() === finding.texts.join();
     const same = namesOf(placed.filter(isSame));

@@ -305,6 +305,30 @@ test("a note on gaps of several levels has the times of each", () => {
   assert.match(note?.text ?? "", / Likewise at concurrency 4 from 13\.0 s to 15\.0 s \(2\.0 s\)\.$/);
 });
 
+test("a gap in which the client did not run is the client's, and not the server's", () => {
+  const gaps = [{ startNs: 3e9, endNs: 5.5e9, typicalNs: 1e6 }];
+  const textAt = (loopLagMaxNs: number): string => {
+    const window = makeWindow({ durationNs: 10e9, gaps, health: { cpuRatio: 0.1, loopLagMaxNs } });
+    return notesOf([makeLevel({ window })]).find(({ code }) => code === "gap")?.text ?? "";
+  };
+  assert.match(textAt(0.2e9), /Look at the server's log of that time\.$/);
+  assert.match(textAt(2.4e9), / 1 ms\. The client itself did not run for 2\.4 s: look at what else ran on its host\.$/);
+});
+
+test("runs of one level that were late for different causes have one sentence", () => {
+  const lateBy = (coreWaitRatio: number): LevelResult =>
+    makeLevel({
+      window: makeWindow({ health: { cpuRatio: 0.3, coreWaitRatio, loopLagMeanNs: 1e6, loopLagP99Ns: 9e6 } }),
+    });
+  const both = notesOf([lateBy(0.2), lateBy(0.01)]).filter(({ code }) => code === "client-late");
+  assert.deepEqual(
+    both.map(({ text }) => text),
+    [
+      "The client waited for a core 20 % of the time, so times may be too long. Give it its own core, or lower the load.",
+    ],
+  );
+});
+
 test("what differs by more than numbers is not called the same", () => {
   const lengthAt = (level: number, isLong: boolean): LevelResult => {
     const times = isLong ? makeTimes([50, 60, 70, 80, 90, 95]) : makeTimes([50, 60, 70]);
