@@ -171,8 +171,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   "a report": {
     "report/one-line.ts": `
       import type { Plan } from "../plan/plan.ts";
-      import { createModelReport } from "./model-report.ts";
-      import type { Report, TextSink } from "./report.ts";
+      import { createModelReport, type Report, type TextSink } from "./report.ts";
 
       /** The verdict and the facts of a run in one line. It renders the model and knows no metric. */
       export function createOneLine(plan: Plan, sink: TextSink): Report {

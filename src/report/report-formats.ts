@@ -8,14 +8,14 @@ import { type FollowedRuns, followRuns } from "./json/followed-runs.ts";
 import { createJunitReport } from "./junit.ts";
 import type { LiveReports } from "./live/live.ts";
 import { createMarkdownReport } from "./markdown.ts";
-import { createDataReport, createJsonReport } from "./model-report.ts";
+import { createJsonReport } from "./model-report.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
 import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
 import { createProfileExport } from "./profile-export.ts";
 import { createRecordsReport } from "./records/records.ts";
-import type { Report, TextSink } from "./report.ts";
+import { createDataReport, type Report, type TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
 import { createRampartConsole } from "./text/console.ts";
 

@@ -1,8 +1,14 @@
 import type { NameOf, Text } from "../plan/messages.ts";
+import type { Plan } from "../plan/plan.ts";
 import { messageOf, RunError } from "../plan/problem.ts";
 import { RUN_EVENTS, type RunObserver } from "../result/observer.ts";
 import type { RepeatedResult } from "../result/repeated-result.ts";
 import type { RunResult } from "../result/run-result.ts";
+import type { FollowedRuns } from "./json/followed-runs.ts";
+import type { ReportOptions } from "./json/report-json.ts";
+import type { ReportModel } from "./model/report-model.ts";
+import type { ReportJson } from "./schema/report-schema.ts";
+import { describeWarning } from "./warning-text.ts";
 
 /** A report: follows a run and finishes with its result. Each report is one file and one line in `report-formats.ts`. */
 export interface Report extends RunObserver {
@@ -34,6 +40,58 @@ export interface TextSink {
   readonly outColumns?: number | undefined;
   /** Columns of the terminal behind `err`, whose text can be redrawn; undefined if it is not a terminal, or the log of a CI system. */
   readonly errColumns?: number | undefined;
+}
+
+/** Renders a report. */
+export type RenderReport = (model: ReportModel) => string | Promise<string>;
+
+/** Receives the JSON of runs that have ended. */
+type ShowJson = (json: ReportJson) => void | Promise<void>;
+
+/** The JSON and the model need libraries, which are not loaded before the first request. */
+const loadJson = () => import("./json/report-json.ts");
+
+/**
+ * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
+ * @param followed what follows the runs over time. Absent: the JSON lacks that
+ */
+export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
+  const warned: string[] = [];
+  const optionsOf = (results: readonly RunResult[]): ReportOptions => ({
+    ...{ warned, nameOf },
+    ...(followed === undefined ? {} : { overTime: followed.toJson(results) }),
+  });
+  return {
+    onWarning: (warning) => {
+      warned.push(describeWarning(warning, nameOf));
+    },
+    finish: async (result) => {
+      const { toReportJson } = await loadJson();
+      await show(toReportJson(plan, result, optionsOf([result])));
+    },
+    finishRuns: async (repeated) => {
+      const { toRepeatedJson } = await loadJson();
+      await show(toRepeatedJson(plan, repeated, optionsOf(repeated.runs)));
+    },
+  };
+}
+
+/**
+ * Creates a report that is a rendered model: when the runs have ended, it builds the model, renders it and writes the text.
+ * @param write receives the text
+ */
+export function createModelReport(
+  plan: Plan,
+  sink: TextSink,
+  render: RenderReport,
+  write: (text: string) => void,
+  followed?: FollowedRuns,
+): Report {
+  const show: ShowJson = async (json) => {
+    const { buildRunModel } = await import("./model/build-model.ts");
+    write(await render(buildRunModel(plan, json)));
+  };
+  return createDataReport(plan, sink, show, followed);
 }
 
 /** Isolates write errors: a report whose file cannot be written ends neither the run nor the other reports. */

@@ -1,7 +1,6 @@
 import type { HeldEntries } from "../inputs/held-entries.ts";
 import type { PhasedLoad } from "../load/load-mode.ts";
 import { WHOLE } from "../load/share.ts";
-import type { RecordColumns } from "../measure/records.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import { SpareThreads, type TokenLink } from "../measure/tokens/token-link.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -264,14 +263,9 @@ export function openSender(parts: SenderParts, listener: SenderListener): LoadSe
     isUndecided: (call) => judge.isUndecided?.(call) === true,
     onUndecided: sessions && ((call, slots) => sessions.continueUndecided(call, slots)),
     readsFirst: session.service.readsFirst === true,
-    onRecords: (records: RecordColumns, count: number) => {
-      meter.add(records, count);
-      listener.records(records, count);
-    },
+    meter,
     judge: sessions?.follow(judgeCall) ?? judgeCall,
-    onFailure: (failure, lane, sentNs) => listener.failed(failure, lane, sentNs),
-    onLimit: (wanted) => listener.limited(wanted),
-    onError: (error) => listener.broken(error),
+    listener,
   });
   const health = new HealthMonitor(driver.clock, targetKindOf(plan.target).isInProcess === true);
   return new LocalSender({ ...parts, meter, health, sessions, timestampsMs: timestampsOf(parts) });

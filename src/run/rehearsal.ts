@@ -111,10 +111,9 @@ export async function rehearse(
     createCheck: () => forgetting(() => session.service.codec.responseChecks()()),
     canWait: judge.canWait,
     readsFirst: session.service.readsFirst === true,
-    onRecords: countRecords(session),
+    meter: meterOf(session),
     judge: judgeUntilEnd,
-    onFailure: () => {},
-    onError: () => {},
+    listener: { records: () => {}, failed: () => {}, limited: () => {}, broken: () => {} },
   });
   // The run reports any error again.
   const started = new LoadStarter(driver).start({ kind: "closed", concurrency: laneCount }, requestCount);
@@ -169,11 +168,11 @@ async function createRehearsalFeed(
   return new RequestFeed(session.service, session.dataset, { usesIds: false });
 }
 
-function countRecords({ service }: TargetSession): DriverWork["onRecords"] {
+function meterOf({ service }: TargetSession): LevelMeter {
   const meter = new LevelMeter();
   const countsReading = service.wire === "http";
   meter.begin(() => new WindowTally({ isScheduled: false, countsReading, isDecoupled: service.isDecoupled }));
-  return (records, count) => meter.add(records, count);
+  return meter;
 }
 
 interface RehearsalParts {

@@ -134,7 +134,11 @@ function checkStatistics(row: ConformanceRow, aCase: Case, result: RunResult, se
 test("every kind of target has a row", () => {
   const kinds = new Set<string>(rows.map(({ target }) => target(NOWHERE).kind));
   const missing = Object.keys(TARGETS).filter((kind) => !kinds.has(kind));
-  assert.deepEqual(missing, [], `write test/conformance/rows/NAME.ts, as its README says, for ${missing.join(", ")}`);
+  assert.deepEqual(
+    missing,
+    [],
+    `write test/service/NAME/conformance.ts, as the README here says, for ${missing.join(", ")}`,
+  );
 });
 
 const NOWHERE = { url: "127.0.0.1:1", moreUrls: [], tls: DEFAULT_TLS, fault: undefined };

@@ -1,13 +1,16 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import type { ConformanceRow } from "./row.ts";
 
 interface RowFile {
   readonly rows: readonly ConformanceRow[];
 }
 
-/** Returns the rows of all files of `rows/`. */
+/** Returns the rows of all service kinds: those of `test/service/NAME/conformance.ts`. */
 export async function loadRows(): Promise<readonly ConformanceRow[]> {
-  const files = readdirSync(new URL("./rows/", import.meta.url)).filter((file) => file.endsWith(".ts"));
-  const loaded = await Promise.all(files.sort().map(async (file) => (await import(`./rows/${file}`)) as RowFile));
-  return loaded.flatMap((file) => file.rows);
+  const kinds = new URL("../service/", import.meta.url);
+  const files = readdirSync(kinds).map((name) => new URL(`${name}/conformance.ts`, kinds));
+  const loaded = files.filter((file) => existsSync(file)).sort();
+  return (await Promise.all(loaded.map(async ({ href }) => (await import(href)) as RowFile))).flatMap(
+    ({ rows }) => rows,
+  );
 }

@@ -1,11 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
-
 import { describeLoad } from "../../registry/level-names.ts";
 import { isDrawn } from "../../registry/load-modes.ts";
-
-import { targetKindOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf, targetKindOf } from "../../registry/service-kinds.ts";
 import type { Plot } from "../plot.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
 import { capacitySection } from "./capacity-section.ts";
@@ -28,7 +26,7 @@ import {
 } from "./level-sections.ts";
 import { mlperfSection } from "./mlperf-section.ts";
 import type { ModelVerdict, ReportModel, Section } from "./report-model.ts";
-import { countMeasured, type ReportView, viewReport } from "./report-view.ts";
+import { countMeasured, nameLevel, type ReportView } from "./report-view.ts";
 import { byRunSection, pointsSection, resultSection } from "./result-sections.ts";
 import {
   failureSection,
@@ -43,6 +41,19 @@ import { suitesOf } from "./suites.ts";
 import { hasContent } from "./tables.ts";
 import { derivedSection, extractedSection, otherSection, tokenSection } from "./value-sections.ts";
 import { formatSeconds } from "./values.ts";
+
+/** Creates the view of a report. */
+export function viewReport(plan: Plan, json: ReportJson): ReportView {
+  const all = runsOf(json);
+  const runs = all.map((run, index) => ({ name: all.length === 1 ? "" : `run ${index + 1}`, json: run }));
+  const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
+    ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
+  );
+  const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.withContent > 0);
+  const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
+  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
+  return { plan, json, runs, levels, words };
+}
 
 /** Builds the model of a report on one run of a plan, or on several. */
 export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {

@@ -1,9 +1,8 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
-import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
+import type { LevelJson, ReportJson, RunJson } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
 import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
 
@@ -30,19 +29,6 @@ export interface LevelRow extends MeasuredRow {
   /** `concurrency 4` */
   readonly name: string;
   readonly json: LevelJson;
-}
-
-/** Creates the view of a report. */
-export function viewReport(plan: Plan, json: ReportJson): ReportView {
-  const all = runsOf(json);
-  const runs = all.map((run, index) => ({ name: all.length === 1 ? "" : `run ${index + 1}`, json: run }));
-  const levels = runs.flatMap(({ name: run, json: { levels: ofRun } }) =>
-    ofRun.map((level) => ({ run, name: nameLevel(plan, level), json: level })),
-  );
-  const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.withContent > 0);
-  const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
-  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
-  return { plan, json, runs, levels, words };
 }
 
 /** Returns a name with that of its run, where there are several: `run 2, concurrency 4`. */

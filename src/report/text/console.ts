@@ -12,8 +12,7 @@ import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { PreparedRun, RunResult } from "../../result/run-result.ts";
 import type { ReportModel } from "../model/report-model.ts";
-import { createModelReport } from "../model-report.ts";
-import type { Report, TextSink } from "../report.ts";
+import { createModelReport, type Report, type TextSink } from "../report.ts";
 import { formatRampartWarning } from "../warning-text.ts";
 import { renderText, styleOf } from "./render-text.ts";
 

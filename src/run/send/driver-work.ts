@@ -7,6 +7,7 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import type { LaneOptions } from "../lanes.ts";
 import type { Canceller } from "./canceller.ts";
 import type { Feed } from "./feed.ts";
+import type { SenderListener } from "./messages.ts";
 import type { Slots } from "./slots.ts";
 
 /** How the driver connects to the server. */
@@ -51,16 +52,9 @@ export interface DriverWork {
   readonly onUndecided?: ((call: Call, slots: Slots) => void) | undefined;
   /** Whether a closed loop reads what has arrived before sending. Default: false. */
   readonly readsFirst?: boolean;
-  /** Receives completed requests in batches. */
-  readonly onRecords: (records: RecordColumns, count: number) => void;
+  /** Counts ended requests, before the listener hears of them. */
+  readonly meter: { add(records: RecordColumns, count: number): void };
   /** Judges a slot's completed request. Returns its failure, with the server's message if there is one. */
   readonly judge: (call: Call, slots: Slots) => Failure | undefined;
-  readonly onFailure: (failure: Failure, lane: number, sentNs: number) => void;
-  /**
-   * Called when sending has ended because the load needs more outstanding requests than allowed.
-   * @param wanted their number, for a load that was not begun
-   */
-  readonly onLimit?: (wanted?: number) => void;
-  /** Called when a callback throws during the run, which cannot continue then. */
-  readonly onError: (error: unknown) => void;
+  readonly listener: Pick<SenderListener, "records" | "failed" | "limited" | "broken">;
 }

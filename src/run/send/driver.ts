@@ -151,7 +151,7 @@ export class Driver implements Sender {
   /** Ends sending because a load needs more outstanding requests than allowed. @param wanted their number, for a load that was not begun */
   endAtLimit(wanted?: number): void {
     this.endSending();
-    this.work?.onLimit?.(wanted);
+    this.work?.listener.limited(wanted);
   }
 
   /** Begins a start of a load. Returns what reports whether no other start or stop has followed. @param quota maximum number of requests */
@@ -282,7 +282,7 @@ export class Driver implements Sender {
       action();
     } catch (error) {
       if (this.work === undefined) throw error;
-      this.work.onError(error);
+      this.work.listener.broken(error);
     }
   }
 
@@ -318,7 +318,7 @@ export class Driver implements Sender {
     try {
       this.conclude(call);
     } catch (error) {
-      work.onError(error);
+      work.listener.broken(error);
     } finally {
       this.settle();
     }

@@ -10,6 +10,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Call, LoadClient } from "../../transport/client.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 import type { DriverWork } from "./driver-work.ts";
+import type { SenderListener } from "./messages.ts";
 import type { Slots } from "./slots.ts";
 import { WaitingResponses } from "./waiting-responses.ts";
 
@@ -68,8 +69,11 @@ export class EndedRequests implements EndedCounts {
   /** Sets the work, before the first request ends. */
   setWork(work: DriverWork): void {
     this.work = work;
-    this.records = new RecordColumns((records, count) => work.onRecords(records, count));
-    const { isUndecided } = work;
+    const { isUndecided, meter } = work;
+    this.records = new RecordColumns((records, count) => {
+      meter.add(records, count);
+      this.listener.records(records, count);
+    });
     this.waiting.onUndecided = work.onUndecided;
     this.waiting.isUndecided =
       isUndecided &&
@@ -107,7 +111,7 @@ export class EndedRequests implements EndedCounts {
     try {
       this.judge(call, slots, lane);
     } catch (error) {
-      this.activeWork.onError(error);
+      this.listener.broken(error);
     }
   }
 
@@ -123,9 +127,14 @@ export class EndedRequests implements EndedCounts {
     } else {
       if (isCancelled(failure)) this.cancelledCount++;
       else this.failedCount++;
-      this.activeWork.onFailure(this.client.attribute?.(call, failure) ?? failure, lane, call.sendStartNs);
+      const attributed = this.client.attribute?.(call, failure) ?? failure;
+      this.listener.failed(attributed, lane, call.sendStartNs);
     }
     return failure;
+  }
+
+  private get listener(): Pick<SenderListener, "records" | "failed" | "broken"> {
+    return this.activeWork.listener;
   }
 
   private get activeWork(): DriverWork {

@@ -232,7 +232,7 @@ export const TRANSPORT: Section = {
     {
       says: "`--service-kind=triton_c_api` measures without a server",
       shownBy:
-        "cli/perf-analyzer/effects-in-process.test.ts: --triton-server-directory and --model-repository say what --service-kind triton_c_api loads",
+        "service/triton-c-api/perf-analyzer.test.ts: --triton-server-directory and --model-repository say what --service-kind triton_c_api loads",
     },
     {
       says: "the C API has no asynchronous mode",

@@ -209,7 +209,7 @@ export const OTHER: Section = {
       run: `${S} --model-repository {dir} --request-count 1`,
       refused: "--model-repository cannot be used",
       shownBy:
-        "cli/perf-analyzer/effects-in-process.test.ts: --triton-server-directory and --model-repository say what --service-kind triton_c_api loads",
+        "service/triton-c-api/perf-analyzer.test.ts: --triton-server-directory and --model-repository say what --service-kind triton_c_api loads",
     },
   ],
 };

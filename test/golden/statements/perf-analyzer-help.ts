@@ -43,7 +43,7 @@ export const GENERAL: Section = {
     {
       says: "`triton_c_api` needs `--triton-server-directory`",
       differs: "the original takes `/opt/tritonserver` without it, and so does Rampart",
-      shownBy: "cli/perf-analyzer/effects-in-process.test.ts: Triton's directory has perf_analyzer's default",
+      shownBy: "service/triton-c-api/perf-analyzer.test.ts: Triton's directory has perf_analyzer's default",
     },
     {
       says: "`-m` is required",
@@ -70,7 +70,7 @@ export const GENERAL: Section = {
       run: `${PLAN} --service-kind tfserving -i grpc --dry-run`,
       out: /"serving_default"/,
       shownBy:
-        "cli/perf-analyzer/effects-tfserving.test.ts: --model-signature-name and -x are in the metadata's query and in every request",
+        "service/tfserving/perf-analyzer.test.ts: --model-signature-name and -x are in the metadata's query and in every request",
     },
     { says: "`-v` is more verbose", run: `${S} -v --request-count 1`, out: /Pass \[1\] throughput/ },
     {

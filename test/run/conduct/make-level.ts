@@ -101,13 +101,14 @@ export function makeLevel(parts: LevelParts = {}): LevelUnderTest {
     groups,
     needsBodies: false,
     canWait: false,
-    onRecords: (records, count) => {
-      meter.add(records, count);
-      clock.spendMs(parts.bookkeepingMs ?? 0);
-    },
+    meter,
     judge: (call) => call.failure,
-    onFailure: () => {},
-    onError: (error) => errors.push(error),
+    listener: {
+      records: () => clock.spendMs(parts.bookkeepingMs ?? 0),
+      failed: () => {},
+      limited: () => {},
+      broken: (error) => errors.push(error),
+    },
   });
   const { mode, latencyLimitMs } = parts;
   const signal = new RunSignal();

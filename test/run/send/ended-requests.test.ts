@@ -24,16 +24,22 @@ function makeEnded({ canWait = false, attribute = undefined as LoadClient["attri
     feed: new RequestFeed(makeService(), makeDataset(1), { usesIds: false }),
     needsBodies: canWait,
     canWait,
-    onRecords: (_, count) => {
-      rowCount += count;
+    meter: {
+      add: (_, count) => {
+        rowCount += count;
+      },
     },
     judge: (call) => {
       judged.push(call.endNs);
       if (call.endNs === THROWS_NS) throw new Error("judging failed");
       return call.failure;
     },
-    onFailure: ({ message }, lane) => failures.push([message, lane]),
-    onError: (error) => errors.push(error),
+    listener: {
+      records: () => {},
+      failed: ({ message }, lane) => failures.push([message, lane]),
+      limited: () => {},
+      broken: (error) => errors.push(error),
+    },
   });
   const slots = new Slots();
   slots.grow(4);

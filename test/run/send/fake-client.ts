@@ -186,22 +186,21 @@ export function makeDriver({
     needsBodies: judgeLater !== undefined,
     canWait: judgeLater !== undefined,
     readsFirst,
-    onRecords: (records: RecordColumns, count) => {
-      for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
+    meter: {
+      add: (records: RecordColumns, count) => {
+        for (let row = 0; row < count; row++) flags.push(records.flags[row] as number);
+      },
     },
     judge: (call, slots) => {
       if (judgeLater !== undefined) return judgeLater(call, slots);
       if (call.failure?.message === "throws") throw new Error("judging failed");
       return call.failure;
     },
-    onFailure: (failure, lane) => {
-      failures.push({ failure, lane });
-    },
-    onLimit: (wanted) => {
-      limits.push(wanted);
-    },
-    onError: (error) => {
-      errors.push(error);
+    listener: {
+      records: () => {},
+      failed: (failure, lane) => failures.push({ failure, lane }),
+      limited: (wanted) => limits.push(wanted),
+      broken: (error) => errors.push(error),
     },
   };
   driver.setWork(work);

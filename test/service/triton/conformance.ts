@@ -1,11 +1,11 @@
 import { decodeMessage, encodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/triton/messages.ts";
 import { DEFAULT_TRITON_TARGET, type TritonTargetPlan } from "../../../src/service/triton/target.ts";
+import { GRPC_FAILURES, type GrpcService, grpcServers } from "../../conformance/grpc-service.ts";
+import { HTTP_FAILURES, type HttpRequest, type HttpService, httpServers } from "../../conformance/http-service.ts";
+import type { Aim, ConformanceRow, ServerSettings, Traffic } from "../../conformance/row.ts";
 import { statisticsOf } from "../../run/kserve-statistics.ts";
 import type { SequenceRequest } from "../../run/send/sequence-traffic.ts";
-import { GRPC_FAILURES, type GrpcService, grpcServers } from "../grpc-service.ts";
-import { HTTP_FAILURES, type HttpRequest, type HttpService, httpServers } from "../http-service.ts";
-import type { Aim, ConformanceRow, ServerSettings, Traffic } from "../row.ts";
 
 /** KServe v2 with Triton's extensions: a model with one input and one output of four FP32. */
 

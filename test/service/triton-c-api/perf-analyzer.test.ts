@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { runCommand } from "./run-command.ts";
+import { runCommand } from "../../cli/perf-analyzer/run-command.ts";
 
 /** `--service-kind triton_c_api`. What such a run measures is in `test/e2e/in-process.test.ts`. */
 

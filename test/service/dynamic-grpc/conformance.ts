@@ -1,7 +1,7 @@
 import type { GrpcTargetPlan } from "../../../src/service/dynamic-grpc/target.ts";
+import { GRPC_FAILURES, type GrpcService, grpcServers } from "../../conformance/grpc-service.ts";
+import type { Aim, ConformanceRow } from "../../conformance/row.ts";
 import { demoProto } from "../../servers/dynamic.ts";
-import { GRPC_FAILURES, type GrpcService, grpcServers } from "../grpc-service.ts";
-import type { Aim, ConformanceRow } from "../row.ts";
 
 /** Methods of a service of the user's own: a unary one, and one with a stream of messages each way. */
 

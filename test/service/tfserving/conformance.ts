@@ -1,8 +1,8 @@
 import { encodeMessage, type ProtoObject } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/tfserving/messages.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../../src/service/tfserving/target.ts";
-import { GRPC_FAILURES, type GrpcService, grpcServers } from "../grpc-service.ts";
-import type { ConformanceRow } from "../row.ts";
+import { GRPC_FAILURES, type GrpcService, grpcServers } from "../../conformance/grpc-service.ts";
+import type { ConformanceRow } from "../../conformance/row.ts";
 
 /** TensorFlow Serving's PredictionService: a model with one input and one output of four floats. */
 

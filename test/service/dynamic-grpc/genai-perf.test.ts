@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { readAll, runCaptured } from "../../cli/genai-perf/run-captured.ts";
 import { startGoDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
-import { readAll, runCaptured } from "./run-captured.ts";
 
 /** `--endpoint-type dynamic_grpc`: the texts of the input file are commands, and the messages that they write are calls of a method. */
 

@@ -1,8 +1,9 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type MockServer, startMock } from "../../src/mock/server.ts";
-import { torchServeMock } from "../../src/mock/services/torchserve.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { type MockServer, startMock } from "../../../src/mock/server.ts";
+import { torchServeMock } from "../../../src/mock/services/torchserve.ts";
+import type { MockPlan } from "../../../src/plan/mock.ts";
 
 /** `rampart mock --torchserve`, asked by the runtime's own client. */
 

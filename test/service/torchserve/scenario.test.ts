@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { toFlags } from "../../src/cli/perf-analyzer/to-flags.ts";
-import type { Plan } from "../../src/plan/plan.ts";
-import { DEFAULT_TLS } from "../../src/plan/tls.ts";
-import { goodput } from "../../src/scenario/assertions.ts";
-import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { files, json, random } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { prompts } from "../../src/scenario/prompts.ts";
-import { openai } from "../../src/scenario/targets/llm.ts";
-import { torchserve } from "../../src/scenario/targets/torchserve.ts";
-import { triton } from "../../src/scenario/targets/triton.ts";
-import { toPlan } from "../../src/scenario/to-plan.ts";
-import { refusalsIn } from "../plan/refused.ts";
+import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
+import { goodput } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type ScenarioDefinition } from "../../../src/scenario/define.ts";
+import { files, json, random } from "../../../src/scenario/inputs.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { prompts } from "../../../src/scenario/prompts.ts";
+import { openai } from "../../../src/scenario/targets/llm.ts";
+import { torchserve } from "../../../src/scenario/targets/torchserve.ts";
+import { triton } from "../../../src/scenario/targets/triton.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { refusalsIn } from "../../plan/refused.ts";
 
 /** Scenarios of TorchServe and of files: their plans, their mistakes, and the flags that mean the same. */
 

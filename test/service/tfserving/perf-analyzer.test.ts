@@ -18,7 +18,7 @@ import {
 } from "../../../src/service/protobuf/message.ts";
 import * as messages from "../../../src/service/tfserving/messages.ts";
 import { DEFAULT_TF_SERVING_TARGET } from "../../../src/service/tfserving/target.ts";
-import { readProfile, runCommand, withFolder } from "./run-command.ts";
+import { readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
 
 /** `--service-kind tfserving`: what the flags mean, and what is refused, against `rampart mock --tfserving`. */
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { TorchServeTargetPlan } from "../../../src/service/torchserve/target.ts";
-import { HTTP_FAILURES, type HttpRequest, type HttpService, httpServers } from "../http-service.ts";
-import type { ConformanceRow } from "../row.ts";
+import { HTTP_FAILURES, type HttpRequest, type HttpService, httpServers } from "../../conformance/http-service.ts";
+import type { ConformanceRow } from "../../conformance/row.ts";
 
 /** TorchServe: a file as a part of a form, and as the whole body. */
 

@@ -1,6 +1,6 @@
 import type { TargetPlan } from "../../../src/plan/plan.ts";
-import type { ConformanceRow } from "../row.ts";
-import { restRow } from "./plain-http.ts";
+import type { ConformanceRow } from "../../conformance/row.ts";
+import { restRow } from "../http/conformance.ts";
 
 /** Two targets that share one load. Both members are the same servers, so that these see all of its requests. */
 

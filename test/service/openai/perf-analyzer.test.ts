@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startMock } from "../../../src/mock/server.ts";
 import { NOT_JSON, SENT_ERROR } from "../../../src/service/response-faults.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
+import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
 
 /** `--service-kind openai`: payloads to a server of OpenAI's API, with perf_analyzer's text and files. */
 

@@ -1,6 +1,6 @@
 import type { EmbeddedTargetPlan } from "../../../src/service/embedded/target.ts";
-import type { Aim, ConformanceRow } from "../row.ts";
-import { SLOW_MS } from "../row.ts";
+import type { Aim, ConformanceRow } from "../../conformance/row.ts";
+import { SLOW_MS } from "../../conformance/row.ts";
 
 /** The embedded target, which the run itself starts. Its faults are drawn, and its statistics say how many there were. */
 

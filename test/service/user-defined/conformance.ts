@@ -6,9 +6,9 @@ import type {
   CustomResponse,
 } from "../../../src/service/user-defined/functions.ts";
 import type { CustomTargetPlan } from "../../../src/service/user-defined/target.ts";
-import { GRPC_FAILURES, type GrpcService, grpcServers } from "../grpc-service.ts";
-import { HTTP_FAILURES, type HttpService, httpServers } from "../http-service.ts";
-import type { Aim, ConformanceRow } from "../row.ts";
+import { GRPC_FAILURES, type GrpcService, grpcServers } from "../../conformance/grpc-service.ts";
+import { HTTP_FAILURES, type HttpService, httpServers } from "../../conformance/http-service.ts";
+import type { Aim, ConformanceRow } from "../../conformance/row.ts";
 
 /** Protocols of a scenario's own: JSON-RPC over HTTP, and messages of one byte over gRPC, in unary calls and in calls of two messages. */
 

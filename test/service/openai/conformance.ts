@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
+import { HTTP_FAILURES, type HttpAnswer, type HttpService, httpServers } from "../../conformance/http-service.ts";
+import type { ConformanceRow } from "../../conformance/row.ts";
 import { makeOpenAiTarget } from "../../plan/make-plan.ts";
-import { HTTP_FAILURES, type HttpAnswer, type HttpService, httpServers } from "../http-service.ts";
-import type { ConformanceRow } from "../row.ts";
 
 /** APIs of language models: whole answers, and each form of events. */
 

@@ -1,6 +1,6 @@
 import type { TargetPlan } from "../../../src/plan/plan.ts";
-import { HTTP_FAILURES, type HttpService, httpServers } from "../http-service.ts";
-import type { ConformanceRow } from "../row.ts";
+import { HTTP_FAILURES, type HttpService, httpServers } from "../../conformance/http-service.ts";
+import type { ConformanceRow } from "../../conformance/row.ts";
 
 /** Any HTTP server: a REST API of its own, whose answers are read, and bytes, of which only the status counts. */
 

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { rampartCommand, startProcess } from "../../cli/rampart-process.ts";
 import { demoProto, startGoDynamic, startPythonDynamic } from "../../servers/dynamic.ts";
 import { startStub } from "../../servers/stub.ts";
 import { untilEnded } from "../../servers/until-ended.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { rampartCommand, startProcess } from "../rampart-process.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "./run-command.ts";
 
 /** `--service-kind dynamic_grpc`: calls of any method, to servers that others' libraries make from a description. */
 
