@@ -50,7 +50,7 @@ export interface ResponseSink {
 interface ResponseVisitor {
   /** @param session the conversation to which the request belongs; undefined without one */
   onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
-  onResponse(response: PackedResponse): void;
+  onResponse(response: Omit<PackedResponse, "bodies"> & { readonly texts: readonly string[] }): void;
   onFailure(failure: PackedFailure): void;
 }
 
@@ -136,13 +136,12 @@ export function visitResponses(packed: PackedBytes, visitor: ResponseVisitor): v
       const [index, sequenceId, sendNs, waitNs] = [number(), number(), number(), number()];
       const offsetsNs = new Float64Array(number());
       const server = text();
-      const bodies: Uint8Array[] = [];
-      for (let read = 0; read < offsetsNs.length; read++) {
+      const lengths = offsetsNs.map((_, read) => {
         offsetsNs[read] = number();
-        bodies.push(body());
-      }
+        return number();
+      });
       const own = server === "" ? {} : { server };
-      visitor.onResponse({ index, step, sequenceId, sendNs, waitNs, offsetsNs, bodies, ...own });
+      visitor.onResponse({ index, step, sequenceId, sendNs, waitNs, offsetsNs, texts: reader.texts(lengths), ...own });
     } else {
       const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
         number(),

@@ -94,10 +94,10 @@ export class TokenMeter {
         prompt.settle(this.kind ?? this.rules.kind);
         this.prompts.set(step, prompt);
       },
-      onResponse: ({ step, bodies, ...call }) => {
+      onResponse: ({ step, texts, ...call }) => {
         const prompt = this.prompts.get(step);
         if (prompt === undefined) throw new Error(`the prompt of step ${step} is missing`);
-        this.add({ ...call, prompt, responses: bodies.map((body) => decoder.decode(body)) });
+        this.add({ ...call, prompt, responses: texts });
       },
       onFailure: (failure) => {
         const { cutMark: mark } = failure.failure;

@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type PackedFailure,
-  type PackedResponse,
-  ResponsePacker,
-  visitResponses,
-} from "../../../src/measure/tokens/packed-responses.ts";
+import * as fc from "fast-check";
+import { type PackedFailure, ResponsePacker, visitResponses } from "../../../src/measure/tokens/packed-responses.ts";
 import type { PackedBytes } from "../../../src/transport/packed-bytes.ts";
 
 const encoder = new TextEncoder();
@@ -36,8 +32,8 @@ test("packed responses come out as they went in", () => {
   const seen: unknown[] = [];
   visitResponses(packages[0] as PackedBytes, {
     onPrompt: (step, body, session) => seen.push(["prompt", step, text(body), session]),
-    onResponse: ({ step, sequenceId, sendNs, waitNs, offsetsNs, bodies: read }) =>
-      seen.push([step, sequenceId, sendNs, waitNs, Array.from(offsetsNs), read.map(text)]),
+    onResponse: ({ step, sequenceId, sendNs, waitNs, offsetsNs, texts }) =>
+      seen.push([step, sequenceId, sendNs, waitNs, Array.from(offsetsNs), texts]),
     onFailure: (seenFailure) => seen.push(seenFailure),
   });
   assert.deepEqual(seen, [
@@ -59,9 +55,9 @@ test("packages leave when they are full, and nothing is lost", () => {
     packages++;
     visitResponses(packed, {
       onPrompt: () => {},
-      onResponse: ({ bodies }: PackedResponse) => {
+      onResponse: ({ texts }) => {
         responses++;
-        bytes += bodies.reduce((sum, body) => sum + body.length, 0);
+        bytes += texts.reduce((sum, read) => sum + read.length, 0);
       },
       onFailure: () => {},
     });
@@ -72,4 +68,30 @@ test("packages leave when they are full, and nothing is lost", () => {
   packer.flush();
   assert.ok(packages >= 3, `${packages} packages`);
   assert.deepEqual([responses, bytes], [10, 1_000_000]);
+});
+
+test("each body is decoded by itself, whatever bytes are next to it", () => {
+  const piece = fc.oneof(
+    fc.string({ unit: "grapheme-ascii" }).map((part) => encoder.encode(part)),
+    fc.string({ unit: "grapheme" }).map((part) => encoder.encode(part)),
+    fc.uint8Array({ maxLength: 4 }),
+    fc.constantFrom([0xef, 0xbb, 0xbf, 0x61], [0xc3], [0xa9], [0xff, 0xfe]).map((bytes) => Uint8Array.from(bytes)),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (bodies) => {
+      const seen: (readonly string[])[] = [];
+      const packer = new ResponsePacker((packed) =>
+        visitResponses(packed, {
+          onPrompt: () => {},
+          onResponse: ({ texts }) => seen.push(texts),
+          onFailure: () => {},
+        }),
+      );
+      const response = { step: 0, sequenceId: 0, sendNs: 0, offsetsNs: bodies.map((_, read) => read) };
+      packer.addResponse({ ...response, bodies });
+      packer.addResponse({ ...response, bodies });
+      packer.flush();
+      assert.deepEqual(seen, [bodies.map(text), bodies.map(text)]);
+    }),
+  );
 });
