@@ -9,6 +9,10 @@ import type { Service } from "../service/service.ts";
 /** perf_analyzer's default number of worker threads for asynchronous concurrency, and for schedules. */
 export const DEFAULT_ASYNC_LANES = 16;
 export const DEFAULT_SCHEDULE_LANES = 4;
+/** Maximum number of lanes of a schedule: as many requests as can be in flight from one address to one server, whose ports are 16 bits. */
+const MOST_SCHEDULE_LANES = 65_536;
+/** Maximum number of connections that are opened for lanes of a schedule before they send. */
+export const OPENED_AHEAD = 4096;
 /** More lanes than slots, so that every slot is a separate lane. */
 const UNSHARED = 2 ** 30;
 
@@ -54,7 +58,7 @@ function laneCountOf(
 ): number {
   if (LEVEL_UNITS[search.unit].isScheduled) {
     const lanes = client.maxLanes ?? Math.max(DEFAULT_SCHEDULE_LANES, search.maxConcurrency ?? 0);
-    return model.isSequence ? Math.min(lanes, sequences.concurrent) : lanes;
+    return Math.min(lanes, model.isSequence ? sequences.concurrent : MOST_SCHEDULE_LANES);
   }
   if (isSync || loadModeOf(load).hasOwnLanes === true) return UNSHARED;
   return client.maxLanes ?? Math.max(DEFAULT_ASYNC_LANES, largestLevel(search.levels) ?? DEFAULT_ASYNC_LANES);

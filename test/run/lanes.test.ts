@@ -51,6 +51,7 @@ describe("lanes", () => {
     ["16 where a range has no end", { ...endless, client: { callMode: "async" } }, UNKNOWN_MODEL, 16],
     ["as many as asked for", { ...concurrency(40), client: { callMode: "async", maxLanes: 3 } }, UNKNOWN_MODEL, 3],
     ["4 share a schedule", rate, UNKNOWN_MODEL, 4],
+    ["a schedule has no more than ports", { ...rate, client: { maxLanes: 1_000_000 } }, UNKNOWN_MODEL, 65_536],
     ["no more than sequences share a schedule", { ...rate, client: { maxLanes: 9 } }, sequenceModel, 4],
   ];
   for (const [name, change, model, lanes] of CASES)

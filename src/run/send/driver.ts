@@ -5,7 +5,7 @@ import type { Call, Lanes, LoadClient, ResponseNeeds } from "../../transport/cli
 import { isConnectionFailure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
-import type { LaneOptions } from "../lanes.ts";
+import { type LaneOptions, OPENED_AHEAD } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
@@ -307,7 +307,7 @@ export class Driver implements Sender {
     this.outstandingCount++;
     this.slots.fill(slot, feed, sequence);
     this.groups?.countSent(feed.step);
-    if (slot >= this.client.calls.length) void this.client.reserve(this.slots.count);
+    if (slot >= this.client.calls.length) void this.client.reserve(Math.min(this.slots.count, slot + OPENED_AHEAD));
     this.client.send(slot, request, feed.stamp);
     this.sharing?.sent();
   }

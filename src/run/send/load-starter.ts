@@ -1,4 +1,5 @@
 import { type Drive, type DriveOf, leastInFlightOf, maxInFlightOf } from "../../load/drive.ts";
+import { OPENED_AHEAD } from "../lanes.ts";
 import type { ActiveLoad } from "./active-load.ts";
 import { ClosedLoad } from "./closed-load.ts";
 import type { Driver } from "./driver.ts";
@@ -39,17 +40,22 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     driver.use(createSessionLoad(driver, repeats)).start(concurrency),
   "session-arrivals": async ({ driver }, { arrivals, repeats = false }, { isCurrent, atNs }) => {
     await driver.halt();
-    await driver.reserve(driver.laneCount);
+    await driver.reserve(lanesAheadOf(driver));
     if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs);
   },
   scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
     // Slots that wait after a failure get their place like all others.
     await driver.halt();
-    await driver.reserve(driver.laneCount);
+    await driver.reserve(lanesAheadOf(driver));
     const load = await createScheduledLoad(driver, driver.lanes, maxOutstanding);
     if (isCurrent()) driver.use(load).start(arrivals, atNs);
   },
 };
+
+/** Returns the number of lanes of a schedule whose connections are opened before it begins. */
+function lanesAheadOf({ laneCount }: Pick<Driver, "laneCount">): number {
+  return Math.min(laneCount, OPENED_AHEAD);
+}
 
 /** Changes to a prepared load. @param quota number of requests that it may send @param atNs start of a schedule. Default: now */
 export type BeginChange = (quota: number, atNs?: number) => void;
@@ -66,9 +72,9 @@ export class LoadStarter implements Host {
 
   /** Opens the connections of a level, so that its first requests do not wait for them. */
   prepare(drive: Drive): Promise<void> {
-    const { maxOutstanding, laneCount } = this.driver;
-    if (leastInFlightOf(drive) > maxOutstanding) return Promise.resolve();
-    return this.driver.reserve(maxInFlightOf(drive) ?? laneCount);
+    const { driver } = this;
+    if (leastInFlightOf(drive) > driver.maxOutstanding) return Promise.resolve();
+    return driver.reserve(maxInFlightOf(drive) ?? lanesAheadOf(driver));
   }
 
   /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. @param wanted number to report */

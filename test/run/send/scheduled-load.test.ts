@@ -38,6 +38,23 @@ test("requests leave at the moments at which they are due, by lanes in turn, wha
   driver.close();
 });
 
+test("of many lanes 4,096 have their connections before the start, and others when they send", async () => {
+  const laneCount = 9000;
+  const { driver, client, clock } = makeScheduled(laneCount, true);
+  const counts: number[] = [];
+  const reserve = client.reserve.bind(client);
+  client.reserve = (count) => {
+    counts.push(count);
+    return reserve(count);
+  };
+  const arrivals = { kind: "scheduled", arrivals: constantArrivals(100_000) } as const;
+  await starterOf(driver).start(arrivals, 4097);
+  await clock.advanceMs(50);
+  assert.equal(client.sent.length, 4097);
+  assert.deepEqual(counts, [4096, 8192]);
+  driver.close();
+});
+
 for (const [requestCount, hasFineWaits] of [
   [1000, true],
   [20, false],
