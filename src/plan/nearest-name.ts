@@ -58,6 +58,8 @@ export function durationHint(typed: unknown, otherwise: string): string {
 
 /** Suggests the percentage for a number without its sign, or for a ratio: `1 %` for 0.01 and for 1. Undefined when there is none. */
 export function nearestPercent(typed: unknown): string | undefined {
+  const [, before] = /^\s*%\s*(\d+(?:\.\d+)?)\s*$/.exec(String(typed)) ?? [];
+  if (before !== undefined) return `${before} %`;
   const number = typeof typed === "string" && typed.trim() !== "" ? Number(typed) : typed;
   if (typeof number !== "number" || !(number > 0) || number === Infinity) return undefined;
   return formatPct(number < 1 ? number : number / 100, 6);

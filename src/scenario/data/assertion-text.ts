@@ -3,6 +3,7 @@ import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../mea
 import { defined } from "../../plan/defined.ts";
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
+import { parseDurationNs } from "../../plan/units.ts";
 import type { AssertedMetric, GoodputLimits } from "../assertion.ts";
 import { limitsOf } from "../assertions.ts";
 
@@ -32,7 +33,13 @@ const SINGLE: readonly string[] = keysWith(undefined);
 export const METRIC_WORDS: readonly string[] = ["mean", "min", "max", "share", ...SINGLE];
 
 const EXAMPLE = "Write p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
-const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)\s*(.+?)\s*$/s;
+const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)(?!=)\s*(.+?)\s*$/s;
+/** Operators that are written in another way, with the right ones. */
+const OTHER_OPERATORS: readonly (readonly [RegExp, string])[] = [
+  [/(?:===|(?<![<>=])=(?![<>=]))/, "=="],
+  [/=</, "<="],
+  [/=>/, ">="],
+];
 const WITHOUT_BRACKETS = /^\s*([A-Za-z][\w.]*)\s+([A-Za-z][\w.]*)\s*((?:<|>|==).+?)\s*$/s;
 const TAIL = /^(.+?)(?:\s+where\s+(.+?))?(?:\s+abortAfter\s+(.+?))?$/s;
 
@@ -56,7 +63,9 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   const [name] = metrics;
   if (comparison === undefined || comparisons.length > 1 || name === undefined || metrics.length > 1) {
     const message = `needs one metric and one of ${COMPARISONS.join(", ")}`;
-    problems.push(problem("invalid-value", path, message, EXAMPLE));
+    const limit = String(rest[name ?? ""] ?? "").replace(/^\s*<\s*/, "");
+    const isTime = comparisons.length === 0 && metrics.length === 1 && parseDurationNs(limit) !== undefined;
+    problems.push(problem("invalid-value", path, message, isTime ? `Write ${name}(latency) < ${limit}.` : EXAMPLE));
     return undefined;
   }
   const metric = readMetric(name, rest[name] ?? undefined, path, problems);
@@ -107,7 +116,13 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
   const [isForm, name = "", of, operator = "", rest = ""] = FORM.exec(text) ?? [];
   if (isForm === undefined) {
     const [, statistic, metric, rest] = WITHOUT_BRACKETS.exec(text) ?? [];
-    const hint = statistic === undefined ? EXAMPLE : `Write ${statistic}(${metric}) ${rest}.`;
+    const [wrong, right] = OTHER_OPERATORS.find(([operator]) => operator.test(text)) ?? [];
+    const corrected = right === undefined ? "" : text.replace(wrong ?? "", right);
+    const hint = FORM.test(corrected)
+      ? `Write ${corrected}.`
+      : statistic === undefined
+        ? EXAMPLE
+        : `Write ${statistic}(${metric}) ${rest}.`;
     problems.push(problem("invalid-value", path, "is not METRIC(OF) OPERATOR LIMIT", hint, text));
     return undefined;
   }

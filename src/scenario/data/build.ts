@@ -3,6 +3,7 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import { IN_BRACKETS } from "../../plan/schema.ts";
 import { registerUrl } from "../../plan/secrets.ts";
 import { showValue } from "../../plan/show-value.ts";
+import { parseDurationNs } from "../../plan/units.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
 import { hold } from "../loads/levels.ts";
@@ -11,6 +12,7 @@ import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
 import { readAssertion } from "./assertion-text.ts";
 import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
+import { meantData } from "./meant.ts";
 
 /** Converts data to what the builders of scenarios return. */
 
@@ -101,18 +103,20 @@ function readCall(
     const isNamed = typed !== undefined || found.some((key) => family.entries.has(key));
     const meant = isNamed ? [] : found.flatMap((key) => guessedOption(["", key], "data") ?? []);
     const inside = typed === undefined && isData(data) ? moveInside(data, family) : `{ ${typed}: { … } }`;
-    const hint = isNamed
-      ? `Write options inside of it: ${inside}.`
-      : (meant[0] ??
-        exampleOf(path.split("."), "data") ??
-        `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`);
+    const hint =
+      meantData(data, family) ??
+      (isNamed
+        ? `Write options inside of it: ${inside}.`
+        : (meant[0] ??
+          exampleOf(path.split("."), "data") ??
+          `Write { ${names[0]}: … }, with one of ${names.join(", ")}.`));
     problems.push(problem("invalid-value", path, `must be ${family.noun} by one name`, hint, value));
     return undefined;
   }
   const entry = family.entries.get(name);
   if (entry === undefined) {
     registerUrl(name);
-    const hint = hintOfName(name, names, family);
+    const hint = (typeof data === "string" ? meantData(data, family) : undefined) ?? hintOfName(name, names, family);
     problems.push(
       typeof data === "string"
         ? problem("invalid-value", path, `${name} is not ${family.noun}`, hint)
@@ -144,9 +148,9 @@ function moveInside(data: Data, { entries }: Family): string {
   return `{ ${name}: { ${isData(body) ? "…" : inside.join(", ")} } }`;
 }
 
-function hintOfName(name: string, names: readonly string[], { codeOnly }: Family): string {
+function hintOfName(name: string, names: readonly string[], { noun, entries, codeOnly }: Family): string {
   if (codeOnly.includes(name)) return WRITE_CODE;
-  const renamed = renamedInData(name);
+  const renamed = renamedInData(name) ?? meantData(name, { noun, entries, codeOnly });
   if (renamed !== undefined) return renamed;
   return nameHint(name, names, guessedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`);
 }
@@ -173,7 +177,10 @@ function splitBody(
     body === undefined || body === null ? {} : isData(body) ? body : first === undefined ? body : { [first]: body };
   if (!isData(all)) {
     const message = schema === undefined ? "takes nothing" : "takes options by name";
-    problems.push(problem("invalid-value", path, message, `Write ${form.name}: {}.`, showValue(all)));
+    const time =
+      namesOf(schema).includes("for") && parseDurationNs(String(body)) !== undefined ? String(body) : undefined;
+    const inside = time === undefined ? "{}" : `{ for: ${time}${form.parts?.["load"] ? ", load: { hold: 4 }" : ""} }`;
+    problems.push(problem("invalid-value", path, message, `Write ${form.name}: ${inside}.`, showValue(all)));
     return { given: {}, options: {} };
   }
   for (const name of codeOnly)
@@ -193,15 +200,26 @@ function namesOf(schema: Entry["options"]): string[] {
   return Object.keys(entries);
 }
 
+/** Arguments that are a number. */
+const NUMBERS: readonly string[] = ["concurrency", "perSec"];
+
 /** Returns a problem for each argument that is missing, and for each name that is unknown: the options are not checked without the arguments. */
 function findMissing(missing: readonly string[], all: Data, known: readonly string[], path: string): Problem[] {
   const meant = new Map<string, string>();
+  const [only = "", ...more] = missing;
+  const numbers = Object.entries(all).filter(([key, value]) => typeof value === "number" && !known.includes(key));
+  const [given, ...others] = more.length === 0 ? numbers : [];
+  const isClear = given !== undefined && others.length === 0 && NUMBERS.includes(only);
   const unknown = Object.keys(all)
     .filter((key) => !known.includes(key))
     .map((key) => {
       const keys = [...path.split("."), key];
       const near = nearestName(key, known);
       if (near !== undefined) meant.set(near, key);
+      if (near === undefined && isClear && key === given[0]) {
+        meant.set(only, key);
+        return problem("unknown-name", keys.join("."), "is not an option here", `Write ${only}: ${String(given[1])}.`);
+      }
       const list = `Remove it or correct its name. The options are ${known.join(", ")}.`;
       const renamed = meantName(keys);
       if (renamed !== undefined) meant.set(renamed, key);

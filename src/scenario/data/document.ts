@@ -32,12 +32,16 @@ export function parseData(text: string, file: string): DataDocument {
   if (faults.length > 0)
     throw new UserError(
       withoutEchoes(faults).map(({ at: position, message, code }) => {
-        const hint = (isJson || code === undefined ? undefined : YAML_HINTS[code]) ?? "Correct the file.";
-        return problem(isJson ? "not-json" : "invalid-value", `${file}:${position}`, lowerFirst(message), hint);
+        const lines = text.split("\n");
+        const hint =
+          (isJson ? undefined : hintOf(code, message, lines[Number.parseInt(position, 10) - 1] ?? "")) ??
+          "Correct the file.";
+        const key = code === "DUPLICATE_KEY" ? `, ${keyAt(position, lines)}` : "";
+        return problem(isJson ? "not-json" : "invalid-value", `${file}:${position}${key}`, lowerFirst(message), hint);
       }),
     );
   if (isJson) checkJson(text, file);
-  return { data: toData(document, file), place: (found) => placeProblem(found, document, positionAt) };
+  return { data: toData(document, { text, file }), place: (found) => placeProblem(found, document, positionAt) };
 }
 
 /** Finds a parameter without quotes in braces, which the parser takes for braces of its own: `{ hold: ${users} }`. */
@@ -57,7 +61,26 @@ const YAML_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_INDENT: `${INDENTATION}.`,
   TAB_AS_INDENT: "Indent with spaces.",
   DUPLICATE_KEY: "Leave one of the two out.",
+  MULTIPLE_DOCS: "Write each scenario into a file of its own: --- begins another document.",
 };
+
+/** A field whose text has a colon. */
+const WITH_COLON = /^\s*(?:- )?([\w-]+):\s+([^\s"'[{].*:\s.*?)\s*$/;
+
+/** Returns how to correct a mistake of the text in its line. */
+function hintOf(code: ErrorCode | undefined, message: string, line: string): string | undefined {
+  const [, key, value] = code === "BLOCK_AS_IMPLICIT_KEY" ? (WITH_COLON.exec(line) ?? []) : [];
+  if (key !== undefined) return `Put the text in quotes: ${key}: "${value}".`;
+  const [, bracket] = /must .*end with a ([}\]])/.exec(message) ?? [];
+  if (bracket !== undefined) return `Add the missing ${bracket} above.`;
+  if (code === "MISSING_CHAR" && /quote/.test(message)) return "Add the closing quote.";
+  return code === undefined ? undefined : YAML_HINTS[code];
+}
+
+function keyAt(position: string, lines: readonly string[]): string {
+  const [line = 1, column = 1] = position.split(":").map(Number);
+  return /^[^:,}\s]*/.exec((lines[line - 1] ?? "").slice(column - 1))?.[0] ?? "";
+}
 
 /** Leaves out the second error about a key that has a value of its own already. */
 function withoutEchoes(faults: readonly YamlFault[]): readonly YamlFault[] {
@@ -79,13 +102,18 @@ function checkJson(text: string, file: string): void {
   }
 }
 
-function toData(document: Document, file: string): unknown {
+function toData(document: Document, { text, file }: { readonly text: string; readonly file: string }): unknown {
   try {
     return copyPlainData(document.toJS());
   } catch (error) {
     if (error instanceof UserError)
       throw new UserError(error.problems.map((found) => movePath(found, (path) => `${file}, ${path}`)));
-    throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), "Correct the file."));
+    const [, alias] = /^Unresolved alias .*: (\S+)$/.exec(messageOf(error)) ?? [];
+    if (alias === undefined)
+      throw new UserError(problem("invalid-value", file, lowerFirst(messageOf(error)), "Correct the file."));
+    const line = text.split("\n").findIndex((one) => one.includes(`*${alias}`)) + 1;
+    const hint = `Write &${alias} before the value that it stands for, or "*${alias}" for a text.`;
+    throw userError("invalid-value", `${file}:${line}`, `there is no anchor &${alias} above`, hint, `*${alias}`);
   }
 }
 
@@ -106,7 +134,12 @@ function placeProblem(found: Problem, document: Document, positionAt: (offset: n
     const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
     return `${positionAt(offset)}, ${formatKeys(keys)}`;
   });
-  return { ...moved, hint: hintInData(found) };
+  const { message } = moved;
+  return {
+    ...moved,
+    hint: hintInData(found),
+    ...(typeof message === "string" ? { message: toDataNames(message) } : {}),
+  };
 }
 
 /** Returns how to correct a problem in a scenario that is data. */
@@ -116,7 +149,16 @@ function hintInData({ path, hint }: Problem): Problem["hint"] {
   const ofData = hintForData(String(hint));
   if (ofData !== undefined) return ofData;
   if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
+  if (typeof hint === "string" && !hint.startsWith(CODE_HINT)) return toDataNames(hint);
   return String(hint).startsWith(CODE_HINT) ? "" : hint;
+}
+
+/** Writes builders as data does: `random` for `input.random()`. */
+function toDataNames(text: string): string {
+  return text.replace(
+    /\binput\.(\w+)\(…?\)|\b(\w+)\(…\)/g,
+    (_, input?: string, other?: string) => input ?? other ?? "",
+  );
 }
 
 interface Location {

@@ -182,6 +182,8 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["rateType", KNEE],
   ["profile", KNEE],
   ["maxSeconds", LENGTH],
+  ["time", LENGTH],
+  ["seconds", LENGTH],
   ["maxRequests", COUNT],
   ["data", PROMPTS],
   ["promptTokens", "isl: 550"],
