@@ -1,8 +1,10 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
+import { tokensPlanOf } from "../../registry/mix.ts";
 import { shownUnitOf } from "../../registry/service-kinds.ts";
 import type { GroupJson } from "../schema/level.ts";
+import { readMetric } from "../schema/read-metrics.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
 import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
@@ -41,7 +43,12 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   );
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.withContent > 0);
   const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
-  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
+  const hasTokenTimes = levels.some(
+    ({ json: { metrics } }) => readMetric(metrics, "timeToFirstToken", "p50") !== undefined,
+  );
+  // Requests of a language model that all failed are still requests.
+  const unit = shownUnitOf(plan.target, tokensPlanOf(plan) !== undefined);
+  const words = { unit, hasTokens, hasTokenTimes, hasGaps };
   return { plan, json, runs, levels, words };
 }
 
@@ -99,10 +106,11 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * alone, and otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
-  // The only level of a schedule from data is not a rate.
-  const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
+  const mode = loadModeOf(plan.load);
+  // The only level of a schedule from data is not a rate, and the level of a ramp is only its end.
+  const isNamed = mode.dataOrder === "at-times" || mode.ramp?.(plan.load) !== undefined;
   const isNumber =
-    !isOfData &&
+    !isNamed &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   const unit = levelTitles(plan).column;
   return [

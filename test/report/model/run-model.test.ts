@@ -56,6 +56,12 @@ test("scheduled loads have what was sent, and the latency from the due time", ()
   assert.deepEqual([row?.["sentPerSec"], row?.["scheduledLatency.p99"]], [2, 9e6]);
 });
 
+test("the row of a ramp names both ends of it", () => {
+  const load = { kind: "concurrency-ramp", start: 1, end: 20, overMs: 2000 } as const;
+  const [row] = valuesOf(tableOf(modelOf({ load }, [makeLevel({ level: 20 })]), "levels"));
+  assert.equal(row?.["level"], "concurrency 1 to 20");
+});
+
 describe("the verdict", () => {
   const asserted = (limit: number) => ({ assertions: [{ metric: P99, comparison: "below", limit }] }) as const;
   const many = makeLevel({ window: makeWindow({ latenciesNs: new Array<number>(700).fill(1e6) }) });
@@ -277,8 +283,21 @@ describe("answers with tokens", () => {
 
   test("have no first token when they arrive at once", () => {
     const whole = modelOf({ measurement: { tokens: { ...tokens, isStreamed: false } } }, [levelOf(false)]);
-    const keys = tableOf(whole, "levels").columns.map(({ key }) => key);
+    const { columns } = tableOf(whole, "levels");
+    const keys = columns.map(({ key }) => key);
     assert.ok(keys.includes("outputTokensPerSec") && !keys.includes("timeToFirstToken.p50"));
+    // Then the time of the whole response is all there is.
+    const first = columns.filter(({ dropOrder = 0 }) => dropOrder < 20).map(({ title }) => title);
+    assert.ok(first.includes("e2e p50") && first.includes("e2e mean"), first.join());
+  });
+
+  test("that all failed are requests too, and no note repeats that they failed", () => {
+    const failed = new TokenTally().cut();
+    const window = makeWindow({ latenciesNs: [], failedCount: 2, tokens: { ...failed, failedCount: 2 } });
+    const { notes, sections } = modelOf({ measurement: { tokens } }, [makeLevel({ window })]);
+    const titles = sections.flatMap(({ tables }) => tables[0]?.columns.map(({ title }) => title) ?? []);
+    assert.ok(titles.includes("req/s") && !titles.includes("infer/s"), titles.join());
+    assert.ok(!notes.some(({ code }) => code === "responses-left-out"));
   });
 });
 
