@@ -1,8 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/mix.ts";
 import type { GroupJson } from "../schema/level.ts";
 import { readMetric } from "../schema/read-metrics.ts";
 import { type LevelJson, type ReportJson, type RunJson, runsOf } from "../schema/report-schema.ts";
@@ -46,9 +45,7 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const hasTokenTimes = levels.some(
     ({ json: { metrics } }) => readMetric(metrics, "timeToFirstToken", "p50") !== undefined,
   );
-  // Requests of a language model that all failed are still requests.
-  const unit = shownUnitOf(plan.target, tokensPlanOf(plan) !== undefined);
-  const words = { unit, hasTokens, hasTokenTimes, hasGaps };
+  const words = { unit: shownUnitOf(plan), hasTokens, hasTokenTimes, hasGaps };
   return { plan, json, runs, levels, words };
 }
 
