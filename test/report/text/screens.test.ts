@@ -5,6 +5,7 @@ import type { TokenMeasurement } from "../../../src/measure/tokens/token-measure
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
+import { timeUnitOf } from "../../../src/report/model/values.ts";
 import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
 import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
@@ -130,6 +131,13 @@ test("where there is no room for all, the times of tokens stay and that of the w
   const table = tableOf(modelOf(LLM, llmLevels()), "levels");
   const { lines } = formatTextTable(table, { maxColumns: 75, format: valueText });
   assert.equal(lines[0], "users   req/s   tokens/s   TTFT p50   TTFT p99   ITL p50   ITL p99   failed");
+});
+
+test("one tiny time does not change the unit of its column", () => {
+  const unitFor = (...ns: number[]): string => timeUnitOf(ns).name;
+  assert.equal(unitFor(41e6, 8e6, 9e6, 147), "ms");
+  assert.equal(unitFor(2e6, 3e6, 30e9), "ms");
+  assert.equal(unitFor(30e3, 5e6), "us");
 });
 
 test("responses that come in bunches: no inter-token latency, and why", () => {
