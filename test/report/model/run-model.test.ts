@@ -179,6 +179,9 @@ test("counts of a whole run say how many requests were outside the measured time
     linesOf(model, "failures").map((line) => /^.* 2\b/.exec(line)?.[0]),
     ["1,236 requests failed, 2"],
   );
+  const only = { ...failed, sentCount: 1236, completedCount: 0, failedCount: 1236 };
+  const alone = makeLevel({ window: makeWindow({ latenciesNs: [], failedCount: 1234 }) });
+  assert.deepEqual(linesOf(modelOf({}, [alone], only), "failures"), [], "the verdict says it");
   const all = requestCount + 1234;
   assert.ok(model.verdict.facts.includes(`${all.toLocaleString("en-US")} requests`), model.verdict.facts.join());
   const scopes = `; of them ${all.toLocaleString("en-US")} measured, 8 to warm up, 3 before, between or after what was measured`;
