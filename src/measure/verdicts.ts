@@ -167,12 +167,18 @@ const SIGNS: Readonly<Record<AssertionPlan["comparison"], string>> = {
   is: "=",
 };
 
-function describe({ metric, comparison, limit, where }: AssertionPlan, unit: string): string {
+function describe(assertion: AssertionPlan, unit: string): string {
+  const { metric, where } = assertion;
   const part = where === undefined ? "" : ` where ${describeTags(where)}`;
+  return `${metricText(metric)}${part} ${describeLimit(assertion, unit)}`;
+}
+
+/** Describes the limit of an assertion: `< 50 ms`. @param unit of throughput */
+export function describeLimit({ metric, comparison, limit }: AssertionPlan, unit: string): string {
   const name = metricText(metric);
   // "output tokens/s > 20": the name has the unit.
   const text = formatMetric(metric, limit, unit).replace(/ (\S+\/s)$/, (all, own: string) =>
     name.endsWith(own) ? "" : all,
   );
-  return `${name}${part} ${SIGNS[comparison]} ${text}`;
+  return `${SIGNS[comparison]} ${text}`;
 }

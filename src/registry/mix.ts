@@ -1,8 +1,16 @@
+import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { type MixMemberPlan, memberPlanOf } from "../plan/groups/mix.ts";
 import { TARGET_TAG } from "../plan/groups/tags.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import type { TokensPlan } from "../plan/tokens.ts";
+import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { targetKindOf } from "./service-kinds.ts";
+
+/** Returns the unit of a plan's throughput as tables have it: `infer/s`; `req/s` where responses have tokens. */
+export function shownUnitOf(plan: Pick<Plan, "target" | "measurement">): string {
+  const unit = shortUnit(targetKindOf(plan.target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT);
+  return tokensPlanOf(plan) === undefined ? unit : unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s");
+}
 
 /** Returns the members of a mix; empty for any other target. */
 export function membersOf(target: TargetPlan): readonly MixMemberPlan[] {

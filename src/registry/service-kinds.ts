@@ -1,4 +1,3 @@
-import { shortUnit } from "../measure/metrics/metric-text.ts";
 import { fieldOf } from "../plan/defined.ts";
 import type { MixTargetPlan } from "../plan/groups/mix.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
@@ -9,7 +8,7 @@ import { type EmbeddedTargetPlan, embeddedKind } from "../service/embedded/targe
 import { httpKind } from "../service/http/kind.ts";
 import { createMixKind } from "../service/mix/target.ts";
 import { openAiKind } from "../service/openai/kind.ts";
-import { DEFAULT_THROUGHPUT_UNIT, type ServiceKind, type TargetKind } from "../service/service.ts";
+import type { ServiceKind, TargetKind } from "../service/service.ts";
 import { tfServingKind } from "../service/tfserving/kind.ts";
 import { torchServeKind } from "../service/torchserve/kind.ts";
 import { tritonKind } from "../service/triton/kind.ts";
@@ -48,17 +47,6 @@ export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
 /** Returns the servers of a target; empty when the run starts its own. */
 export function urlsOf(target: TargetPlan): readonly string[] {
   return targetKindOf(target).urls(target);
-}
-
-/** Returns the unit of a target's throughput in reports. */
-function throughputUnitOf(target: TargetPlan): string {
-  return targetKindOf(target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT;
-}
-
-/** Returns the unit of a target's throughput as tables have it: `req/s`. @param hasTokens whether its responses have tokens */
-export function shownUnitOf(target: TargetPlan, hasTokens: boolean): string {
-  const unit = shortUnit(throughputUnitOf(target));
-  return hasTokens ? unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s") : unit;
 }
 
 /** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */

@@ -5,7 +5,7 @@ import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
-import { shownUnitOf } from "../registry/service-kinds.ts";
+import { shownUnitOf } from "../registry/mix.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
@@ -20,14 +20,6 @@ interface DescribedAssertion {
   readonly limit: string;
 }
 
-/** Returns the unit of throughput in the words of runs: `req/s`. */
-export function unitOfRuns({ target }: Plan, runs: readonly RunResult[]): string {
-  return shownUnitOf(
-    target,
-    levelsOf(runs).some(({ window }) => (window.tokens?.count ?? 0) > 0),
-  );
-}
-
 function levelsOf(runs: readonly RunResult[]): LevelResult[] {
   return runs.flatMap(measuredLevels);
 }
@@ -40,7 +32,7 @@ export function describeAssertion(
 ): DescribedAssertion {
   const { assertion, measured, reason, endedRun } = verdict;
   const { metric } = assertion;
-  const unit = unitOfRuns(plan, runs);
+  const unit = shownUnitOf(plan);
   const limit = formatMetric(metric, assertion.limit, unit);
   const place = placeOf(plan, verdict, runs);
   if (measured === undefined) return { measured: `${reason ?? "nothing measured"}${place}`, limit };

@@ -4,11 +4,12 @@ import type { Plan } from "../plan/plan.ts";
 import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
+import { shownUnitOf } from "../registry/mix.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
 import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
-import { describeAssertion, unitOfRuns } from "./assertion-text.ts";
+import { describeAssertion } from "./assertion-text.ts";
 import { highestOverRuns } from "./json/over-runs.ts";
 import type { VerdictName } from "./model/report-model.ts";
 import { answerOf, answerOverRuns } from "./model/search-answer.ts";
@@ -209,7 +210,7 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
 export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
   const { target, assertions } = plan;
   const unjudged = whyUnjudged(result);
-  const unit = unitOfRuns(plan, [result]);
+  const unit = shownUnitOf(plan);
   return assertions.map((assertion, index) => {
     const verdict = judge(assertion, judgedLevels(result), target.batchSize, unit);
     if (unjudged !== undefined)
@@ -221,7 +222,7 @@ export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
 /** Judges the assertions of a repeated plan on the mean over its complete runs. Without a complete run, all are unresolved. */
 export function judgeRepeated(plan: Plan, repeated: RepeatedResult): RunsVerdict[] {
   const { runs, identify } = judgedInRuns(completeRuns(repeated));
-  const unit = unitOfRuns(plan, repeated.runs);
+  const unit = shownUnitOf(plan);
   return plan.assertions.map((assertion, index) =>
     withEarlyEnd(judgeRuns(assertion, runs, plan.target.batchSize, unit, identify), index, repeated.runs),
   );

@@ -46,3 +46,25 @@ describe("requests that were in flight when the client was stopped", () => {
       }
     });
 });
+
+test("a client that was stopped does not blame the server for the gap", LIMIT, async () => {
+  const { promise: areSent, resolve } = Promise.withResolvers<void>();
+  const server = await startAnsweringServer((response, index) => {
+    if (index === 200) resolve();
+    setTimeout(() => response.end("x"), 10);
+  });
+  try {
+    await inFolder({}, async (cwd) => {
+      const running = startRampart(["http", server.url, "-c", String(USERS), "-n", "400"], { cwd });
+      await areSent;
+      running.interrupt("SIGSTOP");
+      await wait(STOP_MS);
+      running.interrupt("SIGCONT");
+      const { out, err } = await running.result;
+      assert.match(out, /Nothing completed from [^!]*The\s+client\s+itself\s+did\s+not\s+run\s+for\s+[4-9]/, out + err);
+      assert.doesNotMatch(out, /server's/);
+    });
+  } finally {
+    server.close();
+  }
+});

@@ -162,8 +162,8 @@ function chooseMetrics(
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
   if (isAll) return usual;
-  const hasTokens = level.metrics.some(({ metric }) => metric.name === "outputTokensPerSec");
-  const first = firstScreenMetrics(hasTokens);
+  const hasTokenTimes = level.metrics.some(({ metric }) => metric.name.startsWith("timeToFirstToken."));
+  const first = firstScreenMetrics(hasTokenTimes);
   const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
     isJudged ? verdict !== "no-difference" : first.has(name);
   const chosen = usual.filter((one) => named.has(one.metric.name) || isNews(one));

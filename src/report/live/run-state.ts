@@ -9,8 +9,8 @@ import { isUntilStable, type Plan } from "../../plan/plan.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
-import { shownUnitOf, targetKindOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf, tokensPlanOf } from "../../registry/mix.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PhasePlace, RunProgress } from "../../result/observer.ts";
 import { type PreparedRun, REQUEST_COUNTS, type RequestCounts } from "../../result/run-result.ts";
 import { nowNs, systemClock } from "../../runtime/clock.ts";
@@ -194,7 +194,7 @@ export class RunState implements Report {
     this.tokens.askAgain(this.slot, atNs);
     return {
       ...counts,
-      ...{ levelTitle: levelTitles(this.plan).column, unit: shownUnitOf(this.plan.target, this.hasTokens) },
+      ...{ levelTitle: levelTitles(this.plan).column, unit: shownUnitOf(this.plan) },
       elapsedSec,
       place: this.slot.current,
       outstanding,

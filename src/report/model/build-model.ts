@@ -3,8 +3,10 @@ import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { describeLoad } from "../../registry/level-names.ts";
 import { isDrawn } from "../../registry/load-modes.ts";
-import { shownUnitOf, targetKindOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/mix.ts";
+import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { Plot } from "../plot.ts";
+import { readMetric } from "../schema/read-metrics.ts";
 import { type ReportJson, runsOf } from "../schema/report-schema.ts";
 import { capacitySection } from "./capacity-section.ts";
 import { groupCharts } from "./charts/group-charts.ts";
@@ -51,7 +53,10 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   );
   const hasTokens = levels.some(({ json: { tokens } }) => tokens !== undefined && tokens.withContent > 0);
   const hasGaps = levels.some(({ json: { gaps } }) => gaps !== undefined);
-  const words = { unit: shownUnitOf(plan.target, hasTokens), hasTokens, hasGaps };
+  const hasTokenTimes = levels.some(
+    ({ json: { metrics } }) => readMetric(metrics, "timeToFirstToken", "p50") !== undefined,
+  );
+  const words = { unit: shownUnitOf(plan), hasTokens, hasTokenTimes, hasGaps };
   return { plan, json, runs, levels, words };
 }
 

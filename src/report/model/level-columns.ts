@@ -29,8 +29,8 @@ type LevelColumn = {
   readonly key: string;
   readonly title: string | ((words: LevelWords) => string);
   readonly quantity: CellQuantity;
-  /** See `Column`; another number where responses have tokens. From {@link DETAIL_DROP_ORDER} on it is a detail. */
-  readonly dropOrder: number | readonly [plain: number, withTokens: number];
+  /** See `Column`; another number where tokens have times. From {@link DETAIL_DROP_ORDER} on it is a detail. */
+  readonly dropOrder: number | readonly [plain: number, withTimes: number];
   /** Instead, where nothing completed for a time. Default: no difference */
   readonly gapDropOrder?: number;
 } & (
@@ -45,6 +45,8 @@ export interface LevelWords {
   readonly unit: string;
   /** Whether responses have tokens. Then latency is that of the whole response. */
   readonly hasTokens: boolean;
+  /** Whether tokens have times, because responses are streamed. Default: `hasTokens` */
+  readonly hasTokenTimes?: boolean;
   /** Whether nothing completed for a time at some level. Default: false. */
   readonly hasGaps?: boolean;
 }
@@ -113,7 +115,8 @@ function metricColumn(
 function shownColumns(words: LevelWords): { readonly shown: Column; readonly entry: LevelColumn }[] {
   return LEVEL_COLUMNS.map((entry) => {
     const { key, title, quantity, dropOrder, gapDropOrder } = entry;
-    const usual = typeof dropOrder === "number" ? dropOrder : dropOrder[words.hasTokens ? 1 : 0];
+    const usual =
+      typeof dropOrder === "number" ? dropOrder : dropOrder[(words.hasTokenTimes ?? words.hasTokens) ? 1 : 0];
     const shown = {
       key,
       title: typeof title === "string" ? title : title(words),
@@ -164,8 +167,8 @@ function metricCell(
 }
 
 /** Returns the metrics on the first screen of a run, by name: `latency.p99`. Its count of failed requests is the error rate. */
-export function firstScreenMetrics(hasTokens: boolean): ReadonlySet<string> {
-  const names = shownColumns({ unit: "", hasTokens }).flatMap(({ shown: { key, dropOrder } }) =>
+export function firstScreenMetrics(hasTokenTimes: boolean): ReadonlySet<string> {
+  const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder } }) =>
     dropOrder >= DETAIL_DROP_ORDER ? [] : [key === "failed" ? "errorRate" : key],
   );
   return new Set(names);

@@ -85,10 +85,11 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
  * alone, and otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
-  // The only level of a schedule from data is not a rate.
-  const isOfData = loadModeOf(plan.load).dataOrder === "at-times";
+  const mode = loadModeOf(plan.load);
+  // The only level of a schedule from data is not a rate, and the level of a ramp is only its end.
+  const isNamed = mode.dataOrder === "at-times" || mode.ramp?.(plan.load) !== undefined;
   const isNumber =
-    !isOfData &&
+    !isNamed &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   const unit = levelTitles(plan).column;
   return [

@@ -1,6 +1,7 @@
 import { requestsToKeep } from "../../measure/limits/looks.ts";
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { isUpperLimit } from "../../measure/verdict-state.ts";
+import { describeLimit } from "../../measure/verdicts.ts";
 import { countOf, formatCount, formatPct, msToSec, secToMs } from "../../plan/units.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { describeMs } from "../../registry/run-time.ts";
@@ -92,10 +93,11 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   const explain = (level: LevelJson | undefined, isWanted: (state: string) => boolean): string => {
     const { reason = "", verdicts = [] } = level?.limits ?? {};
     const values = verdicts.flatMap(({ state, measured }, index) => {
-      const { metric, limit } = plan.limits?.[index] ?? {};
-      if (!isWanted(state) || measured === undefined || metric === undefined) return [];
-      const { value } = inBaseUnit(measured);
-      return [`${metricText(metric)} ${formatMetricValue(metric, value, words.unit, limit)}`];
+      const limit = plan.limits?.[index];
+      if (!isWanted(state) || measured === undefined || limit === undefined) return [];
+      const { metric } = limit;
+      const value = formatMetricValue(metric, inBaseUnit(measured).value, words.unit, limit.limit);
+      return [`${metricText(metric)} ${value} (${describeLimit(limit, words.unit)})`];
     });
     return [reason, ...values].filter((text) => text !== "").join(", ");
   };

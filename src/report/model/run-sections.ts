@@ -82,7 +82,8 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     ...(responses.length === 0 ? [] : [makeTable("", wrong, responses)]),
   ];
   const lines = runs.flatMap(({ name, json: { requests, levels } }) => {
-    const outside = describeUnmeasured(requests.failed, countFailed(levels));
+    // Where all failed, the verdict says it.
+    const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, countFailed(levels));
     return outside === "" ? [] : [ofRun(name, `${countOf(requests.failed, "request")} failed, ${outside}`)];
   });
   return { ...summary("failures", "Failures"), tables, lines };

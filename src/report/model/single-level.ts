@@ -1,11 +1,10 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { formatCount } from "../../plan/units.ts";
-import { readMetric } from "../schema/read-metrics.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import { levelTable } from "./level-sections.ts";
 import type { SingleLevel } from "./report-model.ts";
 import type { LevelRow, ReportView } from "./report-view.ts";
-import { formatBytes, formatCell, formatSeconds, formatValue } from "./values.ts";
+import { formatBytes, formatCell, formatSeconds, formatValue, MARK } from "./values.ts";
 
 /** A report of one level in a few texts instead of a table, for commands that measure one request. */
 
@@ -25,12 +24,13 @@ export function singleLevel(view: ReportView): SingleLevel | undefined {
       ? [`${title} ${formatCell(cell, quantity)}`]
       : [],
   );
+  const throughput = cells.find(({ key }) => key === "throughput")?.cell;
   const outcome = cells.find(({ key }) => key === "outcome")?.cell.value;
   return {
     facts: [
       describeLoad(level),
       formatSeconds(json.durationSec),
-      `${formatValue(readMetric(json.metrics, "throughput")?.value ?? 0, "rate")} ${view.words.unit}`,
+      `${formatValue(throughput?.value ?? 0, "rate")} ${view.words.unit}${throughput?.mark === "uncertain" ? MARK : ""}`,
     ],
     lines: [times, [...describeCounts(level, run.json), ...(outcome === undefined ? [] : [String(outcome)])]],
   };

@@ -25,16 +25,17 @@ const LEAST_MINUTES_NS = 120e9;
 /** A value below this part of its unit has zeros after the point, and is harder to read than a large one in the smaller unit. */
 const LEAST_PART = 0.1;
 
-/** Chooses the unit for the times of a column: that of the longest one, or a smaller one where the shortest would hardly be seen. */
+/** Chooses the unit for the times of a column: that of the longest one, or a smaller one where half of the others would hardly be seen. */
 export function timeUnitOf(values: readonly number[]): TimeUnit {
   const sizes = values.map(Math.abs).filter((value) => value > 0);
   if (sizes.length === 0) return MICROSECONDS;
-  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const sorted = sizes.toSorted((a, b) => a - b);
+  const [middle, most] = [sorted[(sorted.length - 1) >> 1] as number, sorted.at(-1) as number];
   const fits = ({ name, ns }: TimeUnit): boolean => most >= (name === "min" ? LEAST_MINUTES_NS : ns);
   const largest = TIME_UNITS.findIndex(fits);
   if (largest < 0) return MICROSECONDS;
   const unit = TIME_UNITS[largest] as TimeUnit;
-  return least / unit.ns < LEAST_PART ? (TIME_UNITS[largest + 1] ?? MICROSECONDS) : unit;
+  return middle / unit.ns < LEAST_PART ? (TIME_UNITS[largest + 1] ?? MICROSECONDS) : unit;
 }
 
 /** Returns the one unit of each column of times; undefined for other columns. */

@@ -60,16 +60,19 @@ export function findInLevel(
     ...(client === undefined ? [] : [client]),
     ...findWorkers(result),
     ...findShortSamples(whole, plan, result, open, isOnly).map(shorten),
-    ...(tokens === undefined ? [] : [...findInTokens(tokens), ...findUncounted(tokens)]),
+    ...(tokens === undefined ? [] : [...findInTokens(tokens, window), ...findUncounted(tokens)]),
   ];
 }
 
 /** A few bunched streams bias only the rate per user, which is not on the first screen. */
 const BUNCHED = "bunched-tokens";
 
-function findInTokens(tokens: TokenMeasurement): Finding[] {
+function findInTokens(tokens: TokenMeasurement, { failedCount }: Measurement): Finding[] {
   const noRates = explainNoRates(tokens);
-  const warnings = findTokenWarnings(tokens).map(({ text, ...found }): Finding => {
+  // Failed requests have a column and a table of their own.
+  const isShown = tokens.emptyCount === 0 && tokens.failedCount <= failedCount;
+  const found = findTokenWarnings(tokens).filter(({ code }) => !isShown || code !== "responses-left-out");
+  const warnings = found.map(({ text, ...found }): Finding => {
     const own = found.code === BUNCHED ? explainCut(tokens) : undefined;
     return { ...found, texts: [own ?? text] };
   });

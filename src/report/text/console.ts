@@ -6,8 +6,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs } from "../../plan/units.ts";
 import { describeLevel } from "../../registry/level-names.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/mix.ts";
 import type { PhasePlace, RunWarning } from "../../result/observer.ts";
 import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { PreparedRun, RunResult } from "../../result/run-result.ts";
@@ -60,9 +59,7 @@ class RampartConsole implements Report {
     const { target, outputs } = this.plan;
     if (outputs.verbosity === 0) return;
     const throughput = formatCount(inferPerSec(window, target.batchSize));
-    // The tokens of the window are counted later.
-    const unit = shownUnitOf(target, tokensPlanOf(this.plan) !== undefined);
-    this.showProgress(`    window ${trial}: ${throughput} ${unit}, ${formatDurationNs(latencyNs)}\n`);
+    this.showProgress(`    window ${trial}: ${throughput} ${shownUnitOf(this.plan)}, ${formatDurationNs(latencyNs)}\n`);
   }
 
   onEmptyWindow(trial: number): void {

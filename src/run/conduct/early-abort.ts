@@ -11,8 +11,7 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
-import { tokensPlanOf } from "../../registry/mix.ts";
-import { shownUnitOf } from "../../registry/service-kinds.ts";
+import { shownUnitOf } from "../../registry/mix.ts";
 import type { AbortedBy } from "../../result/run-result.ts";
 import type { Cancel, Clock } from "../../runtime/clock.ts";
 import { type TallyParts, talliesOf } from "../count/tallies.ts";
@@ -153,7 +152,7 @@ export class EarlyAbort {
     if (signal.isStopped) return;
     const { index, assertion, abortAfterMs } = watched;
     const { target } = plan;
-    const unit = shownUnitOf(target, tokensPlanOf(plan) !== undefined);
+    const unit = shownUnitOf(plan);
     const level = { level: 0, window };
     const { state, measured, text } = judge(assertion, [level], target.batchSize, unit);
     watched.looks++;

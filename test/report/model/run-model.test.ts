@@ -56,6 +56,12 @@ test("scheduled loads have what was sent, and the latency from the due time", ()
   assert.deepEqual([row?.["sentPerSec"], row?.["scheduledLatency.p99"]], [2, 9e6]);
 });
 
+test("the row of a ramp names both ends of it", () => {
+  const load = { kind: "concurrency-ramp", start: 1, end: 20, overMs: 2000 } as const;
+  const [row] = valuesOf(tableOf(modelOf({ load }, [makeLevel({ level: 20 })]), "levels"));
+  assert.equal(row?.["level"], "concurrency 1 to 20");
+});
+
 describe("the verdict", () => {
   const asserted = (limit: number) => ({ assertions: [{ metric: P99, comparison: "below", limit }] }) as const;
   const many = makeLevel({ window: makeWindow({ latenciesNs: new Array<number>(700).fill(1e6) }) });
@@ -173,6 +179,9 @@ test("counts of a whole run say how many requests were outside the measured time
     linesOf(model, "failures").map((line) => /^.* 2\b/.exec(line)?.[0]),
     ["1,236 requests failed, 2"],
   );
+  const only = { ...failed, sentCount: 1236, completedCount: 0, failedCount: 1236 };
+  const alone = makeLevel({ window: makeWindow({ latenciesNs: [], failedCount: 1234 }) });
+  assert.deepEqual(linesOf(modelOf({}, [alone], only), "failures"), [], "the verdict says it");
   const all = requestCount + 1234;
   assert.ok(model.verdict.facts.includes(`${all.toLocaleString("en-US")} requests`), model.verdict.facts.join());
   const scopes = `; of them ${all.toLocaleString("en-US")} measured, 8 to warm up, 3 before, between or after what was measured`;
@@ -277,8 +286,21 @@ describe("answers with tokens", () => {
 
   test("have no first token when they arrive at once", () => {
     const whole = modelOf({ measurement: { tokens: { ...tokens, isStreamed: false } } }, [levelOf(false)]);
-    const keys = tableOf(whole, "levels").columns.map(({ key }) => key);
+    const { columns } = tableOf(whole, "levels");
+    const keys = columns.map(({ key }) => key);
     assert.ok(keys.includes("outputTokensPerSec") && !keys.includes("timeToFirstToken.p50"));
+    // Then the time of the whole response is all there is.
+    const first = columns.filter(({ dropOrder = 0 }) => dropOrder < 20).map(({ title }) => title);
+    assert.ok(first.includes("e2e p50") && first.includes("e2e mean"), first.join());
+  });
+
+  test("that all failed are requests too, and no note repeats that they failed", () => {
+    const failed = new TokenTally().cut();
+    const window = makeWindow({ latenciesNs: [], failedCount: 2, tokens: { ...failed, failedCount: 2 } });
+    const { notes, sections } = modelOf({ measurement: { tokens } }, [makeLevel({ window })]);
+    const titles = sections.flatMap(({ tables }) => tables[0]?.columns.map(({ title }) => title) ?? []);
+    assert.ok(titles.includes("req/s") && !titles.includes("infer/s"), titles.join());
+    assert.ok(!notes.some(({ code }) => code === "responses-left-out"));
   });
 });
 

@@ -257,7 +257,7 @@ const linesOf = (received: RunResult["received"], change: PlanChange = {}, faile
 
 test("one level is its subject with its own load, time and rate, its latencies, and its counts", () => {
   assert.deepEqual(linesOf(undefined), [
-    "http  GET localhost:8000/health               16 in flight   2.0 s   2,000 req/s",
+    "http  GET localhost:8000/health              16 in flight   2.0 s   2,000 req/s*",
     "  mean 1.50 ms   p50 1.50 ms   p90 1.90 ms   p95 1.95 ms   p99 1.99 ms",
     "  max 2.00 ms",
     "  completed 4,000   failed 0",
@@ -296,7 +296,7 @@ test("a verdict comes first, and the facts have a line of their own where the fi
   assert.deepEqual(linesOf(undefined, { assertions, target }, 4).slice(0, 3), [
     "FAILED  http  GET localhost:8000/a/long/path",
     "  the assertion failed",
-    "  16 in flight   2.0 s   2,000 req/s",
+    "  16 in flight   2.0 s   2,000 req/s*",
   ]);
 });
 

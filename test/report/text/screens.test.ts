@@ -5,6 +5,7 @@ import type { TokenMeasurement } from "../../../src/measure/tokens/token-measure
 import { measureColumns } from "../../../src/measure/tokens/token-tally.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { ReportModel } from "../../../src/report/model/report-model.ts";
+import { timeUnitOf } from "../../../src/report/model/values.ts";
 import { renderText, type TextStyle } from "../../../src/report/text/render-text.ts";
 import { formatTextTable, valueText } from "../../../src/report/text/text-table.ts";
 import type { LevelResult } from "../../../src/result/run-result.ts";
@@ -132,6 +133,13 @@ test("where there is no room for all, the times of tokens stay and that of the w
   assert.equal(lines[0], "users   req/s   tokens/s   TTFT p50   TTFT p99   ITL p50   ITL p99   failed");
 });
 
+test("one tiny time does not change the unit of its column", () => {
+  const unitFor = (...ns: number[]): string => timeUnitOf(ns).name;
+  assert.equal(unitFor(41e6, 8e6, 9e6, 147), "ms");
+  assert.equal(unitFor(2e6, 3e6, 30e9), "ms");
+  assert.equal(unitFor(30e3, 5e6), "us");
+});
+
 test("responses that come in bunches: no inter-token latency, and why", () => {
   const levels = llmLevels(2);
   assertScreen(modelOf(LLM, levels), BUNCHED);
@@ -221,8 +229,8 @@ const SEARCH = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests
 
 highest load that keeps the limits: concurrency 2
-  2,000 infer/s, p99 latency 3.30 ms
-concurrency 4 breaks the limit: p99 latency 6.00 ms
+  2,000 infer/s, p99 latency 3.30 ms (< 3.5 ms)
+concurrency 4 breaks the limit: p99 latency 6.00 ms (< 3.5 ms)
 
 concurrency   infer/s       p50       p90       p99   failed
           1     1,000   1.02 ms   1.20 ms   1.29 ms        0   keeps the limits
