@@ -5,9 +5,9 @@ import { EXIT } from "../result/exit-codes.ts";
 import { startAgent } from "../run/fleet/bus/agent.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain-errors.ts";
+import { runWithFlags } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
-import { type HelpPage, printsHelp } from "./help/page.ts";
+import type { HelpPage } from "./help/page.ts";
 import { putValue } from "./options/place.ts";
 import type { Door } from "./options/shared-option.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
@@ -27,9 +27,7 @@ export const COMMAND = commandOf(FLAGS, runAgentCommand);
 
 /** Waits for runs until Ctrl-C, or for one. Returns the exit code. */
 export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 0);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
     const { promise: over, resolve: end } = Promise.withResolvers<number>();
     io.onInterrupt(() => end(EXIT.passed));
     let ending: ReturnType<typeof setTimeout> | undefined;

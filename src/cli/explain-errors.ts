@@ -2,6 +2,7 @@ import { formatRunError, RunError, UserError, wordError } from "../plan/problem.
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "../result/exit-codes.ts";
 import { type FlagValues, parseFlags, printProblems } from "./flags.ts";
+import { type HelpPage, printsHelp } from "./help/page.ts";
 
 /**
  * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code. Errors name
@@ -34,4 +35,26 @@ export async function explainErrors(
     }
     throw error;
   }
+}
+
+/** How a command was called. */
+interface CalledCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Maximum number of positional arguments. */
+  readonly most: number;
+  /** Its help, with its flags. */
+  readonly page: HelpPage;
+}
+
+/** Runs a command with its flags, or prints its help where that is asked for. Errors are as in {@link explainErrors}. */
+export function runWithFlags(
+  { command, args, most, page }: CalledCommand,
+  io: TextSink,
+  body: (flags: FlagValues) => Promise<number>,
+): Promise<number> {
+  return explainErrors(command, io, async (parse) => {
+    const flags = parse(page.flags, args, most);
+    return printsHelp(flags, page, io) ? EXIT.passed : body(flags);
+  });
 }

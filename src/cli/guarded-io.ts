@@ -9,11 +9,17 @@ import type { CommandIo } from "./execute.ts";
  */
 export function guardIo(io: CommandIo): CommandIo {
   const clean = (text: string): string => escapeControls(maskText(text));
-  return Object.assign(Object.create(io) as CommandIo, {
+  return changedIo(io, {
     out: (text: string) => io.out(showColors(clean(text))),
     err: (text: string) => io.err(clean(text)),
     draw: (text: string) => (io.draw ?? io.err)(maskText(text)),
   });
+}
+
+/** Returns a command's output with some parts changed. The others are those of `io`, also when they change later. */
+export function changedIo(io: CommandIo, changes: Partial<CommandIo>): CommandIo {
+  // Defined instead of assigned, because getters of the process's object cannot be assigned to.
+  return Object.create(io, Object.getOwnPropertyDescriptors(changes)) as CommandIo;
 }
 
 const MAX_CHARACTERS = 10_000;

@@ -9,9 +9,9 @@ import { QUESTIONS } from "../wizard/questions.ts";
 import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain-errors.ts";
+import { runWithFlags } from "./explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
-import { type HelpPage, printsHelp } from "./help/page.ts";
+import type { HelpPage } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
 import { runScenarioCommand } from "./run.ts";
 import { writeNewScenario } from "./scenarios/new-scenario.ts";
@@ -45,9 +45,7 @@ export const COMMAND = commandOf(FLAGS, runInitCommand);
 
 /** Runs the command. Returns the exit code. */
 async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 0);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
     const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
     const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
     const answers = await new Interview({

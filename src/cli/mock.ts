@@ -15,10 +15,10 @@ import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain-errors.ts";
+import { runWithFlags } from "./explain-errors.ts";
 import { readNumber, readPercent } from "./flag-values.ts";
 import type { Flag, FlagValues } from "./flags.ts";
-import { type HelpPage, printsHelp } from "./help/page.ts";
+import type { HelpPage } from "./help/page.ts";
 import { formatNotation } from "./options/shared-option.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags } from "./shared-flags.ts";
@@ -106,9 +106,7 @@ export const COMMAND = commandOf(FLAGS, runMockCommand);
 /** Serves until Ctrl-C. Returns the exit code. */
 async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inMock);
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 0);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
     const { plan, host, httpPort, grpcPort } = readFlags(flags);
     const services = await createServices(flags, plan);
     const server = await startMock(plan, { host, httpPort, grpcPort }, services);

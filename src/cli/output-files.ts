@@ -7,6 +7,7 @@ import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
+import { changedIo } from "./guarded-io.ts";
 import { STDOUT_FILE } from "./options/shared-option.ts";
 
 /** Returns the state of a file or folder; undefined when nothing there can be used. */
@@ -94,12 +95,7 @@ function isReplaced(path: string): boolean {
 /** Sends a command's text to standard error if a report has standard output for itself. */
 export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
-  // Defined instead of assigned, because getters of the process's object cannot be assigned to.
-  return Object.create(io, {
-    out: { value: io.err },
-    hasColor: { value: false },
-    outColumns: { value: undefined },
-  }) as CommandIo;
+  return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
 }
 
 /** Prints each warning once, for runs that have the same ones. */
@@ -109,10 +105,10 @@ export function withoutRepeats(io: CommandIo): CommandIo {
     if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
     said.add(text);
   };
-  return Object.create(io, { err: { value: err } }) as CommandIo;
+  return changedIo(io, { err });
 }
 
 /** Drops the text of reports and of progress; errors and files are still written. */
 export function silent(io: CommandIo): CommandIo {
-  return Object.create(io, { out: { value: () => {} }, isQuiet: { value: true } }) as CommandIo;
+  return changedIo(io, { out: () => {}, isQuiet: true });
 }

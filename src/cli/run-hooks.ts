@@ -8,6 +8,7 @@ import type { HookContext, TeardownContext } from "../scenario/hooks/hook-types.
 import { ProcessGroups } from "../scenario/hooks/process-group.ts";
 import { toHookError } from "../scenario/scenario-error.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
+import { changedIo } from "./guarded-io.ts";
 import { withoutErrorsOf } from "./scenario-errors.ts";
 
 /** Runs a scenario between its hooks. Whatever happens, `teardown` is called, and no process of a hook stays behind. */
@@ -76,7 +77,7 @@ class HookSession {
     this.hooks = hooks;
     this.place = place;
     this.outerIo = io;
-    this.io = Object.assign(Object.create(io) as CommandIo, {
+    this.io = changedIo(io, {
       onInterrupt: (...listener: Parameters<CommandIo["onInterrupt"]>) => {
         this.listeners.add(listener);
         return () => this.listeners.delete(listener);

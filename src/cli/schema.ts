@@ -4,10 +4,10 @@ import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { explainErrors } from "./explain-errors.ts";
+import { runWithFlags } from "./explain-errors.ts";
 import { type Flag, HELP_FLAGS } from "./flags.ts";
 import { readDescriptions } from "./help/descriptions.ts";
-import { type HelpPage, printsHelp } from "./help/page.ts";
+import type { HelpPage } from "./help/page.ts";
 
 /** `rampart schema NAME`: prints a published JSON Schema. */
 
@@ -54,9 +54,7 @@ export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
 
 /** Runs the command. Returns the exit code. */
 export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     const [name = ""] = flags.positionals;
     const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
     const hint = `Use one of ${Object.keys(SCHEMAS).join(", ")}.`;

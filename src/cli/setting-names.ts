@@ -1,5 +1,6 @@
 import { type NameOf, type SettingPath, TARGET_KIND } from "../plan/messages.ts";
 import type { CommandIo } from "./execute.ts";
+import { changedIo } from "./guarded-io.ts";
 import { sharedNameOf } from "./options/shared-options.ts";
 
 /** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
@@ -90,7 +91,7 @@ export const NAMES_AT_URL = {
 
 /** Gives a command's output the names of its front door. */
 export function withNames(io: CommandIo, nameOf: NameOf): CommandIo {
-  return Object.create(io, { nameOf: { value: nameOf } }) as CommandIo;
+  return changedIo(io, { nameOf });
 }
 
 /** The front door of scenarios and of Rampart's own commands. */

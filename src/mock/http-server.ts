@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
-import type { MockHandlers } from "./services/service.ts";
+import { type MockHandlers, sendJson } from "./services/service.ts";
 
 /** A connection that waits this long for a request is closed, in milliseconds. Node's 5 s close those of slow loads. */
 const KEPT_MS = 75_000;
@@ -136,12 +136,6 @@ function sendOutputs(response: ServerResponse, json: InferJson, outputs: readonl
     "Content-Length": body.length,
     ...(binary.length > 0 ? { "Inference-Header-Content-Length": head.length } : {}),
   });
-  response.end(body);
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = Buffer.from(JSON.stringify(value));
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
   response.end(body);
 }
 

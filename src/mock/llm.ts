@@ -13,6 +13,7 @@ import {
   type Piece,
   parseModelRequest,
 } from "./llm-formats.ts";
+import { sendJson } from "./services/service.ts";
 import { type MockTokens, WORDS } from "./tokens.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -108,11 +109,4 @@ export class MockLlm {
 
 function errorBody(message: string): object {
   return { error: { message, type: "mock_error" } };
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  if (response.destroyed) return;
-  const body = Buffer.from(JSON.stringify(value));
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
-  response.end(body);
 }

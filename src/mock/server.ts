@@ -26,6 +26,9 @@ export interface MockServer {
   stop(): Promise<void>;
 }
 
+/** Free ports of this host. */
+export const LOOPBACK: MockAddress = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
+
 /**
  * Starts a KServe v2 server over HTTP and gRPC, and an OpenAI server over HTTP.
  * @param services additional services on the same ports. Default: none

@@ -1,4 +1,4 @@
-import { DEFAULT_MOCK, type MockPlan } from "../plan/mock.ts";
+import { DEFAULT_MOCK } from "../plan/mock.ts";
 import { sleepUnless } from "../runtime/clock.ts";
 import { startsCold } from "../runtime/cold.ts";
 import type { Socket } from "../runtime/socket.ts";
@@ -22,7 +22,7 @@ import {
 import { encodeLiterally } from "../transport/http2/hpack.ts";
 import type { EmbeddedPorts, EmbeddedStart, WarmUpKind } from "./embedded.ts";
 import { frame } from "./grpc-frames.ts";
-import { startMock } from "./server.ts";
+import { LOOPBACK, startMock } from "./server.ts";
 
 /** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind takes a fifth of it. */
 const MOST_MS = 1500;
@@ -31,15 +31,6 @@ export const MOST_REQUESTS = 6000;
 /** Requests at a time, and the most of them on one connection for gRPC, as Rampart sends them. */
 const LANES = 12;
 const LANES_PER_CONNECTION = 6;
-
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
-const NO_TIME = { kind: "constant", ms: 0 } as const;
-const QUICK: MockPlan = {
-  latency: NO_TIME,
-  errorRatio: 0,
-  responseBytes: 0,
-  llm: { ...DEFAULT_MOCK.llm, firstToken: NO_TIME, tokenGapMs: 0 },
-};
 
 const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
@@ -59,7 +50,7 @@ export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<Embe
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
   if (startsCold()) return;
-  const twin = await startMock(QUICK, LOOPBACK);
+  const twin = await startMock(DEFAULT_MOCK, LOOPBACK);
   const senders: Readonly<Record<WarmUpKind, (load: Load) => Socket[]>> = {
     http: (load) => sendHttp(twin.httpPort, inferRequest(), load),
     chat: (load) => sendHttp(twin.httpPort, chatRequest(), load),

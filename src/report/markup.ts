@@ -1,5 +1,10 @@
 /** Escapes texts for HTML, XML, Markdown and CSV. Texts may be from servers, models and files. */
 
+/** Returns a text as one line. Error responses of servers can be whole pages. */
+export function toOneLine(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}
+
 /** Escapes a text for HTML, also within attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
@@ -24,7 +29,7 @@ const MOST_CHARACTERS = 1000;
 
 /** Escapes a text for Markdown, also within a table: it stays one line, and nothing in it is a link, a mention, HTML or a format. */
 export function escapeMarkdown(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
+  const line = toOneLine(text);
   const short = line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}…` : line;
   return (
     short

@@ -15,7 +15,7 @@ import { sleepUnless, systemClock } from "../runtime/clock.ts";
 import { HealthMonitor } from "../telemetry/health-monitor.ts";
 import type { Failure } from "../transport/failure.ts";
 import { CONNECTIONS_PER_SEC } from "../transport/open-at-pace.ts";
-import { LevelMeter } from "./count/level-meter.ts";
+import { LevelMeter } from "./count/window-counter.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import type { RunSignal } from "./interrupt.ts";

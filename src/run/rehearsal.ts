@@ -17,7 +17,7 @@ import type { ResponseCheck } from "../transport/response-check.ts";
 import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
-import { LevelMeter } from "./count/level-meter.ts";
+import { LevelMeter } from "./count/window-counter.ts";
 import { takesPrompts } from "./judge/failure-policy.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";

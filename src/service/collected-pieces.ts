@@ -1,3 +1,5 @@
+import type { ResponseCheck, ResponseFault } from "../transport/response-check.ts";
+
 const FIRST_BYTES = 4096;
 /** A larger buffer is not kept for the next response. */
 const MAX_KEPT_BYTES = 1024 * 1024; // 1 MiB
@@ -31,5 +33,35 @@ export class CollectedPieces {
     }
     this.bytes.set(bytes.subarray(start, start + size), this.keptBytes);
     this.keptBytes = needed;
+  }
+}
+
+/** Checks a response that arrives in pieces as a whole, once it is complete. */
+export abstract class CollectedCheck implements ResponseCheck {
+  private readonly pieces = new CollectedPieces();
+  private readonly limitBytes: number;
+
+  /** @param limitBytes maximum number of bytes that the check needs. Default: all, whose number the client limits */
+  constructor(limitBytes = Number.POSITIVE_INFINITY) {
+    this.limitBytes = limitBytes;
+  }
+
+  abstract whole(bytes: Uint8Array, start: number, end: number): ResponseFault | undefined;
+
+  begin(): void {
+    this.pieces.reset(this.limitBytes);
+  }
+
+  piece(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  /** Events are pieces too. Responses of HTTP/2 have none. */
+  event(bytes: Uint8Array, start: number, end: number): void {
+    this.pieces.add(bytes, start, end);
+  }
+
+  end(): ResponseFault | undefined {
+    return this.whole(this.pieces.bytes, 0, this.pieces.keptBytes);
   }
 }

@@ -17,7 +17,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 import { inFolder } from "./rampart-process.ts";
@@ -26,10 +27,7 @@ import { scenarioText } from "./scenario-files.ts";
 
 /** What the commands of all front doors do to files that are there already. */
 
-const mock = await startMock(
-  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
-);
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
 after(() => mock.stop());
 const URL_OF_MOCK = `127.0.0.1:${mock.httpPort}`;
 const NOBODY = "127.0.0.1:1";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import type { MetricsJson } from "../../src/report/schema/metrics.ts";
 import { spreadIn, valueIn } from "../report/json-metrics.ts";
 import { readCsv } from "../report/read-csv.ts";
@@ -51,10 +52,7 @@ describe("reports of a scenario", () => {
   });
 
   test("genai-perf's --markdown - is alone on standard output, and its table on standard error", async () => {
-    const mock = await startMock(
-      { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-      { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
-    );
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       await inFolder({}, async (cwd) => {
         const target = ["-m", "tiny", "-u", `127.0.0.1:${mock.httpPort}`, "--endpoint-type", "chat"];

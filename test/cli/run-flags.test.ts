@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { readCsv } from "../report/read-csv.ts";
@@ -12,9 +13,6 @@ import { inFolder, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** The flags of `rampart run`. */
-
-const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 interface Report {
   readonly isPartial: boolean;
@@ -120,7 +118,7 @@ describe("rampart run", () => {
   });
 
   test("--url measures another server than the scenario's", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       const text = scenarioText({ target: 'triton("127.0.0.1:1", { model: "simple" })' });
       await inFolder({ "x.ts": text }, async (cwd) => {

@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { TINY } from "../tokenize/tiny.ts";
 import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
 import { scenarioText } from "./scenario-files.ts";
 
 /** `rampart run` of generative models, as a process of its own. */
-
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 interface Report {
   readonly levels: readonly {
@@ -60,7 +59,7 @@ describe("rampart run of a language model", () => {
   });
 
   test("uses the counts of the server if no tokenizer is named and the one of the model cannot be loaded", async () => {
-    const mock = await startMock({ latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 }, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     const url = JSON.stringify(`127.0.0.1:${mock.httpPort}`);
     const text = (options: string): string =>
       scenarioText({

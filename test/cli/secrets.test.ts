@@ -6,7 +6,8 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { runCommandLine } from "../../src/cli/commands.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
 import { inFolder, runRampart } from "./rampart-process.ts";
@@ -23,10 +24,7 @@ const FOUND = /sk-live|c2stbGl2Z|live-Zq7/;
 const ENV = "RAMPART_TEST_SECRET_KEY";
 process.env[ENV] = `${SAFE_KEY}\n`;
 
-const mock = await startMock(
-  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
-);
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
 /** What requests carried, as they came. */
 const carried: string[] = [];
 

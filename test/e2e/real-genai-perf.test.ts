@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, before, beforeEach, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { type Llama, startLlama, untilNoneWasClosed } from "../servers/llama.ts";
 import { installPythonClients, type PythonClients } from "../servers/python-clients.ts";
@@ -167,7 +167,7 @@ for (const endpoint of ["chat", "completions"])
           cutRatio: 0,
         };
         const plan: MockPlan = { latency: NO_TIME, errorRatio: 0, responseBytes: 0, llm };
-        const mock = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+        const mock = await startMock(plan, LOOPBACK);
         try {
           const tokenizer = writeByteTokenizer(folder);
           const url = ["-u", `127.0.0.1:${mock.httpPort}`, "--tokenizer", tokenizer, "--artifact-dir", "out"];

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
 import { TINY } from "../tokenize/tiny.ts";
@@ -27,8 +28,7 @@ before(async () => {
   const gpu = NAMES.map((name) => `nv_gpu_utilization{gpu_uuid="${name}"} 0.5\n`).join("");
   const metrics = await startAnsweringServer((response) => response.end(`${page}${gpu}`));
   metricsUrl = `${metrics.url}/metrics`;
-  const mockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-  const mock = await startMock(mockPlan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
   llmUrl = `127.0.0.1:${mock.httpPort}`;
   grpcUrl = `127.0.0.1:${mock.grpcPort}`;
   stopOthers = async () => {

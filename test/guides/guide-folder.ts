@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { MOCK_SERVICES } from "../../src/mock/services/table.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { type ProcessResult, ROOT, rampartCommand, startProcess } from "../cli/rampart-process.ts";
@@ -22,7 +22,7 @@ export interface GuideServer {
 export async function startGuideServer(plan: MockPlan): Promise<GuideServer> {
   const switches = Object.values(MOCK_SERVICES).filter(({ value }) => value === undefined);
   const services = await Promise.all(switches.map((service) => service.create(plan, "")));
-  const mock = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+  const mock = await startMock(plan, LOOPBACK, services);
   const addresses = [
     ["localhost:8000", `127.0.0.1:${mock.httpPort}`],
     ["localhost:8001", `127.0.0.1:${mock.grpcPort}`],

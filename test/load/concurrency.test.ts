@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import * as v from "valibot";
 import { concurrencyMode } from "../../src/load/concurrency.ts";
 import { concurrencyRampMode, meanRampConcurrency, rampConcurrencyAt } from "../../src/load/concurrency-ramp.ts";
 import { LaneIds } from "../../src/load/lane-ids.ts";
 import { periodicConcurrencyMode } from "../../src/load/periodic-concurrency.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { testSchema } from "../plan/test-schema.ts";
 
 test("concurrency keeps the level outstanding", () => {
   const load = prepareLoad({
@@ -31,17 +31,13 @@ test("concurrency with a ramp rises from 1 to the level, and stays there", () =>
 });
 
 const VALID = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" };
-const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+testSchema(concurrencyMode.schema(), VALID, [
   ["a level", true, {}],
   ["level 0", false, { levels: { kind: "list", values: [0] } }],
   ["half a level", false, { levels: { kind: "list", values: [1.5] } }],
   ["a ramp", true, { rampMs: 0.5 }],
   ["a ramp in no time", false, { rampMs: 0 }],
-];
-for (const [name, isAccepted, change] of SCHEMAS)
-  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-    assert.equal(v.is(concurrencyMode.schema(), { ...VALID, ...change }), isAccepted);
-  });
+]);
 
 describe("concurrency ramp", () => {
   test("a ramp begins at its start, reaches its end and never leaves the way between", () => {
@@ -81,17 +77,13 @@ describe("concurrency ramp", () => {
   });
 
   const VALID = { kind: "concurrency-ramp", start: 2, end: 1, overMs: 1 };
-  const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+  testSchema(concurrencyRampMode.schema(), VALID, [
     ["a falling ramp", true, {}],
     ["a ramp in no time", false, { overMs: 0 }],
     ["a ramp from 0", true, { start: 0 }],
     ["a ramp to 0", true, { end: 0 }],
     ["a ramp from less", false, { start: -1 }],
-  ];
-  for (const [name, isAccepted, change] of SCHEMAS)
-    test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-      assert.equal(v.is(concurrencyRampMode.schema(), { ...VALID, ...change }), isAccepted);
-    });
+  ]);
 
   test("the mean of a ramp is that of its concurrency at each time", () => {
     for (const [start, end, overNs] of [
@@ -122,16 +114,12 @@ describe("periodic concurrency", () => {
   });
 
   const VALID = { kind: "periodic-concurrency", start: 1, end: 9, step: 4, periodResponses: 3 };
-  const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+  testSchema(periodicConcurrencyMode.schema(), VALID, [
     ["groups", true, {}],
     ["groups of none", false, { step: 0 }],
     ["no responses to wait for", false, { periodResponses: 0 }],
     ["half a response", false, { periodResponses: 1.5 }],
-  ];
-  for (const [name, isAccepted, change] of SCHEMAS)
-    test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-      assert.equal(v.is(periodicConcurrencyMode.schema(), { ...VALID, ...change }), isAccepted);
-    });
+  ]);
 });
 
 test("ids are the lane in the upper bits and a counter, in decimal", () => {

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import * as v from "valibot";
 import { intervalsMode, readIntervalsNs } from "../../src/load/intervals.ts";
 import { word } from "../../src/plan/messages.ts";
 import { UserError } from "../../src/plan/problem.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { testSchema } from "../plan/test-schema.ts";
 
 function withText<T>(text: string, use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "rampart-test-"));
@@ -64,11 +64,7 @@ test("an intervals file that is missing, empty or all zero is refused", () => {
 });
 
 const VALID = { kind: "intervals", file: "gaps.txt" };
-const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+testSchema(intervalsMode.schema(), VALID, [
   ["a file", true, {}],
   ["no file", false, { file: "" }],
-];
-for (const [name, isAccepted, change] of SCHEMAS)
-  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-    assert.equal(v.is(intervalsMode.schema(), { ...VALID, ...change }), isAccepted);
-  });
+]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as v from "valibot";
 import { gammaArrivals, rampArrivals } from "../../src/load/arrivals.ts";
 import { requestRateMode } from "../../src/load/request-rate.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
+import { testSchema } from "../plan/test-schema.ts";
 
 test("a request rate creates new arrivals for each level", () => {
   for (const distribution of ["constant", "poisson"] as const) {
@@ -89,7 +89,7 @@ const VALID = {
   distribution: "poisson",
   seed: 1,
 };
-const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+testSchema(requestRateMode.schema(), VALID, [
   ["a rate below 1", true, {}],
   ["rate 0", false, { levels: { kind: "list", values: [0] } }],
   ["a ramp to 0", true, { levels: { kind: "list", values: [0] }, ramp: { fromPerSec: 5, overMs: 1 } }],
@@ -103,8 +103,4 @@ const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: ob
   ["a ramp from 0", true, { ramp: { fromPerSec: 0, overMs: 1 } }],
   ["a ramp from below 0", false, { ramp: { fromPerSec: -1, overMs: 1 } }],
   ["a ramp in no time", false, { ramp: { fromPerSec: 0, overMs: 0 } }],
-];
-for (const [name, isAccepted, change] of SCHEMAS)
-  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-    assert.equal(v.is(requestRateMode.schema(), { ...VALID, ...change }), isAccepted);
-  });
+]);

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { parseLatency } from "../../src/mock/latency.ts";
 import { createPacing } from "../../src/mock/pacing.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { waitUntil } from "../../src/mock/wait.ts";
 import type { MockLatencyPlan, MockPlan } from "../../src/plan/mock.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
@@ -77,7 +77,7 @@ function timeAnswers(port: number, count: number): Promise<number[]> {
 test("no response leaves early, and the quickest come on time, by the clock of a client", LIMIT, async () => {
   const quickest: number[] = [];
   for (const latency of ["0ms", "2.9ms"]) {
-    const mock = await startMock(planOf(latency), { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+    const mock = await startMock(planOf(latency), LOOPBACK);
     try {
       const times = await timeAnswers(mock.httpPort, 150);
       quickest.push(Math.min(...times));

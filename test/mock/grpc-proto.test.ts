@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Client, credentials } from "@grpc/grpc-js";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
 import type { MockPlan } from "../../src/plan/mock.ts";
 import { readProfile, runCommand, withFolder } from "../cli/perf-analyzer/run-command.ts";
@@ -23,7 +23,7 @@ const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, re
 
 async function start(plan: MockPlan, file = demoProto): Promise<{ port: number; stop(): Promise<void> }> {
   const services = [await grpcProtoService.create(plan, file)];
-  const { grpcPort, stop } = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+  const { grpcPort, stop } = await startMock(plan, LOOPBACK, services);
   return { port: grpcPort, stop };
 }
 

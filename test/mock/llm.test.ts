@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../src/plan/mock.ts";
 import type { ResponseKind } from "../../src/service/openai/response-kind.ts";
 import { readResponse } from "../../src/service/openai/response-text.ts";
 
 /** The mock's language model, read as responses of real servers are. */
 
-const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
 const LLM: NonNullable<MockPlan["llm"]> = {
   firstToken: { kind: "constant", ms: 0 },
   tokenGapMs: 0,
@@ -16,18 +15,17 @@ const LLM: NonNullable<MockPlan["llm"]> = {
   reasoningTokens: 0,
   cutRatio: 0,
 };
-const PLAIN = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 
-const quick = await startMock({ ...PLAIN, llm: LLM }, ANY_PORT);
-const thinking = await startMock({ ...PLAIN, llm: { ...LLM, reasoningTokens: 3, tokensPerEvent: 2 } }, ANY_PORT);
-const cut = await startMock({ ...PLAIN, llm: { ...LLM, cutRatio: 1 } }, ANY_PORT);
-const failing = await startMock({ ...PLAIN, errorRatio: 1 }, ANY_PORT);
+const quick = await startMock({ ...DEFAULT_MOCK, llm: LLM }, LOOPBACK);
+const thinking = await startMock({ ...DEFAULT_MOCK, llm: { ...LLM, reasoningTokens: 3, tokensPerEvent: 2 } }, LOOPBACK);
+const cut = await startMock({ ...DEFAULT_MOCK, llm: { ...LLM, cutRatio: 1 } }, LOOPBACK);
+const failing = await startMock({ ...DEFAULT_MOCK, errorRatio: 1 }, LOOPBACK);
 const paced = await startMock(
-  { ...PLAIN, llm: { ...LLM, firstToken: { kind: "constant", ms: 40 }, tokenGapMs: 20 } },
-  ANY_PORT,
+  { ...DEFAULT_MOCK, llm: { ...LLM, firstToken: { kind: "constant", ms: 40 }, tokenGapMs: 20 } },
+  LOOPBACK,
 );
 /** Its second token is made in ten minutes. */
-const endless = await startMock({ ...PLAIN, llm: { ...LLM, tokenGapMs: 600_000 } }, ANY_PORT);
+const endless = await startMock({ ...DEFAULT_MOCK, llm: { ...LLM, tokenGapMs: 600_000 } }, LOOPBACK);
 after(() => Promise.all([quick, thinking, cut, failing, paced, endless].map((server) => server.stop())));
 
 function post(server: { readonly httpPort: number }, path: string, body: object | string): Promise<Response> {

@@ -4,8 +4,8 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { after, describe, test } from "node:test";
 import { createLatency, parseLatency } from "../../src/mock/latency.ts";
 import { MockError, MockModel } from "../../src/mock/model.ts";
-import { startMock } from "../../src/mock/server.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { createGrpcCodec, readStreamed } from "../../src/service/triton/grpc-codec.ts";
 import { createHttpCodec } from "../../src/service/triton/http-codec.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
@@ -18,11 +18,9 @@ import type { Endpoint } from "../../src/transport/request.ts";
 import { Driver, endpointAt, getRequest } from "../transport/drive.ts";
 import { simpleModel, simpleTensors, toInt32 } from "../transport/simple-model.ts";
 
-const QUICK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
-const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
-const quick = await startMock(QUICK, ANY_PORT);
-const padded = await startMock({ ...QUICK, responseBytes: 100_000 }, ANY_PORT);
-const failing = await startMock({ ...QUICK, errorRatio: 1 }, ANY_PORT);
+const quick = await startMock(DEFAULT_MOCK, LOOPBACK);
+const padded = await startMock({ ...DEFAULT_MOCK, responseBytes: 100_000 }, LOOPBACK);
+const failing = await startMock({ ...DEFAULT_MOCK, errorRatio: 1 }, LOOPBACK);
 after(() => Promise.all([quick.stop(), padded.stop(), failing.stop()]));
 
 type Create = (endpoint: Endpoint) => (options: ClientOptions) => LoadClient;
@@ -112,7 +110,7 @@ test("mock: a body of more than 256 MiB is refused", async () => {
 });
 
 test("mock: a taken port is a user's error that names the flag", async () => {
-  await assert.rejects(startMock(QUICK, { ...ANY_PORT, httpPort: quick.httpPort }), /cannot listen on/);
+  await assert.rejects(startMock(DEFAULT_MOCK, { ...LOOPBACK, httpPort: quick.httpPort }), /cannot listen on/);
 });
 
 describe("mock model", () => {
@@ -121,7 +119,7 @@ describe("mock model", () => {
   test("fails the planned share of requests, the same ones each time, and counts", async () => {
     const outcomes = await Promise.all(
       [1, 2].map(async () => {
-        const model = new MockModel({ ...QUICK, errorRatio: 0.25 });
+        const model = new MockModel({ ...DEFAULT_MOCK, errorRatio: 0.25 });
         const failed: boolean[] = [];
         for (let i = 0; i < 400; i++)
           failed.push(
@@ -156,7 +154,7 @@ describe("mock model", () => {
     ],
   ] as const) {
     test(`refuses ${name}`, async () => {
-      await assert.rejects(new MockModel(QUICK).infer(given), message);
+      await assert.rejects(new MockModel(DEFAULT_MOCK).infer(given), message);
     });
   }
 });

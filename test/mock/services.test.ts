@@ -3,13 +3,12 @@ import { after, describe, test } from "node:test";
 import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
 import { StatusError } from "../../src/mock/grpc-frames.ts";
 import { createPacing } from "../../src/mock/pacing.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { MockHandlers, MockMethod } from "../../src/mock/services/service.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 
 /** What a service of the mock can be: HTTP paths and gRPC methods of any call type beside the built-in ones. */
 
-const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 const text = new TextDecoder();
 
 /** Echoes each message; refuses "bad". */
@@ -30,7 +29,7 @@ const handlers: MockHandlers = {
   methods: { "/test.Echo/Talk": echo },
 };
 
-const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, [handlers]);
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [handlers]);
 after(() => mock.stop());
 
 /** Sends messages on one stream, and returns the responses and the status. */
@@ -71,7 +70,7 @@ describe("a service of the mock", () => {
 
   test("fails by the planned ratio", () => {
     const count = (errorRatio: number): number => {
-      const pacing = createPacing({ ...PLAN, errorRatio });
+      const pacing = createPacing({ ...DEFAULT_MOCK, errorRatio });
       return Array.from({ length: 1000 }, () => pacing.fails()).filter(Boolean).length;
     };
     assert.equal(count(0), 0);

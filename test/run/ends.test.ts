@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Sequences } from "../../src/load/sequences.ts";
 import { RecordColumns } from "../../src/measure/records.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
-import { LevelMeter } from "../../src/run/count/level-meter.ts";
+import { LevelMeter } from "../../src/run/count/window-counter.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { RequestFeed } from "../../src/run/send/feed.ts";
 import { createRandom } from "../../src/runtime/random.ts";

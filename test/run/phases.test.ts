@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
@@ -267,9 +268,7 @@ describe("several servers", () => {
 
   for (const isStreaming of [false, true]) {
     test(`over gRPC, ${isStreaming ? "streams" : "unary"}`, LIMIT, async () => {
-      const behaviour = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-      const ports = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
-      const mocks = [await startMock(behaviour, ports), await startMock(behaviour, ports)];
+      const mocks = [await startMock(DEFAULT_MOCK, LOOPBACK), await startMock(DEFAULT_MOCK, LOOPBACK)];
       try {
         const [url = "", ...moreUrls] = mocks.map(({ grpcPort }) => `127.0.0.1:${grpcPort}`);
         const { servers, completedCount } = await run({

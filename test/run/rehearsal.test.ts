@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { CHAT_ENDPOINTS } from "../../src/cli/chat/command.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { MockHandlers } from "../../src/mock/services/service.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../src/plan/tls.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
@@ -29,7 +29,6 @@ import { createMockServices } from "../servers/mock-services.ts";
 import { LIMIT } from "../time-limit.ts";
 
 const PAYLOADS = fileURLToPath(new URL("./payloads.fixture.json", import.meta.url));
-const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
 
 /** What the mock is asked on paths and methods of inference. */
 const received = { count: 0 };
@@ -42,8 +41,8 @@ const counting: MockHandlers = {
   },
 };
 
-const services = [counting, ...(await createMockServices(PLAN))];
-const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+const services = [counting, ...(await createMockServices(DEFAULT_MOCK))];
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK, services);
 after(() => mock.stop());
 
 const overHttp = `127.0.0.1:${mock.httpPort}`;

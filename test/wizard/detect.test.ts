@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { refuseCall, STATUS } from "../../src/mock/grpc-frames.ts";
 import { serveMethod } from "../../src/mock/grpc-server.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { checkAddress } from "../../src/wizard/address.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { describeRefusal, detectServer } from "../../src/wizard/detect.ts";
@@ -17,10 +18,9 @@ import { LIMIT } from "../time-limit.ts";
 
 /** What `rampart init` says of an address, and the answers that follow from it. */
 
-const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const LIST = '{"object":"list","data":[{"id":"m","owned_by":"vllm"}]}';
 
-const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
 const openai = await startAnsweringServer((response, index) => {
   const isList = openai.received[index]?.path === "/v1/models";
   response.writeHead(isList ? 200 : 404).end(isList ? LIST : "no");

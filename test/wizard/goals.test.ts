@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { runCommandLine } from "../../src/cli/commands.ts";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
 import { GOALS } from "../../src/wizard/goals/goals.ts";
 import { filesBeside } from "../../src/wizard/questions.ts";
@@ -18,7 +18,6 @@ import { GOAL_ANSWERS, MORE_ANSWERS, TARGET_ANSWERS, writeRecordings } from "./g
 /** Each goal with each target: what `rampart init` writes compiles, is formatted, is the plan of the answers, runs and passes. */
 
 const MOCK = { latency: { kind: "constant", ms: 2 }, errorRatio: 0, responseBytes: 0 } as const;
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 const services = await createMockServices(MOCK);
 const mock = await startMock(MOCK, LOOPBACK, services);
 const other = await startMock(MOCK, LOOPBACK, services);

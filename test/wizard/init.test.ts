@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { tfServingService } from "../../src/mock/services/tfserving.ts";
 import { torchServeMock } from "../../src/mock/services/torchserve.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import type { Answers } from "../../src/wizard/answers.ts";
@@ -18,9 +19,6 @@ import { startModelServer } from "./model-server.ts";
 import { planOfPrintedFlags } from "./written.ts";
 
 /** `rampart init` without a terminal: answers by flags and defaults. */
-
-const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 function init(cwd: string, ...flags: string[]): Promise<ProcessResult> {
   return runRampart(["init", ...flags], { cwd });
@@ -67,7 +65,7 @@ describe("rampart init with every answer by flag", () => {
 
   for (const protocol of ["http", "grpc"] as const) {
     test(`writes a scenario for a server over ${protocol}, and runs it`, async () => {
-      const mock = await startMock(MOCK, LOOPBACK);
+      const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
       try {
         await inFolder({}, async (cwd) => {
           const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
@@ -89,7 +87,7 @@ describe("rampart init with every answer by flag", () => {
   }
 
   test("writes a scenario for a language model that the server lists, and runs it", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       await inFolder({}, async (cwd) => {
         const url = `127.0.0.1:${mock.httpPort}`;
@@ -128,7 +126,7 @@ describe("rampart init with every answer by flag", () => {
   });
 
   test("recognizes TorchServe, writes a scenario with files and runs it", async () => {
-    const mock = await startMock(MOCK, LOOPBACK, [await torchServeMock.create(MOCK, "")]);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await torchServeMock.create(DEFAULT_MOCK, "")]);
     try {
       await inFolder({ "cat.txt": "meow" }, async (cwd) => {
         const url = `127.0.0.1:${mock.httpPort}`;
@@ -150,7 +148,7 @@ describe("rampart init with every answer by flag", () => {
   });
 
   test("looks at the named model of TensorFlow Serving, which lists none", async () => {
-    const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await tfServingService.create(DEFAULT_MOCK, "")]);
     try {
       await inFolder({}, async (cwd) => {
         const flags = ["--yes", "--target", "tfserving", "--url", `127.0.0.1:${mock.grpcPort}`, "--save", "./made.ts"];
@@ -250,7 +248,7 @@ describe("rampart init --yes", () => {
 
   for (const protocol of ["http", "grpc"] as const)
     test(`finds out by itself that a server speaks KServe over ${protocol}`, async () => {
-      const mock = await startMock(MOCK, LOOPBACK);
+      const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
       try {
         await inFolder({}, async (cwd) => {
           const url = `127.0.0.1:${protocol === "grpc" ? mock.grpcPort : mock.httpPort}`;
@@ -269,7 +267,7 @@ describe("rampart init --yes", () => {
     });
 
   test("takes the API that has the model, at a server that has several", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       await inFolder({}, async (cwd) => {
         const url = `127.0.0.1:${mock.httpPort}`;
@@ -388,7 +386,7 @@ describe("rampart init --yes", () => {
   });
 
   test("lets the server count where it does not know the tokenizer", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       await inFolder({}, async (cwd) => {
         const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`];
@@ -403,7 +401,7 @@ describe("rampart init --yes", () => {
   });
 
   test("refuses a tokenizer that does not load before anything is written", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     try {
       await inFolder({}, async (cwd) => {
         const server = ["--target", "openai", "--url", `127.0.0.1:${mock.httpPort}`, "--tokenizer", "./nowhere"];

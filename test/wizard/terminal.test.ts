@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startMock } from "../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../src/mock/server.ts";
 import { tfServingService } from "../../src/mock/services/tfserving.ts";
+import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
 import { startCountingServer } from "../cli/counting-server.ts";
 import { inFolder } from "../cli/rampart-process.ts";
 import { startModelServer } from "./model-server.ts";
@@ -14,9 +15,6 @@ import { planOfPrintedFlags } from "./written.ts";
 /** `rampart init` answered by hand, in a real terminal. */
 
 ensureTmux();
-
-const MOCK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-const LOOPBACK = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 /** Runs `rampart init FLAGS` in a terminal with a folder of its own. */
 async function inTerminal(
@@ -200,7 +198,7 @@ describe("rampart init in a terminal", () => {
   });
 
   test("refuses a text that is not an address at once, and proposes not to run when the tokenizer does not load", async () => {
-    const mock = await startMock(MOCK, LOOPBACK);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
     const flags = ["--goal", "number", "--users", "1", "--for", "1 s", "--p99-limit", "none", "--ttft-limit", "none"];
     try {
       await inTerminal({}, [...flags, "--isl", "9", "--osl", "9", "--save", "x.ts"], async (terminal) => {
@@ -249,7 +247,7 @@ describe("rampart init in a terminal", () => {
   });
 
   test("asks for the model's name first where the server lists none, and looks at that model", async () => {
-    const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
+    const mock = await startMock(DEFAULT_MOCK, LOOPBACK, [await tfServingService.create(DEFAULT_MOCK, "")]);
     const flags = ["--target", "tfserving", "--goal", "number", "--load", "users", "--users", "1", "--for", "1 s"];
     const rest = ["--p99-limit", "none", "--save", "x.ts", "--no-run", "--url", `127.0.0.1:${mock.grpcPort}`];
     try {

@@ -9,9 +9,9 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { commandOf, type LoadedCommand } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
+import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
 import type { PlanValues } from "../options/place.ts";
@@ -54,9 +54,7 @@ interface Door {
 async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const { kind } = door;
   const io = withNames(rawIo, namesAtUrl(kind.name));
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(door.flags, args, 1);
-    if (printsHelp(flags, helpPage(door, command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(door, command) }, io, async (flags) => {
     const find = findOnce(kind, flags, io);
     if (flags.has("sweep")) {
       const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {

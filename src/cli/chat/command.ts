@@ -16,11 +16,11 @@ import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import { explainQuery } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, unexpectedArgument } from "../flags.ts";
-import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
+import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
 import { type PlanValues, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -59,9 +59,7 @@ export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "w
 /** Runs `rampart chat`. Returns the exit code. */
 function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, namesAtUrl("chat"));
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 2);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 2, page: helpPage(command) }, io, async (flags) => {
     const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
     const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
     const name = flags.text("tokenizer");

@@ -8,9 +8,9 @@ import { EXIT } from "../../result/exit-codes.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { explainErrors, runWithFlags } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
 import type { RunRequest } from "../scenarios/parts.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
@@ -27,9 +27,7 @@ export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", 
 
 /** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
 async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, Number.POSITIVE_INFINITY);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: Number.POSITIVE_INFINITY, page: helpPage(command) }, io, async (flags) => {
     const problems: Problem[] = [...flags.problems];
     const files = findScenarios(flags.positionals, problems);
     const hint = `Write ${command} FILE, or ${command} FOLDER.`;

@@ -8,9 +8,9 @@ import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
 import { commandFlags, readAmount, readFiles } from "../shared-flags.ts";
@@ -70,9 +70,7 @@ export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: 
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
 async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     const { load, files } = readAsked(flags);
     const host = thisHost();
     const findings: NamedFinding[] = [];

@@ -1,5 +1,6 @@
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type GivenOption, spellingsOf } from "../options/argparse.ts";
+import type { Fault } from "../options/shared-option.ts";
 import { Asked } from "./options/asked.ts";
 import { readConfig } from "./options/config.ts";
 import { type GenaiFlag, valueNameOf } from "./options/genai-option.ts";
@@ -7,7 +8,7 @@ import type { GivenCommand } from "./options/parse.ts";
 import { readLoad, readPassed } from "./options/read-load.ts";
 import { DEFAULTS, type SubcommandName } from "./options/subcommands.ts";
 import { readSweep } from "./options/sweeps.ts";
-import { type Fault, quote, VALUE_KINDS } from "./options/value-kinds.ts";
+import { quote, VALUE_KINDS } from "./options/value-kinds.ts";
 import {
   type LastFlag,
   listChoices,

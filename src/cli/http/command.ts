@@ -1,14 +1,13 @@
 import type { NameOf, SettingPath } from "../../plan/messages.ts";
-import { EXIT } from "../../result/exit-codes.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { announceTime } from "../expected-time.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { DURATIONS_NOTE, type HelpPage, printsHelp } from "../help/page.ts";
+import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/place.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
@@ -107,9 +106,7 @@ export const COMMAND = commandOf(FLAGS, runHttpCommand, { name: "URL", takes: "w
 /** Runs `rampart http`. Returns the exit code. */
 export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
   const io = withNames(rawIo, inHttp);
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     if (flags.has("sweep")) {
       const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
         const { scenario, ...given } = toScenario(pointFlags);

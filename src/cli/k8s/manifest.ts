@@ -1,9 +1,9 @@
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { PODS_WAIT_MS } from "../options/client-options.ts";
 import { formatNotation } from "../options/shared-option.ts";
 import { FLAGS as RUN_FLAGS } from "../run.ts";
@@ -59,9 +59,7 @@ export const FLAGS: readonly Flag[] = [
 
 /** Runs the command. Returns the exit code. */
 export async function printManifest(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
     const values = readShared(flags, "run", problems);
     const [file] = flags.positionals;

@@ -1,14 +1,13 @@
 import type { BusPlan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError } from "../../plan/problem.ts";
 import { msToNs, msToSec } from "../../plan/units.ts";
-import { EXIT } from "../../result/exit-codes.ts";
 import { openNatsBus } from "../../run/fleet/bus/nats-bus.ts";
 import { nowNs, sleepMs } from "../../runtime/clock.ts";
 import { readBus, runAgentCommand } from "../agent.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
 
 /** `rampart k8s pod`: what each pod of a Job runs that `rampart k8s manifest` made. The image needs no shell. */
@@ -26,9 +25,7 @@ const DEFAULT_WAIT_MS = 10_000;
 
 /** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
 export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     const { bus, index } = readSettings(flags);
     await waitForBus(bus, io);
     if (index === CONDUCTOR) return runScenarioCommand(args, command, io);

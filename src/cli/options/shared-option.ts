@@ -112,8 +112,8 @@ export function defaultTextOf(option: SharedOption, hasUnit: boolean): string | 
 /** The kinds of values with a notation of their own. */
 export type Notation = "duration" | "percent";
 
-/** Why a text is not a value, and the fix. */
-interface Fault {
+/** Why a text is not a value, in the words of the mode if it has them, and the fix. */
+export interface Fault {
   readonly message: string;
   readonly hint: string;
 }

@@ -13,6 +13,7 @@ import type { CommandIo } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, timeOfPlans } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
 import type { FlagValues } from "../flags.ts";
+import { changedIo } from "../guarded-io.ts";
 import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
 import { inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
@@ -139,8 +140,7 @@ async function showPlans(
     const out = (part: string): void => {
       text += part;
     };
-    const collecting = Object.create(io, { out: { value: out } }) as CommandIo;
-    codes.push(await explainErrors(command, io, () => run(file, flags, collecting), flags));
+    codes.push(await explainErrors(command, io, () => run(file, flags, changedIo(io, { out })), flags));
     scenarios.push({ file, plan: text === "" ? null : JSON.parse(text) });
   }
   io.out(formatDryRuns(time, { scenarios }));

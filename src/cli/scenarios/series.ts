@@ -1,4 +1,5 @@
 import type { CommandIo, EndSignal } from "../execute.ts";
+import { changedIo } from "../guarded-io.ts";
 
 /** Several runs, one after the other. */
 export interface Series {
@@ -31,7 +32,7 @@ export function beginSeries(io: CommandIo): Series {
     };
   };
   return {
-    io: Object.assign(Object.create(io) as CommandIo, { onInterrupt }),
+    io: changedIo(io, { onInterrupt }),
     get isInterrupted() {
       return given !== undefined;
     },

@@ -2,9 +2,9 @@ import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import { type Flag, HELP_FLAGS } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
 import { formatFish } from "./fish.ts";
@@ -68,9 +68,7 @@ function printText(
   read: (operands: readonly string[]) => FormatAll | Problem,
 ): LoadedCommand["run"] {
   return (args, command, io) =>
-    explainErrors(command, io, async (parse) => {
-      const flags = parse(FLAGS, args, operandCount);
-      if (printsHelp(flags, toPage(command), io)) return EXIT.passed;
+    runWithFlags({ command, args, most: operandCount, page: toPage(command) }, io, async (flags) => {
       const format = read(flags.positionals);
       const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
       if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);

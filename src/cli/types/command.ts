@@ -5,9 +5,9 @@ import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { explainErrors } from "../explain-errors.ts";
+import { runWithFlags } from "../explain-errors.ts";
 import { type Flag, HELP_FLAGS } from "../flags.ts";
-import { type HelpPage, printsHelp } from "../help/page.ts";
+import type { HelpPage } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
 /** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
@@ -69,9 +69,7 @@ export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes
 
 /** Runs `rampart types`. Returns the exit code. */
 export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(FLAGS, args, 1);
-    if (printsHelp(flags, helpPage(command), io)) return EXIT.passed;
+  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     if (flags.problems.length > 0) throw new UserError(flags.problems);
     const [folder = "."] = flags.positionals;
     const files = [

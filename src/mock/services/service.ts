@@ -39,3 +39,11 @@ export interface MockHttpRequest {
  * the status of a thrown `StatusError`. A thrown `CutError` cuts it off.
  */
 export type MockMethod = (messages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+
+/** Answers with JSON, unless the client has left. */
+export function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  if (response.destroyed) return;
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
+  response.end(body);
+}

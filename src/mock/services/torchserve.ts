@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { MockPlan } from "../../plan/mock.ts";
 import { EMBEDDED_MODEL } from "../../service/embedded/target.ts";
 import { createPacing, type Pacing } from "../pacing.ts";
-import type { MockHttpRequest, MockService } from "./service.ts";
+import { type MockHttpRequest, type MockService, sendJson } from "./service.ts";
 
 const VERSION = "1.0";
 /** Larger inputs are long ones. */
@@ -30,13 +30,13 @@ async function answer(
   const named = /^\/predictions\/([^/]+)(?:\/([^/]+))?$/.exec(path);
   if (named !== null) {
     const refusal = refuse(decodeURIComponent(named[1] as string), decodeURIComponent(named[2] ?? VERSION));
-    if (refusal !== undefined) send(response, 404, refusal);
+    if (refusal !== undefined) sendJson(response, 404, refusal);
     else if (method === "OPTIONS")
-      send(response, 200, { openapi: "3.0.1", info: { title: `RESTful API for: ${EMBEDDED_MODEL}` } });
+      sendJson(response, 200, { openapi: "3.0.1", info: { title: `RESTful API for: ${EMBEDDED_MODEL}` } });
     else await predict(plan, pacing, request, response);
-  } else if (path === "/ping") send(response, 200, { status: "Healthy" });
+  } else if (path === "/ping") sendJson(response, 200, { status: "Healthy" });
   else if (path === "/models")
-    send(response, 200, { models: [{ modelName: EMBEDDED_MODEL, modelUrl: EMBEDDED_MODEL }] });
+    sendJson(response, 200, { models: [{ modelName: EMBEDDED_MODEL, modelUrl: EMBEDDED_MODEL }] });
   else return false;
   return true;
 }
@@ -58,11 +58,11 @@ async function predict(
 ): Promise<void> {
   await pacing.wait();
   if (pacing.fails())
-    return send(response, 503, { code: 503, type: "InternalServerException", message: "planned failure" });
+    return sendJson(response, 503, { code: 503, type: "InternalServerException", message: "planned failure" });
   const { part, bytes } = readInput(request);
   const label = bytes > SHORT_BYTES ? "long" : "short";
   const padding = responseBytes === 0 ? {} : { padding: "a".repeat(responseBytes) };
-  send(response, 200, { label, bytes, part, ...padding });
+  sendJson(response, 200, { label, bytes, part, ...padding });
 }
 
 /** Returns the size of the input: the first part of a form with its name, or the body. */
@@ -73,10 +73,4 @@ function readInput({ headers, body }: MockHttpRequest): { part: string; bytes: n
   const headEnd = first.indexOf("\r\n\r\n");
   const part = /name="([^"]*)"/.exec(first.slice(0, headEnd))?.[1] ?? "";
   return { part, bytes: Math.max(0, first.length - headEnd - "\r\n\r\n".length - "\r\n".length) };
-}
-
-function send(response: ServerResponse, status: number, value: object): void {
-  const body = Buffer.from(JSON.stringify(value));
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
-  response.end(body);
 }

@@ -10,6 +10,7 @@ import { formatDurationNs, nsToSec, plural } from "../../plan/units.ts";
 import { urlsOf } from "../../registry/service-kinds.ts";
 import type { FailureCount, RunResult } from "../../result/run-result.ts";
 import { isCancelled } from "../../transport/failure.ts";
+import { toOneLine } from "../markup.ts";
 import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
 import { describeCutSessions, describeLoadNotes, describeRepeats, describeResends } from "../notes/load-notes.ts";
 
@@ -89,11 +90,6 @@ function describeDueLatency(window: Measurement): string {
 function neededConnections({ levels: [level], prepared, sentCount, servers }: RunResult): number {
   const isClosed = level !== undefined && !LEVEL_UNITS[level.unit].isScheduled;
   return (isClosed ? level.level : Math.max(prepared.laneCount, sentCount / 2)) * (servers?.length ?? 1);
-}
-
-/** Error responses of servers can be whole pages. */
-function toOneLine(text: string): string {
-  return text.trim().replace(/\s+/g, " ");
 }
 
 /** Reports the requests without a valid response, by cause. @param columns the measured requests, if any */

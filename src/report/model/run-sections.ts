@@ -1,5 +1,6 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { countOf, formatCount, msToNs, plural, secToNs } from "../../plan/units.ts";
+import { toOneLine } from "../markup.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
@@ -68,13 +69,13 @@ export function failureSection({ runs }: ReportView): Section | undefined {
       mark: "failed" as const,
     })),
     column("count", "requests", "count", 0, ({ count }) => count),
-    column("example", "for example", "text", 0, ({ example }) => oneLine(example)),
+    column("example", "for example", "text", 0, ({ example }) => toOneLine(example)),
   ];
   const responses = rows.flatMap(({ responses: wrong = [] }) => wrong);
   const wrong: ColumnSpec<(typeof responses)[number]>[] = [
-    column("reason", "refused by check", "text", 0, ({ reason }) => oneLine(reason)),
+    column("reason", "refused by check", "text", 0, ({ reason }) => toOneLine(reason)),
     column("response", "the response", "text", 0, ({ response }) =>
-      response === "" ? "(an empty response)" : oneLine(response),
+      response === "" ? "(an empty response)" : toOneLine(response),
     ),
   ];
   const tables: ModelTable[] = [
@@ -129,10 +130,6 @@ export function hostSections({ runs }: ReportView): Section[] {
     ...(isShort ? [] : [detail("each-host", "What each host sent", [table])]),
     detail("clocks", "Clocks of the hosts", [makeTable("", [...names, ...clocks], rows)]),
   ];
-}
-
-function oneLine(text: string): string {
-  return text.trim().replace(/\s+/g, " ");
 }
 
 /** Makes the section of conversations; undefined when the load has none. */

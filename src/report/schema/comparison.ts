@@ -51,7 +51,7 @@ export function createComparisonSchema(object: typeof v.object = v.object) {
           levels: v.array(
             object({
               level: described(v.string(), "Its name: concurrency 4."),
-              metrics: v.array(metricSchema(parts)),
+              metrics: v.array(comparedMetricSchema(parts)),
               onlyInBase: described(names, "Metrics that only the base has."),
               onlyInNew: names,
             }),
@@ -87,7 +87,7 @@ function runSetSchema({ object }: Parts) {
   });
 }
 
-function metricSchema(parts: Parts) {
+function comparedMetricSchema(parts: Parts) {
   const { object } = parts;
   return object({
     name: described(v.string(), "As limits name it: latency.p99."),

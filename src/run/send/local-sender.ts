@@ -15,13 +15,13 @@ import type { LevelTokens, RunTokens } from "../../measure/tokens/run-tokens.ts"
 import type { TotalledTokens } from "../../measure/tokens/token-totals.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import type { HealthMonitor } from "../../telemetry/health-monitor.ts";
-import type { LevelMeter } from "../count/level-meter.ts";
 import type { TallyParts } from "../count/tallies.ts";
 import {
   type BegunWindow,
   type CountOptions,
   type CutWindow,
   type LastWindow,
+  type LevelMeter,
   WindowCounter,
 } from "../count/window-counter.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";

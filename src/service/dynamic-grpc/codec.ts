@@ -3,14 +3,8 @@ import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { isSameBytes } from "../../runtime/same-bytes.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
-import {
-  ANY_RESPONSE,
-  type CreateResponseCheck,
-  faultOf,
-  type ResponseCheck,
-  type ResponseFault,
-} from "../../transport/response-check.ts";
-import { CollectedPieces } from "../collected-pieces.ts";
+import { ANY_RESPONSE, type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
+import { CollectedCheck } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../content.ts";
 import { decodeToJson } from "./message-to-json.ts";
 
@@ -98,12 +92,12 @@ class ValidResponses {
 }
 
 /** Checks that responses are messages of the method's type. */
-class MessageCheck implements ResponseCheck {
+class MessageCheck extends CollectedCheck {
   private readonly type: protobuf.Type;
   private readonly valid: ValidResponses;
-  private readonly pieces = new CollectedPieces();
 
   constructor(type: protobuf.Type, valid: ValidResponses) {
+    super();
     this.type = type;
     this.valid = valid;
   }
@@ -114,22 +108,6 @@ class MessageCheck implements ResponseCheck {
     if (reason !== undefined) return faultOf(reason, bytes, start, end);
     this.valid.add(bytes, start, end);
     return undefined;
-  }
-
-  begin(): void {
-    // The client limits the length of responses.
-    this.pieces.reset(Number.MAX_SAFE_INTEGER);
-  }
-
-  piece(bytes: Uint8Array, start: number, end: number): void {
-    this.pieces.add(bytes, start, end);
-  }
-
-  /** HTTP/2 responses have no events. */
-  event(): void {}
-
-  end(): ResponseFault | undefined {
-    return this.whole(this.pieces.bytes, 0, this.pieces.keptBytes);
   }
 
   private explain(message: Uint8Array): string | undefined {

@@ -1,11 +1,6 @@
 import { failureOfReading } from "../../transport/failure.ts";
-import {
-  type CreateResponseCheck,
-  faultOf,
-  type ResponseCheck,
-  type ResponseFault,
-} from "../../transport/response-check.ts";
-import { CollectedPieces } from "../collected-pieces.ts";
+import { type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
+import { CollectedCheck } from "../collected-pieces.ts";
 import { type ExpectedResponse, explainUnexpected } from "../expected-response.ts";
 import { KnownResponses } from "../known-responses.ts";
 import { betweenPlaces } from "../protobuf/outline.ts";
@@ -26,13 +21,13 @@ export function createPredictChecks(expected?: ExpectedResponse): CreateResponse
   return () => new PredictResponseCheck(known, expected);
 }
 
-class PredictResponseCheck implements ResponseCheck {
+class PredictResponseCheck extends CollectedCheck {
   private readonly known: KnownResponses;
   private readonly expected: ExpectedResponse | undefined;
   private readonly tensor = new ScannedTensor();
-  private readonly pieces = new CollectedPieces();
 
   constructor(known: KnownResponses, expected: ExpectedResponse | undefined) {
+    super();
     this.expected = expected;
     this.known = known;
   }
@@ -51,22 +46,6 @@ class PredictResponseCheck implements ResponseCheck {
     for (let i = 0; i < fixed.length; i += 2) comparedBytes += (fixed[i + 1] as number) - (fixed[i] as number);
     if (comparedBytes <= MAX_KNOWN_BYTES) this.known.add(bytes.subarray(start, end), length, fixed);
     return undefined;
-  }
-
-  begin(): void {
-    this.pieces.reset(Number.POSITIVE_INFINITY);
-  }
-
-  piece(bytes: Uint8Array, start: number, end: number): void {
-    this.pieces.add(bytes, start, end);
-  }
-
-  /** HTTP/2 responses have no events. */
-  event(): void {}
-
-  end(): ResponseFault | undefined {
-    const { bytes, keptBytes } = this.pieces;
-    return this.whole(bytes, 0, keptBytes);
   }
 }
 

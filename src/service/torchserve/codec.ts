@@ -1,13 +1,8 @@
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
-import {
-  type CreateResponseCheck,
-  faultOf,
-  type ResponseCheck,
-  type ResponseFault,
-} from "../../transport/response-check.ts";
+import { type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
-import { CollectedPieces } from "../collected-pieces.ts";
+import { CollectedCheck } from "../collected-pieces.ts";
 import type { PayloadCodec } from "../content.ts";
 import { addExplanation, toMaskedText } from "../explain-error.ts";
 import { encodeForm } from "../multipart.ts";
@@ -64,12 +59,10 @@ const ERROR_START = /^\{\s*"code"\s*:\s*[45]\d\d\s*,/;
  * web page, and TorchServe's description of an error.
  */
 export function createTorchServeChecks(): CreateResponseCheck {
-  return () => new TorchServeResponseCheck();
+  return () => new TorchServeResponseCheck(HEAD_BYTES);
 }
 
-class TorchServeResponseCheck implements ResponseCheck {
-  private readonly pieces = new CollectedPieces();
-
+class TorchServeResponseCheck extends CollectedCheck {
   whole(bytes: Uint8Array, start: number, end: number): ResponseFault | undefined {
     let first = start;
     while (first < end && isSpace(bytes[first] as number)) first++;
@@ -79,23 +72,6 @@ class TorchServeResponseCheck implements ResponseCheck {
     if (isPage(text)) return faultOf(PAGE_FOUND, bytes, start, end);
     if (!ERROR_START.test(text) || readError(text) === undefined) return undefined;
     return faultOf("the response reports an error", bytes, start, end);
-  }
-
-  begin(): void {
-    this.pieces.reset(HEAD_BYTES);
-  }
-
-  piece(bytes: Uint8Array, start: number, end: number): void {
-    this.pieces.add(bytes, start, end);
-  }
-
-  event(bytes: Uint8Array, start: number, end: number): void {
-    this.pieces.add(bytes, start, end);
-  }
-
-  end(): ResponseFault | undefined {
-    const { bytes, keptBytes } = this.pieces;
-    return this.whole(bytes, 0, keptBytes);
   }
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type MockServer, startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, type MockServer, startMock } from "../../../src/mock/server.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
 import { type LlmStub, startLlmStub } from "../../servers/llm-stub.ts";
@@ -26,7 +26,7 @@ let key: string | undefined;
 let stub: LlmStub;
 
 before(async () => {
-  mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  mock = await startMock(QUICK, LOOPBACK);
   stub = await startLlmStub({ ttftMs: 20, itlMs: 5, tokens: 50 });
   let last = Promise.resolve();
   serial = await startAnsweringServer((response, index) => {

@@ -8,7 +8,7 @@ import { CHECKS, judgeRate } from "../../../src/cli/doctor/checks.ts";
 import { formatFindings, type NamedFinding, runCheck } from "../../../src/cli/doctor/command.ts";
 import type { AskedLoad, Status } from "../../../src/cli/doctor/finding.ts";
 import type { Host } from "../../../src/cli/doctor/host.ts";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { systemClock } from "../../../src/runtime/clock.ts";
 import { runDoor } from "../../fuzz/command.ts";
@@ -309,7 +309,7 @@ describe("a check", () => {
   });
 
   test("of the server opens connections", async () => {
-    const server = await startMock(DEFAULT_MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, []);
+    const server = await startMock(DEFAULT_MOCK, LOOPBACK, []);
     const load: AskedLoad = { host: "127.0.0.1", port: server.httpPort, protocol: "http" };
     const found = await runCheck(checkOf("server"), hostWith({}), load);
     await server.stop();

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { backendOf } from "../../../src/cli/genai-perf/profile/backend-hint.ts";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { loadTokenizer } from "../../../src/tokenize/load-tokenizer.ts";
 import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -286,8 +287,7 @@ test("a model's inputs say its backend", () => {
 });
 
 test("a model with other inputs is named with them", async () => {
-  const plan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
-  const mock = await startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
   try {
     const args = ["-m", "simple", "--endpoint-type", "kserve", "--backend", "vllm", "--request-count", "2"];
     const input = ["--tokenizer", "none", "--input-file", "in.jsonl", "-u", `127.0.0.1:${mock.grpcPort}`];

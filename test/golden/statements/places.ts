@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import type { MockHandlers } from "../../../src/mock/services/service.ts";
 import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 import { startGrpcRecorder } from "../../run/grpc-recorder.ts";
@@ -61,7 +61,7 @@ export async function openPlaces(folder: string): Promise<Places> {
     },
   };
   const services = [recorder, ...(await createMockServices(PLAN, proto))];
-  const mock = await startMock(PLAN, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+  const mock = await startMock(PLAN, LOOPBACK, services);
   for (const [name, text] of Object.entries(INPUT_FILES)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import * as v from "valibot";
 import { divideDrive } from "../../../src/load/drive.ts";
 import { sessionConcurrencyMode } from "../../../src/load/sessions/session-concurrency.ts";
 import { sessionRateMode } from "../../../src/load/sessions/session-rate.ts";
 import { prepareLoad } from "../../../src/registry/load-modes.ts";
+import { testSchema } from "../../plan/test-schema.ts";
 
 test("sessions are one level of concurrent conversations", () => {
   const load = prepareLoad({ kind: "session-concurrency", concurrency: 3 });
@@ -13,14 +13,10 @@ test("sessions are one level of concurrent conversations", () => {
 });
 
 const VALID = { kind: "session-concurrency", concurrency: 1 };
-const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+testSchema(sessionConcurrencyMode.schema(), VALID, [
   ["one session", true, {}],
   ["no session", false, { concurrency: 0 }],
-];
-for (const [name, isAccepted, change] of SCHEMAS)
-  test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-    assert.equal(v.is(sessionConcurrencyMode.schema(), { ...VALID, ...change }), isAccepted);
-  });
+]);
 
 test("sessions that repeat have no number of requests of their own", () => {
   const load = { kind: "session-concurrency", concurrency: 3, repeats: true } as const;
@@ -51,14 +47,10 @@ describe("session rate", () => {
     assert.deepEqual([drive.arrivals(), drive.arrivals()], [500e6, 1000e6]);
   });
 
-  const SCHEMAS: readonly (readonly [name: string, isAccepted: boolean, change: object])[] = [
+  testSchema(sessionRateMode.schema(), PLAN, [
     ["a rate", true, {}],
     ["no rate", false, { perSec: 0 }],
     ["sessions that repeat", true, { repeats: true }],
     ["gamma-distributed gaps", true, { distribution: "gamma", smoothness: 2 }],
-  ];
-  for (const [name, isAccepted, change] of SCHEMAS)
-    test(`the schema ${isAccepted ? "accepts" : "refuses"} ${name}`, () => {
-      assert.equal(v.is(sessionRateMode.schema(), { ...PLAN, ...change }), isAccepted);
-    });
+  ]);
 });

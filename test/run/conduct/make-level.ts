@@ -7,7 +7,7 @@ import { LevelRun } from "../../../src/run/conduct/level.ts";
 import type { LevelContext } from "../../../src/run/conduct/level-context.ts";
 // Loaded before the fake clock moves, because the mode imports it when it begins.
 import "../../../src/run/conduct/resolve-limits.ts";
-import { LevelMeter } from "../../../src/run/count/level-meter.ts";
+import { LevelMeter } from "../../../src/run/count/window-counter.ts";
 import type { RequestGroups } from "../../../src/run/groups/request-groups.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import type { LaneOptions } from "../../../src/run/lanes.ts";

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { type MockServer, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import type { FailureFacts } from "../../../src/plan/problem.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { type Diagnosis, diagnose, diagnoseServer } from "../../../src/run/judge/diagnosis.ts";
@@ -108,13 +109,12 @@ test("a server with both APIs is not a mistake", () => {
   );
 });
 
-const INSTANT = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 /** gRPC on the port after HTTP's, as servers have it. */
 async function startNeighbours(): Promise<MockServer> {
   for (let attempt = 0; ; attempt++) {
     const httpPort = 20_000 + Math.floor(Math.random() * 10_000);
     try {
-      return await startMock(INSTANT, { host: "127.0.0.1", httpPort, grpcPort: httpPort + 1 });
+      return await startMock(DEFAULT_MOCK, { host: "127.0.0.1", httpPort, grpcPort: httpPort + 1 });
     } catch (error) {
       if (attempt === 20) throw error;
     }

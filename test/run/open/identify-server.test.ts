@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { identifyServer } from "../../../src/run/open/identify-server.ts";
 import { findDeadPort } from "../../golden/dead-port.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
@@ -12,7 +13,6 @@ import { LIMIT } from "../../time-limit.ts";
 import { latin1 } from "../../transport/bytes.ts";
 import { startRawServer } from "../../transport/raw-server.ts";
 
-const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const identify = (port: number) => identifyServer({ host: "127.0.0.1", port, isSecure: false });
 
 const kserve = (description: string, protocol = "http", path = "/v2") => ({
@@ -65,7 +65,7 @@ for (const [name, responses, found] of [
   });
 
 test("a gRPC server is recognised by its responses to calls", LIMIT, async () => {
-  const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
   try {
     const { speaks, found } = await identify(mock.grpcPort);
     assert.equal(speaks, "grpc");

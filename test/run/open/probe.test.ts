@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { RunError } from "../../../src/plan/problem.ts";
 import { probeModels } from "../../../src/run/open/probe.ts";
@@ -10,12 +10,11 @@ import { makeOpenAiTarget } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
 import { LIMIT } from "../../time-limit.ts";
 
-const QUICK = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 } as const;
 const triton = (protocol: "http" | "grpc", port: number) =>
   ({ ...DEFAULT_TRITON_TARGET, kind: "triton", url: `127.0.0.1:${port}`, protocol, model: "" }) as const;
 
 test("a server lists its models over each protocol", LIMIT, async () => {
-  const mock = await startMock(QUICK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
   try {
     const http = await probeModels(triton("http", mock.httpPort));
     assert.ok(http.length > 0);
@@ -55,7 +54,7 @@ test(
 
 test("the mock names the tokenizer that it has", LIMIT, async () => {
   const llm = { ...DEFAULT_MOCK.llm, tokenizer: "o200k_base" } as const;
-  const mock = await startMock({ ...QUICK, llm }, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock({ ...DEFAULT_MOCK, llm }, LOOPBACK);
   try {
     const models = await probeModels(makeOpenAiTarget(`127.0.0.1:${mock.httpPort}`, { model: "", isStreaming: false }));
     assert.deepEqual(

@@ -5,16 +5,14 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { NOT_JSON, SENT_ERROR } from "../../../src/service/response-faults.ts";
 import { QUICK_WINDOWS, readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
 
 /** `--service-kind openai`: payloads to a server of OpenAI's API, with perf_analyzer's text and files. */
 
-const mock = await startMock(
-  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
-);
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
 
 interface Received {
   readonly path: string;

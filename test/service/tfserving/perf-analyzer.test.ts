@@ -5,7 +5,7 @@ import { parseOptions } from "../../../src/cli/perf-analyzer/options/table.ts";
 import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toFlags } from "../../../src/cli/perf-analyzer/to-flags.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
 import type { MockMethod } from "../../../src/mock/services/service.ts";
 import { tfServingService } from "../../../src/mock/services/tfserving.ts";
 import type { MockPlan } from "../../../src/plan/mock.ts";
@@ -23,9 +23,8 @@ import { readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run
 /** `--service-kind tfserving`: what the flags mean, and what is refused, against `rampart mock --tfserving`. */
 
 const MOCK: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 40 };
-const FREE = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
-const mock = await startMock(MOCK, FREE, [await tfServingService.create(MOCK, "")]);
-const failing = await startMock({ ...MOCK, errorRatio: 1 }, FREE, [
+const mock = await startMock(MOCK, LOOPBACK, [await tfServingService.create(MOCK, "")]);
+const failing = await startMock({ ...MOCK, errorRatio: 1 }, LOOPBACK, [
   await tfServingService.create({ ...MOCK, errorRatio: 1 }, ""),
 ]);
 after(() => Promise.all([mock.stop(), failing.stop()]));
@@ -109,7 +108,7 @@ function recording(request: MessageSpec, spec: MessageSpec, answer: ProtoObject)
 }
 
 const SERVICE = "/tensorflow.serving.PredictionService";
-const recorder = await startMock(MOCK, FREE, [
+const recorder = await startMock(MOCK, LOOPBACK, [
   {
     describe: () => "",
     methods: {

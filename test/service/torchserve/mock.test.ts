@@ -1,18 +1,16 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type MockServer, startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, type MockServer, startMock } from "../../../src/mock/server.ts";
 import { torchServeMock } from "../../../src/mock/services/torchserve.ts";
-import type { MockPlan } from "../../../src/plan/mock.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
 
 /** `rampart mock --torchserve`, asked by the runtime's own client. */
 
-const PLAN: MockPlan = { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 };
-
 async function start(change: Partial<MockPlan> = {}): Promise<MockServer> {
-  const plan = { ...PLAN, ...change };
+  const plan = { ...DEFAULT_MOCK, ...change };
   const services = [await torchServeMock.create(plan, "")];
-  return startMock(plan, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 }, services);
+  return startMock(plan, LOOPBACK, services);
 }
 
 let mock: MockServer;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { startMock } from "../../../src/mock/server.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
 import { USER_AGENT } from "../../../src/transport/user-agent.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { toText } from "../bytes.ts";
@@ -10,10 +11,7 @@ import { runLoad } from "./run-load.ts";
 
 /** The same load through our own client and the general one, as the server sees it; and which of them is the default. */
 
-const mock = await startMock(
-  { latency: { kind: "constant", ms: 0 }, errorRatio: 0, responseBytes: 0 },
-  { host: "127.0.0.1", httpPort: 0, grpcPort: 0 },
-);
+const mock = await startMock(DEFAULT_MOCK, LOOPBACK);
 after(() => mock.stop());
 
 const COUNT = 30;

@@ -1,5 +1,6 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { countPoints, MOST_POINTS } from "../../../campaign/sweep.ts";
+import type { Fault } from "../../options/shared-option.ts";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
@@ -59,12 +60,6 @@ export function sweepValues(sweep: Sweep): readonly number[] {
   return values;
 }
 
-/** An error in a sweep: a message, in GenAI-Perf's words if it has one, and a hint. */
-interface SweepFault {
-  readonly message: string;
-  readonly hint: string;
-}
-
 /** Reads the flags of `analyze`. @param isNeeded whether a sweep is required */
 export function readSweep(builder: ValuesBuilder, last: LastFlag, isNeeded: boolean): void {
   const typeFlag = last("--sweep-type");
@@ -117,7 +112,7 @@ export function readSweeps(
   else if (sweeps.length > 0) builder.store("analyze", sweeps, from);
 }
 
-function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {
+function readOneSweep(type: SweepType, value: unknown): Sweep | Fault {
   if (Array.isArray(value) && value.length > 0 && value.every((item) => isNumberFrom(item, Number.MIN_VALUE)))
     return { kind: "list", type, values: value as number[] };
   const hint = "Write {start: 1, stop: 64}, with step if you like, or a list of values.";
@@ -131,7 +126,7 @@ function readOneSweep(type: SweepType, value: unknown): Sweep | SweepFault {
 }
 
 /** Reads `--sweep-list`: `20,60`. */
-function readSweepList(type: SweepType, text: string): Sweep | SweepFault {
+function readSweepList(type: SweepType, text: string): Sweep | Fault {
   const values: number[] = [];
   for (const part of text.split(",")) {
     const value = readNumber(type, part);
@@ -144,7 +139,7 @@ function readSweepList(type: SweepType, text: string): Sweep | SweepFault {
 }
 
 /** Reads `--sweep-range`: `1:8` doubles, `5:15:5` steps. */
-function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
+function readSweepRange(type: SweepType, text: string): Sweep | Fault {
   const parts = text.split(":");
   if (parts.length < 2 || parts.length > 3)
     return {
@@ -167,7 +162,7 @@ function readSweepRange(type: SweepType, text: string): Sweep | SweepFault {
 }
 
 /** Returns a range, or the list of its values if it has a step. */
-function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | SweepFault {
+function makeRange(type: SweepType, min: number, max: number, step: number | undefined): Sweep | Fault {
   if (min <= 0 || max <= 0)
     return { message: "--sweep-range min/max value must be positive", hint: "Give numbers above 0." };
   if (step !== undefined && step <= 0)

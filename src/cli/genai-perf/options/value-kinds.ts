@@ -1,13 +1,7 @@
 import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueCount } from "../../options/argparse.ts";
-import { type Notation, readNotation } from "../../options/shared-option.ts";
+import { type Fault, type Notation, readNotation } from "../../options/shared-option.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-
-/** Why a command-line argument is not a valid value, in argparse's words, and a hint. */
-export interface Fault {
-  readonly message: string;
-  readonly hint: string;
-}
 
 interface Kind {
   /** Number of arguments of the flag. Default: one. */

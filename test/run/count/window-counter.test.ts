@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import { WindowTally } from "../../../src/measure/tally/window-tally.ts";
 import { Timeline, toBuckets } from "../../../src/measure/timeline.ts";
-import { LevelMeter } from "../../../src/run/count/level-meter.ts";
+import { LevelMeter } from "../../../src/run/count/window-counter.ts";
 import { fill, type Row } from "../../measure/make-records.ts";
 
 function makeMeter() {
