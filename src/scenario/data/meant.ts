@@ -31,7 +31,7 @@ function meantText(text: string, { noun, entries }: Family): string | undefined 
     return `{ triton: { url: "${text}", model: NAME } }, { openai: { url: "${text}", model: NAME } } or { http: "${text}" }`;
   const [, ending] = FILE.exec(text) ?? [];
   if (noun === "inputs" && ending !== undefined)
-    return ending === "json" ? `{ json: ${text} }` : `{ prompts: { file: ${text} } }`;
+    return entries.has(ending) ? `{ ${ending}: ${text} }` : `{ prompts: { file: ${text} } }`;
   const [, typed = "", inBrackets, after] = CALL.exec(text) ?? [];
   const name = typed.replace(/^input\./, "");
   const values = (inBrackets ?? after ?? "").split(",").map((value) => value.trim());
