@@ -9,7 +9,7 @@ export function toRunError(error: unknown): RunError {
   if (error instanceof RunError) return error;
   if (error instanceof UserError) return new RunError("unsupported", error.text, "Correct the input data.");
   if (error instanceof LevelError) {
-    const hint = "Measure for longer, or find out why no request ends in time.";
+    const hint = "Measure for longer, warm up a server that starts slowly, or find out why no request ends in time.";
     return new RunError("no-valid-requests", error.message, hint);
   }
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
