@@ -107,7 +107,10 @@ export function assertionHint(given: unknown): string {
   const meant = meantMetric(name);
   if (isLimit === undefined && meant?.includes("(")) return `Write ${meant}.`;
   if (isLimit === undefined) return 'Write p99("latency").below("50 ms"), or another metric with its limit.';
-  return `Write percentile(${percentile}, "${of}").below("${limit} ${unit}").`;
+  const call = ["50", "90", "95", "99"].includes(percentile ?? "")
+    ? `p${percentile}("${of}")`
+    : `percentile(${percentile}, "${of}")`;
+  return `Write ${call}.below("${limit} ${unit}").`;
 }
 
 /** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */

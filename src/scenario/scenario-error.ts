@@ -22,8 +22,9 @@ const MOST_PARTS = 3;
  */
 export function toLoadError(error: unknown, file: string, path: string, names: readonly string[] = []): UserError {
   if (error instanceof UserError) return new UserError(withPlace(error, file, path));
-  // Bun reports several errors in one file together, each with its position.
-  const parts = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+  // Bun reports several errors in one file together, each with its position. Those after a mistake of syntax mostly follow from it.
+  const all = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
+  const parts = /^(?:Expected|Unexpected) /.test(messageOf(all[0])) ? all.slice(0, 1) : all;
   return new UserError(
     parts.slice(0, MOST_PARTS).map((part) => {
       const found = toProblem(part, "does not load", file, path);

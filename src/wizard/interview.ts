@@ -108,7 +108,10 @@ export class Interview {
         if (way === "again" && this.answers.model !== undefined) this.goBack();
       }
     }
-    if (this.problems.length > 0) throw new UserError(this.problems);
+    // Answers that are missing are asked for when those that are given are right.
+    const isLater = (code: Problem["code"]): boolean => code === "missing" && this.mode !== "defaults";
+    const wrong = this.problems.filter(({ code }) => !isLater(code));
+    if (this.problems.length > 0) throw new UserError(wrong.length > 0 ? wrong : this.problems);
     if (this.mode !== "ask" || this.given.save !== undefined) await this.sayBeforeWriting();
     await this.checkUnused();
     return this.answers;

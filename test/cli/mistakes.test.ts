@@ -23,6 +23,14 @@ const FILES = {
   "k6.yaml": "name: x\ntarget: embedded\nvus: 10\n",
   "called.ts":
     'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded(),\n  load: hold,\n});\n',
+  "outside.ts":
+    'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded(),\n  load: hold(1),\n  for: "1 s",\n});\n',
+  "port.ts":
+    'import { defineScenario, hold, http } from "rampart";\nexport default defineScenario({\n  name: "x",\n  target: http(8000),\n  load: hold(1),\n});\n',
+  "key.ts":
+    'import { defineScenario, hold, http } from "rampart";\nexport default defineScenario({\n  name: "x",\n  target: http("h:1", { apiKeyEnv: "sk-12345678-90" }),\n  load: hold(1),\n});\n',
+  "comma.ts":
+    'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded()\n   load: hold(1, { for: "1 s" }),\n});\n',
   "end.yaml": "name: x\ntarget: embedded\nload: { ramp: { from: 1, end: 8 } }\n",
   "bare.yaml": `name: x\ntarget: embedded\nload: { hold: ${"$"}{users} }\n`,
   "passwd.ts": Array.from({ length: 20 }, (_, id) => `user${id}:x:${id}:/home/user:/bin/sh`).join("\n"),
@@ -102,6 +110,16 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["http h:1 -duration=5s", /^-duration: is not a flag of this command\. Did you mean -z or --for\?$/],
   ["http h:1 -rate 100", /^-rate: is not a flag of this command\. Did you mean -r or --rate\?$/],
   ["llm h:1 --ttft 200ms", /^--ttft: is not a flag of this command\. Write --slo ttft=200ms\./],
+  ["init --goal limt", /^--goal: must be one of .* Did you mean limit\?/],
+  ["agent --bus h:4222", /^--bus: must be the address of a NATS server \(got h:4222\)\. Write nats:\/\/h:4222\.$/],
+  ["llm h:1 --slo tftt=200ms", /^--slo: there is no metric tftt .*\. Write --slo ttft=200ms\.$/],
+  ["run outside.ts", /^outside\.ts:5:3, for: is not an option here\. Write for: "30 s" in the load\.$/],
+  ["run port.ts", /^port\.ts:4:3, target\.url: must be host:port or a URL \(got 8000\)\. Write "localhost:8000"\.$/],
+  ["run comma.ts", /^comma\.ts:4:4: does not load: [^\n]*\. Correct the file\.$/],
+  [
+    "run key.ts",
+    /^key\.ts:4:25, target\.apiKeyEnv: must be the name of a variable \(got "\*\*\*"\)\. .* apiKeyEnv: "LLM_KEY"\.$/,
+  ],
   ["init --goal limt --yes", /^--goal: must be one of .* Did you mean limit\?/],
   [
     "run ok.ts --fail-if p99>25",

@@ -3,6 +3,7 @@ import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { fromOption, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
+import { nearestName } from "../../plan/nearest-name.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
@@ -124,6 +125,8 @@ function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[
   return requests === undefined ? time && { for: time } : { requests };
 }
 
+/** Short names of metrics. */
+const SHORT_METRICS: readonly string[] = ["ttft", "itl", "p50", "p90", "p95", "p99", "errorRate"];
 const SLO_HINT = "Write --slo ttft=200ms, --slo p99=25ms or --slo errorRate=1%.";
 
 /** Returns a metric's name with the statistic that 99 of 100 requests keep, where it has several and names none. */
@@ -144,7 +147,9 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
   const read = toAssertion(`${known} ${breaks} ${value}`);
   if (!("code" in read)) return { assertion: read, value };
-  const hint = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint)) ? read.hint : SLO_HINT;
+  const near = read.code === "unknown-name" ? nearestName(name, SHORT_METRICS) : undefined;
+  const isNear = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint));
+  const hint = near !== undefined ? `Write --slo ${near}=${value}.` : isNear ? read.hint : SLO_HINT;
   problems.push(problem(read.code, "--slo", read.message, hint, text));
   return undefined;
 }

@@ -131,7 +131,12 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     kind: "text",
     setting: "client.bus.url",
     resolve: (text) =>
-      isBusUrl(text) ? { value: text } : { message: "must be the address of a NATS server", hint: `Give ${BUS_FORM}.` },
+      isBusUrl(text)
+        ? { value: text }
+        : {
+            message: "must be the address of a NATS server",
+            hint: isBusUrl(`nats://${text}`) ? `Write nats://${text}.` : `Give ${BUS_FORM}.`,
+          },
     value: "URL",
     doors: [...ON_BUS, "k8s"],
     differs: {

@@ -69,7 +69,7 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
         "invalid-value",
         { setting: "target.url" },
         "is not an address",
-        `Write ${plain}, and gRPC as the protocol.`,
+        `Write ${plain}, and choose gRPC as the protocol.`,
         text,
       );
     const hint = Number.isNaN(port) ? `${forms}, with a port from 1 to 65535.` : `${forms}.`;

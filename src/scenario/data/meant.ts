@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 const ADDRESS = /^(?:[a-z]+:\/\/)?[\w.-]+:\d+(?:\/\S*)?$/;
-const FILE = /^[\w./ -]+\.(jsonl?|ya?ml|csv|txt)$/;
+const FILE = /^[\w./ -]+\.(?:jsonl?|ya?ml|csv|txt)$/;
 const CALL = /^([A-Za-z][\w.]*)\s*(?:\(\s*([^(){}]*?)\s*(?:,?\s*\{.*\}\s*)?\)|[:\s]\s*([^(){}]+))$/;
 
 /** Returns how to write what is not a builder; undefined when it cannot be guessed. */
@@ -29,9 +29,8 @@ export function meantData(data: unknown, family: Family): string | undefined {
 function meantText(text: string, { noun, entries }: Family): string | undefined {
   if (noun === "a target" && ADDRESS.test(text))
     return `{ triton: { url: "${text}", model: NAME } }, { openai: { url: "${text}", model: NAME } } or { http: "${text}" }`;
-  const [, ending] = FILE.exec(text) ?? [];
-  if (noun === "inputs" && ending !== undefined)
-    return entries.has(ending) ? `{ ${ending}: ${text} }` : `{ prompts: { file: ${text} } }`;
+  if (noun === "inputs" && FILE.test(text))
+    return text.endsWith(".json") ? `{ json: ${text} }` : `{ prompts: { file: ${text} } }`;
   const [, typed = "", inBrackets, after] = CALL.exec(text) ?? [];
   const name = typed.replace(/^input\./, "");
   const values = (inBrackets ?? after ?? "").split(",").map((value) => value.trim());

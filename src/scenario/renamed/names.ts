@@ -104,6 +104,8 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
   // Of ramp and rateRamp.
   ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
+  ["scenario.for", LENGTH],
+  ["scenario.requests", COUNT],
   // k6
   ["thresholds", LIMITS],
   ["vus", HOLD],

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { parseLatency } from "../../mock/latency.ts";
 import { durationHint } from "../../plan/nearest-name.ts";
 import { flagSchema, hinted, recordSchema, type Schema, withHint } from "../../plan/schema.ts";
+import { registerSecret } from "../../plan/secrets.ts";
 import type { Duration } from "../../plan/units.ts";
 import { HEADER_NAME } from "../../transport/request.ts";
 import { isSet, nameSchema } from "../fields.ts";
@@ -50,6 +51,7 @@ export function serverEntries(example: string) {
   return {
     url: nameSchema("host:port or a URL", (given) => {
       if (given === undefined) return `${CODE_HINT}${example}.`;
+      if (typeof given === "number") return `Write "localhost:${given}".`;
       return typeof given === "object" ? `Write the address first: ${example}.` : undefined;
     }),
     moreUrls: v.optional(v.array(nameSchema("host:port or a URL"))),
@@ -107,7 +109,13 @@ export function modelField() {
 
 /** Returns the option of {@link KeyOptions}. */
 export function apiKeyField() {
-  const name = v.pipe(v.string("must be text"), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of a variable"));
+  const isName = hinted((given: string) => {
+    const isRight = /^[A-Za-z_][A-Za-z0-9_]*$/.test(given);
+    // It may be the key itself, which no error shows.
+    if (!isRight) registerSecret(given);
+    return isRight;
+  }, 'Put the key into a variable of the environment, and write its name: apiKeyEnv: "LLM_KEY".');
+  const name = v.pipe(v.string("must be text"), v.check(isName, "must be the name of a variable"));
   return landing(v.optional(name), "apiKeyEnv");
 }
 

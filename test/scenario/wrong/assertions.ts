@@ -90,12 +90,12 @@ export const ASSERTIONS: readonly WrongScenario[] = [
   {
     name: "an assertion as text",
     fields: ["target: embedded()", "load: hold(4)", 'assert: ["p99 < 50 ms"]'],
-    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p99 < 50 ms"). Write percentile(99, "latency").below("50 ms").',
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p99 < 50 ms"). Write p99("latency").below("50 ms").',
   },
   {
     name: "a threshold of k6",
     fields: ["target: embedded()", "load: hold(4)", 'assert: ["p(95)<500"]'],
-    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p(95)<500"). Write percentile(95, "latency").below("500 ms").',
+    says: '6:12, assert[0]: must be an assertion such as p99().below("25 ms") (got "p(95)<500"). Write p95("latency").below("500 ms").',
   },
   {
     name: "limits in an object",
