@@ -1,3 +1,4 @@
+import { metricKey } from "../../measure/metrics/metric-text.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
@@ -56,7 +57,8 @@ export function viewReport(plan: Plan, json: ReportJson): ReportView {
   const hasTokenTimes = levels.some(
     ({ json: { metrics } }) => readMetric(metrics, "timeToFirstToken", "p50") !== undefined,
   );
-  const words = { unit: shownUnitOf(plan), hasTokens, hasTokenTimes, hasGaps };
+  const limited = new Set((plan.limits ?? []).map(({ metric }) => metricKey(metric)));
+  const words = { unit: shownUnitOf(plan), hasTokens, hasTokenTimes, limited, hasGaps };
   return { plan, json, runs, levels, words };
 }
 

@@ -47,6 +47,8 @@ export interface LevelWords {
   readonly hasTokens: boolean;
   /** Whether tokens have times, because responses are streamed. Default: `hasTokens` */
   readonly hasTokenTimes?: boolean;
+  /** Keys of the columns that a search limits: they decide, so they are dropped last. Default: none. */
+  readonly limited?: ReadonlySet<string>;
   /** Whether nothing completed for a time at some level. Default: false. */
   readonly hasGaps?: boolean;
 }
@@ -117,11 +119,12 @@ function shownColumns(words: LevelWords): { readonly shown: Column; readonly ent
     const { key, title, quantity, dropOrder, gapDropOrder } = entry;
     const usual =
       typeof dropOrder === "number" ? dropOrder : dropOrder[(words.hasTokenTimes ?? words.hasTokens) ? 1 : 0];
+    const least = words.hasGaps === true ? (gapDropOrder ?? usual) : usual;
     const shown = {
       key,
       title: typeof title === "string" ? title : title(words),
       quantity,
-      dropOrder: words.hasGaps === true ? (gapDropOrder ?? usual) : usual,
+      dropOrder: words.limited?.has(key) === true ? 1 : least,
     };
     return { shown, entry };
   });

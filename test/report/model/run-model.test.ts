@@ -50,6 +50,15 @@ test("the longest latency keeps its column where nothing completed for a time", 
   assert.ok(orderOf("latency.max", [gap]) < orderOf("latency.p50", [gap]), "it is dropped after these");
 });
 
+test("what a search limits keeps its column", () => {
+  const limits = [{ metric: { key: "latency", statistic: 90 }, comparison: "below", limit: 6e6 }] as const;
+  const orders = [undefined, limits].map((one) => {
+    const { columns } = tableOf(modelOf(one === undefined ? {} : { limits: one }, [makeLevel()]), "levels");
+    return columns.find(({ key }) => key === "latency.p90")?.dropOrder;
+  });
+  assert.deepEqual(orders, [11, 1]);
+});
+
 test("scheduled loads have what was sent, and the latency from the due time", () => {
   const window = makeWindow({ latenciesNs: [1e6, 1e6], scheduledNs: [9e6, 9e6], delayedCount: 2 });
   const [row] = valuesOf(tableOf(modelOf({}, [makeLevel({ unit: "request-rate", level: 50, window })]), "levels"));

@@ -1,5 +1,5 @@
 import { alignLevels } from "../../../load/level-identity.ts";
-import { UNKNOWN } from "../../../measure/intervals/certainty.ts";
+import { certainEnds, UNKNOWN } from "../../../measure/intervals/certainty.ts";
 import { describeLevel, levelTitles } from "../../../registry/level-names.ts";
 import { type Plot, type PlotPoint, pickEvenly, roundForPlot, type XySeries } from "../../plot.ts";
 import { type ReadEstimate, readMetric, readOver } from "../../schema/read-metrics.ts";
@@ -90,7 +90,9 @@ function drawRuns(
       found === undefined ? [] : [[run + 1, roundForPlot(found.value / scale)]],
     );
     const uncertain = values.flatMap((found) => (found === undefined ? [] : [isMarked(found)]));
-    const ends = over === undefined ? [] : [over.low, over.value, over.high].filter((end) => end !== null);
+    // The table marks an uncertain mean, so the chart shows no interval of it.
+    const { low, high } = over === undefined ? UNKNOWN : certainEnds(over);
+    const ends = over === undefined ? [] : [low, over.value, high].filter((end) => end !== null);
     const lines = ends.map((end): XySeries => {
       const y = roundForPlot(end / scale);
       return {
