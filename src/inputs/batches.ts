@@ -12,12 +12,12 @@ const LEAST_ITEM_BYTES = 16;
 /** The properties of a service that batches depend on. */
 export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
 
-/** Checks the batch size against the model's. @throws UserError when it is larger */
-export function checkBatchSize({ model, batchSize }: BatchedService): void {
+/** Returns what is wrong with a batch size that is larger than the model's. */
+export function batchSizeProblems({ model, batchSize }: BatchedService): Problem[] {
   const { name, maxBatchSize } = model;
-  if (maxBatchSize === 0 || batchSize <= maxBatchSize) return;
+  if (maxBatchSize === 0 || batchSize <= maxBatchSize) return [];
   const message = `is above ${maxBatchSize}, the largest batch of model '${name}' (max_batch_size)`;
-  throw userError("invalid-value", "target.batchSize", message, `Lower it to ${maxBatchSize}.`, String(batchSize));
+  return [problem("invalid-value", "target.batchSize", message, `Lower it to ${maxBatchSize}.`, String(batchSize))];
 }
 
 /** Checks every batch that the data is divided into. @throws UserError with file, entry and tensor, or for batches that no request can carry */

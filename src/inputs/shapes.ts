@@ -1,4 +1,5 @@
 import type { Text } from "../plan/messages.ts";
+import { nameHint } from "../plan/nearest-name.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { ModelInfo } from "../service/service.ts";
 import { formatShape, type TensorSpec } from "../service/tensor.ts";
@@ -27,6 +28,23 @@ export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverride
     warnings.push({ say: "shape-of-no-input", input: name, shape, model: model.name });
   }
   return { model: { ...model, inputs }, warnings };
+}
+
+/** Returns what is wrong with shapes that have no effect: those of a fixed shape, and of no input. */
+export function shapeProblems({ name: model, inputs }: ModelInfo, shapes: ShapeOverrides): Problem[] {
+  const names = inputs.map(({ name }) => name);
+  return Object.entries(shapes).flatMap(([name, given]) => {
+    const found = inputs.find((input) => input.name === name);
+    const isApplied = found?.shape.some((dim) => dim < 0) === true || found?.shape.join() === given.join();
+    if (isApplied) return [];
+    const path = `target.shapes.${name}`;
+    if (found === undefined) {
+      const hint = nameHint(name, names, `Its inputs are ${names.join(", ")}.`);
+      return [problem("unknown-name", path, `is no input of model '${model}'`, hint)];
+    }
+    const message = `is fixed to ${formatShape(found.shape)} by model '${model}'`;
+    return [problem("invalid-value", path, message, "Leave it out.", formatShape(given))];
+  });
 }
 
 function applyShape(input: TensorSpec, given: readonly number[] | undefined, warnings: Text[]): TensorSpec {

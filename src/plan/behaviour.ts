@@ -29,8 +29,8 @@ export function behaviourSchema() {
     waitsForServer: yes,
     /** A response that is valid in itself succeeds, whatever model it is from and whatever outputs it has. */
     acceptsOtherOutputs: yes,
-    /** Sends batches that are larger than the model allows, and leaves it to the server to refuse them. */
-    sendsLargeBatches: yes,
+    /** Sends batches that are larger than the model allows, and warns of shapes without effect. Absent: the run ends before its first request. */
+    sendsMisfits: yes,
   });
 }
 
@@ -43,5 +43,5 @@ export const COMPATIBLE_BEHAVIOUR = {
   usesWholeHost: true,
   waitsForServer: true,
   acceptsOtherOutputs: true,
-  sendsLargeBatches: true,
+  sendsMisfits: true,
 } as const satisfies BehaviourPlan;

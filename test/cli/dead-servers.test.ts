@@ -109,15 +109,21 @@ export default defineScenario({ name: "x", target: ${to}, load: hold(4, { for: "
       });
     });
 
-  test("and 64 for a batch that is larger than the model allows", async () => {
+  test("and 64 for a batch that is larger than the model allows, and for shapes of other inputs", async () => {
     const text = `import { defineScenario, hold, triton } from "rampart";
-const target = triton("localhost:${httpPort}", { model: "simple", batchSize: 99 });
+const shapes = { INPUT0: [99], input1: [4] };
+const target = triton("localhost:${httpPort}", { model: "simple", batchSize: 99, shapes });
 export default defineScenario({ name: "x", target, load: hold(4, { for: "10 s" }) });
 `;
     await inFolder({ "x.ts": text }, async (cwd) => {
       const { code, out, err } = await runRampart(["x.ts"], { cwd });
       assert.deepEqual([code, out], [64, ""], err);
-      assert.match(err, /target\.batchSize: is above 8, .* model 'simple' .*\(got 99\)\. Lower it to 8\.\n$/);
+      for (const says of [
+        /target\.batchSize: is above 8, .* model 'simple' .*\(got 99\)\. Lower it to 8\.\n/,
+        /target\.shapes\.INPUT0: is fixed to \[16\] by model 'simple' \(got \[99\]\)\. Leave it out\.\n/,
+        /target\.shapes\.input1: is no input of model 'simple'\. Did you mean INPUT1\?\n/,
+      ])
+        assert.match(err, says);
     });
   });
 

@@ -126,7 +126,7 @@ test("without flags the plan is perf_analyzer's default", () => {
       usesWholeHost: true,
       waitsForServer: true,
       acceptsOtherOutputs: true,
-      sendsLargeBatches: true,
+      sendsMisfits: true,
     },
   });
   assert.deepEqual(built.warnings, []);
