@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { formatHelp } from "../../../src/cli/perf-analyzer/command.ts";
@@ -38,6 +38,9 @@ const PERF_ANALYZER_SWITCHES: readonly string[] = [
   .join(" ")
   .split(" ");
 
+/** The tests of service kinds. */
+const KINDS = join(import.meta.dirname, "../../service");
+
 /** A test of a flag's effect on the wire, on the schedule or on the output: its name, and what stands in it. */
 interface EffectTest {
   readonly name: string;
@@ -45,8 +48,14 @@ interface EffectTest {
 }
 
 function readEffectTests(): EffectTest[] {
-  const files = readdirSync(import.meta.dirname).filter((file) => /^effects-.*\.test\.ts$/.test(file));
-  const texts = files.map((file) => readFileSync(join(import.meta.dirname, file), "utf8"));
+  const here = readdirSync(import.meta.dirname).filter((file) => /^effects-.*\.test\.ts$/.test(file));
+  // Options of one service kind are tested where the kind is.
+  const kinds = readdirSync(KINDS, { recursive: true, encoding: "utf8" });
+  const files = [
+    ...here.map((file) => join(import.meta.dirname, file)),
+    ...kinds.filter((file) => basename(file) === "perf-analyzer.test.ts").map((file) => join(KINDS, file)),
+  ];
+  const texts = files.map((file) => readFileSync(file, "utf8"));
   return texts.flatMap((text) =>
     [...text.matchAll(/^ *test\(\s*(["`])(.*?)\1,([\s\S]*?)(?=^ *test\(|$(?![\s\S]))/gm)].map(
       ([, , name = "", source = ""]) => ({
