@@ -3,17 +3,17 @@ import type { Family } from "./families.ts";
 /** What users mean by data that is not a builder's name with its options: the text to write instead. */
 
 /** Names of other languages for the kinds of parameters. */
-const KINDS: Readonly<Record<string, string>> = {
-  int: "integer",
-  float: "number",
-  double: "number",
-  string: "text",
-  str: "text",
-  bool: "flag",
-  boolean: "flag",
-  enum: "choice",
-  list: "choice",
-};
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ["int", "integer"],
+  ["float", "number"],
+  ["double", "number"],
+  ["string", "text"],
+  ["str", "text"],
+  ["bool", "flag"],
+  ["boolean", "flag"],
+  ["enum", "choice"],
+  ["list", "choice"],
+]);
 
 const ADDRESS = /^(?:[a-z]+:\/\/)?[\w.-]+:\d+(?:\/\S*)?$/;
 const FILE = /^[\w./ -]+\.(?:jsonl?|ya?ml|csv|txt)$/;
@@ -35,7 +35,7 @@ function meantText(text: string, { noun, entries }: Family): string | undefined 
   const name = typed.replace(/^input\./, "");
   const values = (inBrackets ?? after ?? "").split(",").map((value) => value.trim());
   const form = entries.get(name)?.form;
-  if (form === undefined) return KINDS[text];
+  if (form === undefined) return KINDS.get(text);
   if (!values.every((value) => /^(?:[\d.]+|"[^"]*"|'[^']*')$/.test(value)))
     return values.join("") === "" ? name : undefined;
   return call(name, form, values);
