@@ -35,13 +35,13 @@ export interface Result {
 const runTimeoutMs = 90_000;
 const parallelRuns = 4;
 const parallelModels = 2;
-const mostRetries = 3;
+const mostRetries = 8;
 /** A stability percentage that any three windows keep: whether windows agree says something of this machine. It is in no output. */
 const ALWAYS_STABLE_PCT = "1000000";
 
 /**
  * Runs transcripts against Triton and compares. What runs no timed load runs beside others; timed ones of the same model run one after
- * the other. A result that is not as `known` lists it is tried again at the end, alone, three times at most: a busy machine can make a run
+ * the other. A result that is not as `known` lists it is tried again at the end, alone, eight times at most: a busy machine can make a run
  * unstable.
  * @param onResult called for each as it is done
  */
