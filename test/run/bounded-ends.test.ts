@@ -235,7 +235,7 @@ async function withDrips(
   body: (url: string, dripped: Promise<void>) => Promise<void>,
 ) {
   const { promise: dripped, resolve } = Promise.withResolvers<void>();
-  const proxy = createServer(async (request, response) => {
+  const answerOne = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = request.url ?? "";
     if (isDripping(path)) {
       response.writeHead(200, { "Content-Type": "application/json", "Content-Length": DRIPPED_BYTES });
@@ -261,6 +261,10 @@ async function withDrips(
       ...(jsonBytes === null ? {} : { "Inference-Header-Content-Length": jsonBytes }),
     });
     response.end(answered);
+  };
+  // A run that has ended leaves requests behind, whose server ends before they do.
+  const proxy = createServer((request, response) => {
+    answerOne(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
   try {
