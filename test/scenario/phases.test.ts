@@ -111,8 +111,13 @@ const mistakes: readonly (readonly [name: string, fields: object, problems: read
     ],
   ],
   ["an empty list", { load: [] }, [/^load: must have a load/]],
-  ["only a warm-up", { load: [warmup("1 s", hold(1))] }, [/^load: has only a warm-up/]],
-  ["a warm-up on its own", { load: warmup("1 s", hold(1)) }, [/^load: has only a warm-up/]],
+  ["only a warm-up", { load: [warmup("1 s", hold(1))] }, [/^load\.0: is a warm-up after which nothing is measured/]],
+  ["a warm-up on its own", { load: warmup("1 s", hold(1)) }, [/^load: is a warm-up after/]],
+  [
+    "a warm-up at the end",
+    { load: [hold(1, { for: "1 s" }), warmup("1 s", hold(1))] },
+    [/^load\.1: is a warm-up after/],
+  ],
   [
     "lengths inside of a length",
     { load: [warmup("1 s", hold(1, { for: "2 s" })), soak(ramp(1, 5, { over: "1 s" }), { for: "1 s" })] },

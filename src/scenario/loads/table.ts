@@ -200,8 +200,9 @@ export function convertLoads(load: AnyLoads, folder: string): ConvertedLoad {
     problems.push(...converted.problems);
     phases.push(...converted.phases);
   }
-  if (problems.length === 0 && phases.every(({ isWarmup }) => isWarmup === true))
-    problems.push(problem("missing", "load", "has only a warm-up, so nothing is measured", "Add a load after it."));
+  const [last = "load"] = parts.at(-1) ?? [];
+  if (problems.length === 0 && phases.at(-1)?.isWarmup === true)
+    problems.push(problem("missing", last, "is a warm-up after which nothing is measured", "Add a load after it."));
   return { plan: { kind: "phases", phases }, problems };
 }
 
