@@ -6,7 +6,8 @@ import { readProfile, runCommand, withFolder } from "./run-command.ts";
 
 /** Three requests to a model that takes microseconds, at a server in another process: what the client adds around them. */
 
-const RUNS = 6;
+/** Most runs that other work on a busy machine may disturb. */
+const MOST_RUNS = 30;
 const WARNING = "Perf Analyzer is not able to keep up with the desired load";
 /** Half the time that a connection is watched before its second request, when nothing is known about the server. */
 const MOST_GAP_NS = 1.5e6;
@@ -25,7 +26,10 @@ describe("three requests are sent without a wait between them, and the server ge
     test(way, LIMIT, () =>
       withFolder(async (folder) => {
         const runs: { readonly gapNs: number; readonly warns: boolean }[] = [];
-        for (let run = 0; run < RUNS; run++) {
+        // Other work on the machine makes a run slower, never faster.
+        const quietest = (): number => Math.min(...runs.map(({ gapNs }) => gapNs));
+        const isKnown = (): boolean => quietest() < MOST_GAP_NS && !runs.every(({ warns }) => warns);
+        for (let run = 0; run < MOST_RUNS && !isKnown(); run++) {
           await stub.reset();
           const path = `${folder}/${run}.json`;
           const args = ["-m", "simple", ...flags, "--request-count", "3", "--profile-export-file", path];
@@ -38,9 +42,7 @@ describe("three requests are sent without a wait between them, and the server ge
           const gapNs = second.timestamp - (first.response_timestamps[0] as number);
           runs.push({ gapNs, warns: (out + err).includes(WARNING) });
         }
-        // Other work on the machine makes a run slower, never faster.
-        const quietest = Math.min(...runs.map(({ gapNs }) => gapNs));
-        assert.ok(quietest < MOST_GAP_NS, `${quietest} ns`);
+        assert.ok(quietest() < MOST_GAP_NS, `${quietest()} ns`);
         assert.ok(!runs.every(({ warns }) => warns), "every run warns of the client");
       }),
     );
