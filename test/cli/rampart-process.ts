@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runtimeName } from "../../src/runtime/runtime.ts";
+import { LIMIT } from "../time-limit.ts";
 
 /** Rampart as a process of its own, under the runtime that runs the test, or as the executable that RAMPART_COMMAND names. */
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const TIMEOUT_MS = 150_000;
+const TIMEOUT_MS = LIMIT.timeout / 2;
 
 /** What a process did. */
 export interface ProcessResult {
