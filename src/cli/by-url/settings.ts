@@ -1,6 +1,6 @@
 import { MAX_CONCURRENCY, parseRange, type WrittenRange } from "../../load/levels.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
-import { fromOption, parseMetric } from "../../measure/metrics/metric-names.ts";
+import { fromOption, METRIC_OPTIONS, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
@@ -125,8 +125,6 @@ function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[
   return requests === undefined ? time && { for: time } : { requests };
 }
 
-/** Short names of metrics. */
-const SHORT_METRICS: readonly string[] = ["ttft", "itl", "p50", "p90", "p95", "p99", "errorRate"];
 const SLO_HINT = "Write --slo ttft=200ms, --slo p99=25ms or --slo errorRate=1%.";
 
 /** Returns a metric's name with the statistic that 99 of 100 requests keep, where it has several and names none. */
@@ -147,7 +145,7 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
   const read = toAssertion(`${known} ${breaks} ${value}`);
   if (!("code" in read)) return { assertion: read, value };
-  const near = read.code === "unknown-name" ? nearestName(name, SHORT_METRICS) : undefined;
+  const near = read.code === "unknown-name" ? nearestName(name, METRIC_OPTIONS) : undefined;
   const isNear = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint));
   const hint = near !== undefined ? `Write --slo ${near}=${value}.` : isNear ? read.hint : SLO_HINT;
   problems.push(problem(read.code, "--slo", read.message, hint, text));

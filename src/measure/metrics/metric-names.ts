@@ -128,6 +128,9 @@ function toPlan(of: string): MetricPlan {
   return { key: of };
 }
 
+/** Names of metrics in options: `ttft`. */
+export const METRIC_OPTIONS: readonly string[] = Object.keys(OPTION_NAMES);
+
 /** Returns the name of a metric that an option names: `timeToFirstToken.p99` of `ttft.p99`; other texts as they are. */
 export function fromOption(given: string): string {
   const [of, statistic] = splitName(given.trim());

@@ -29,6 +29,12 @@ interface Case {
   readonly firstMs?: number | undefined;
 }
 
+/** What a level is measured with, whose load is waited for. */
+function partsOf({ clock, context, signal }: ReturnType<typeof makeLevel>) {
+  const { plan, sender } = context;
+  return { plan, sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP };
+}
+
 /** Measures a level as a scenario does: from the moment when its load is steady. */
 async function measure({
   drive,
@@ -45,22 +51,14 @@ async function measure({
     ...(isRate ? { lanes: { laneCount: 1, isSync: false } } : {}),
     bookkeepingMs,
   });
-  const { clock, context, driver, signal, server } = level;
+  const { clock, context, driver, server } = level;
   level.load.drive = () => load;
   Object.defineProperty(server, "latencyMs", { get: latencyMs });
   const roundSize = load.kind === "closed" ? load.concurrency : undefined;
   const run = new LevelRun({ ...context, isScheduled: isRate, canLanesWait: isRate, roundSize }, 1);
   const measured = measureSteady({
-    ...{
-      run,
-      plan: context.plan,
-      sender: context.sender,
-      clock,
-      signal,
-      observer: {},
-      policy: { isWarmingUp: false },
-      step: STEP,
-    },
+    ...partsOf(level),
+    run,
     ...{ count: 0, durationMs: warmUpMs, quota: Number.POSITIVE_INFINITY, firstMs },
     onStart: () => Promise.resolve(),
     onLead: () => {},
@@ -194,22 +192,14 @@ test("requests that a level left in flight do not warm up the next one", async (
     mode: { kind: "duration", durationMs: 1000 },
     lanes: { laneCount: 1, isSync: false },
   });
-  const { clock, context, driver, signal, server } = made;
+  const { clock, context, driver, server } = made;
   const leadCounts: number[] = [];
   const level = async (perSec: number): Promise<Measurement> => {
     made.load.drive = rate(perSec);
     const run = new LevelRun({ ...context, isScheduled: true, canLanesWait: true }, perSec);
     const measured = measureSteady({
-      ...{
-        run,
-        plan: context.plan,
-        sender: context.sender,
-        clock,
-        signal,
-        observer: {},
-        policy: { isWarmingUp: false },
-        step: STEP,
-      },
+      ...partsOf(made),
+      run,
       ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
       onStart: () => Promise.resolve(),
       onLead: ({ sentCount }) => leadCounts.push(sentCount),
@@ -248,16 +238,8 @@ test("a run that ends before its load is steady has what ended until then, and n
   const run = new LevelRun({ ...context, abort }, 2);
   const startMs = clock.nowMs;
   const measured = measureSteady({
-    ...{
-      run,
-      plan: context.plan,
-      sender: context.sender,
-      clock,
-      signal,
-      observer: {},
-      policy: { isWarmingUp: false },
-      step: STEP,
-    },
+    ...partsOf(made),
+    run,
     ...{ count: 0, durationMs: 0, quota: Number.POSITIVE_INFINITY },
     onStart: () => Promise.resolve(),
     onLead: () => {},
