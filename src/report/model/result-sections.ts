@@ -97,7 +97,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
       if (!isWanted(state) || measured === undefined || limit === undefined) return [];
       const { metric } = limit;
       const value = formatMetricValue(metric, inBaseUnit(measured).value, words.unit, limit.limit);
-      return [`${metricText(metric)} ${value} (${describeLimit(limit, words.unit)})`];
+      return [`${metricText(metric)} ${value} (limit ${describeLimit(limit, words.unit)})`];
     });
     return [reason, ...values].filter((text) => text !== "").join(", ");
   };

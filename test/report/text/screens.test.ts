@@ -229,8 +229,8 @@ const SEARCH = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests
 
 highest load that keeps the limits: concurrency 2
-  2,000 infer/s, p99 latency 3.30 ms (< 3.5 ms)
-concurrency 4 breaks the limit: p99 latency 6.00 ms (< 3.5 ms)
+  2,000 infer/s, p99 latency 3.30 ms (limit < 3.5 ms)
+concurrency 4 breaks the limit: p99 latency 6.00 ms (limit < 3.5 ms)
 
 concurrency   infer/s       p50       p90       p99   failed
           1     1,000   1.02 ms   1.20 ms   1.29 ms        0   keeps the limits
