@@ -12,7 +12,7 @@ import { splitBytesElements } from "../service/json-tensors.ts";
 import { formatJsonDouble } from "../service/lossless-json.ts";
 import type { ExportedTarget } from "../service/service.ts";
 import type { Tensor } from "../service/tensor.ts";
-import { formatBody, formatPayload, formatTensors } from "../service/tensor-json.ts";
+import { formatBodies, formatPayload, formatTensors } from "../service/tensor-json.ts";
 import { cutOff } from "./output-file.ts";
 import { shownLevel } from "./perf-analyzer/reported-levels.ts";
 import { LineFile } from "./records/line-file.ts";
@@ -152,14 +152,24 @@ class ProfileExport implements Report {
     }
     const { sendEpochNs, sequenceId, responses, server, extracted, tags } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const outputs = responses.map((response) => this.formatOutputs(record.inputs, response.outputs));
+    const outputs = this.formatResponses(
+      record.inputs,
+      responses.map((response) => response.outputs),
+    );
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
   }
 
-  private formatOutputs(inputs: RequestContent, content: ResponseContent): string {
-    if (this.exported.responseOutputs !== undefined) return this.exported.responseOutputs;
-    if (content instanceof Uint8Array)
-      return formatBody(content, this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined);
+  private formatResponses(inputs: RequestContent, contents: readonly ResponseContent[]): readonly string[] {
+    const { responseOutputs } = this.exported;
+    if (responseOutputs !== undefined) return contents.map(() => responseOutputs);
+    const change = this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined;
+    if (contents.every((content) => content instanceof Uint8Array)) return formatBodies(contents, change);
+    return contents.flatMap((content) =>
+      content instanceof Uint8Array ? formatBodies([content], change) : this.formatOutputs(inputs, content),
+    );
+  }
+
+  private formatOutputs(inputs: RequestContent, content: ReadonlyMap<string, Tensor>): string {
     const outputs = [...content.values()];
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
