@@ -25,14 +25,14 @@ const PLAN_TO_SEND: readonly Stop[] = [
   ["run/send/local-sender.ts", ["LocalSender"], "computes"],
   ["run/send/load-starter.ts", ["LoadStarter"], "passes on"],
   ["run/send/closed-load.ts", ["ClosedLoad"], "computes"],
-  ["run/send/driver.ts", ["Driver"], "computes"],
+  ["run/send/request-sender.ts", ["RequestSender"], "computes"],
 ];
 
 /** From the answer to a request to the lists of what requests took. */
 const RESPONSE_TO_RECORDS: readonly Stop[] = [
   ["transport/http1/connection.ts", ["Connection"], "computes"],
   ["transport/http1/client.ts", ["Http1Client"], "passes on"],
-  ["run/send/driver.ts", ["Driver"], "passes on"],
+  ["run/send/request-sender.ts", ["RequestSender"], "passes on"],
   ["run/send/ended-requests.ts", ["EndedRequests", "writeRecord"], "computes"],
   ["measure/records.ts", ["RecordColumns"], "passes on"],
 ];
@@ -123,11 +123,12 @@ const BELOW_OF: Readonly<Record<string, number>> = {
 };
 
 /**
- * What two files that call each other by an interface both import: a message, what all clients of a protocol have in common, what all metrics
- * have, or the model that all reports render.
+ * What two files that call each other by an interface both import: a message, what a load asks of its sender, what all clients of a protocol have in
+ * common, what all metrics have, or the model that all reports render.
  */
 const INTERFACES = [
   "run/send/messages.ts",
+  "run/send/active-load.ts",
   "transport/client.ts",
   "measure/metrics/metric.ts",
   "report/model/report-model.ts",

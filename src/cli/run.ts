@@ -5,11 +5,9 @@ import type { NameOf } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
-import { urlsOf } from "../registry/service-kinds.ts";
-import { describeOnlyFailures, judgeRun } from "../report/judge-run.ts";
+import { judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
-import type { RunResult } from "../result/run-result.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
@@ -182,35 +180,19 @@ async function runPlan(
   return conclude(plan, executed, flags, io);
 }
 
-/** Concludes a run, and says why it did not pass where no report does. Returns the exit code. */
+/** Concludes a run: says what no report does, with `--quiet` also why it did not pass. Returns the exit code. */
 export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
-  const code = await concludeRun(plan, executed, io);
-  if (!flags.has("quiet") || (code !== EXIT.assertionFailed && code !== EXIT.unstable)) return code;
-  const { describeVerdict } = await import("./verdict-lines.ts");
-  for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
-  return code;
-}
-
-/** Prints why a run ended early or has no success. Returns the exit code. */
-async function concludeRun(
-  plan: Plan,
-  { result, outputError, repeated }: ExecutedPlan,
-  io: CommandIo,
-): Promise<number> {
+  const { result, outputError, repeated } = executed;
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
-  else if (hasOnlyFailures(result)) {
-    io.err(`rampart: ${explainOnlyFailures(plan, result)}\n`);
-    if (result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
-  }
+  else if (hasOnlyFailures(result) && result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
   if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
   const { exitCode } = judgeRun(plan, repeated ?? result);
+  const isSaid = result.error !== undefined && exitCode !== EXIT.assertionFailed && exitCode !== EXIT.unstable;
+  if (flags.has("quiet") && exitCode !== EXIT.passed && !isSaid) {
+    const { describeVerdict } = await import("./verdict-lines.ts");
+    for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
+  }
   return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
-}
-
-function explainOnlyFailures({ target }: Plan, result: RunResult): string {
-  const { kind, example = "" } = result.failures[0] ?? {};
-  const isUnreached = kind === "connect" && result.failures.length === 1;
-  return isUnreached ? `cannot connect to ${urlsOf(target).join(", ")} (${example})` : describeOnlyFailures([result]);
 }
 
 /** What flags change in a plan. */

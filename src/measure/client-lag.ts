@@ -1,4 +1,4 @@
-import { formatDurationNs } from "../plan/units.ts";
+import { formatDurationNs, formatPct } from "../plan/units.ts";
 import { latencyOf, type Measurement } from "./measurement.ts";
 import { percentileAt } from "./sketch.ts";
 import type { TokenMetric } from "./tokens/metrics.ts";
@@ -66,7 +66,7 @@ export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): stri
   const facts = [
     ...(coreWaitRatio < MOST_RATIO
       ? []
-      : [`waited for a core ${Math.round(100 * coreWaitRatio)} % of the time, while other processes used it`]),
+      : [`waited for a core ${formatPct(coreWaitRatio, "whole")} of the time, while other processes used it`]),
     ...(floorNs(loopLagMeanNs) + floorNs(loopLagP99Ns ?? 0) === 0
       ? []
       : [`woke up about ${formatDurationNs(loopLagMeanNs)}${p99} late`]),

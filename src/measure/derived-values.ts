@@ -1,4 +1,4 @@
-import { msToNs, nsToMs, nsToSec } from "../plan/units.ts";
+import { formatPct, msToNs, nsToMs, nsToSec } from "../plan/units.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
@@ -66,7 +66,7 @@ export function isBusy({ health }: Pick<Measurement, "health">): boolean {
 
 /** Formats the CPU time of a thread: `93 % of a core`. */
 export function ofCore(cpuRatio: number): string {
-  return `${Math.round(cpuRatio * 100)} % of a core`;
+  return `${formatPct(cpuRatio, "whole")} of a core`;
 }
 
 /** Words that the client may have been the limit, as a note. @param reason of {@link saturationReason} */
@@ -80,7 +80,7 @@ export function saturationReason(window: Measurement): string | undefined {
   const used = `the client used ${ofCore(cpuRatio)}`;
   if (isBusy(window)) return used;
   if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
-    return `${used} and waited for one ${Math.round(coreWaitRatio * 100)} % of the time`;
+    return `${used} and waited for one ${formatPct(coreWaitRatio, "whole")} of the time`;
   if (loopLagMeanNs >= LAGGING_LOOP_NS)
     return `the client's event loop was ${nsToMs(loopLagMeanNs).toFixed(1)} ms late on average (at most ${nsToMs(loopLagMaxNs).toFixed(1)} ms)`;
   return undefined;

@@ -5,7 +5,7 @@ import { certaintyOf } from "./intervals/certainty.ts";
 import { studentQuantile } from "./intervals/distributions.ts";
 import { meanOfRuns } from "./intervals/over-runs.ts";
 import { NOTHING_COMPLETED } from "./limits/judge-part.ts";
-import { roundUp, timesToDecide } from "./limits/requests-needed.ts";
+import { formatNiceTime, timesToDecide } from "./limits/requests-needed.ts";
 import type { Measurement } from "./measurement.ts";
 import { percentileAt } from "./sketch.ts";
 import type { TimelineBucket } from "./timeline.ts";
@@ -135,8 +135,7 @@ const MOST_TIMES = 20;
 
 function adviseHold(times: number, durationNs: number): string {
   if (!(times <= MOST_TIMES)) return "the change is close to its limit";
-  const seconds = roundUp(Math.ceil(nsToSec(durationNs) * times));
-  return `hold the load for about ${formatDurationNs(secToNs(seconds))}`;
+  return `hold the load for about ${formatNiceTime(nsToSec(durationNs) * times)}`;
 }
 
 /** Describes a change; its interval only where it says something. */

@@ -97,8 +97,9 @@ export function countOf(count: number, one: string, many?: string): string {
   return `${formatCount(count)} ${plural(count, one, many)}`;
 }
 
-/** Formats a ratio in percent: `12.3 %`. @param digits most significant digits. Default: 3 */
-export function formatPct(ratio: number, digits = 3): string {
+/** Formats a ratio in percent: `12.3 %`. @param digits most significant digits, or whether it is a whole number. Default: 3 */
+export function formatPct(ratio: number, digits: number | "whole" = 3): string {
+  if (digits === "whole") return `${Math.round(100 * ratio)} %`;
   return `${(ratio * 100 || 0).toLocaleString("en-US", { maximumSignificantDigits: digits })} %`;
 }
 

@@ -176,11 +176,11 @@ function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] 
 function checkCustomMetrics(plan: Plan): Problem[] {
   const known = customMetricsOf(plan);
   return judgedOf(plan).flatMap(({ metric, limit, path }): Problem[] => {
-    const { isCustom, quantity } = metricOf(metric);
-    const isSigned = isCustom === true && quantity === "number";
+    const { definedIn, quantity } = metricOf(metric);
+    const isSigned = definedIn !== undefined && quantity === "number";
     if (limit < 0 && !isSigned) return [problem("invalid-value", path, "must be 0 or more", "", String(limit))];
-    if (isCustom !== true) return [];
-    const isDerived = metric.key === "derived";
+    if (definedIn === undefined) return [];
+    const isDerived = definedIn === "derive";
     const names = (isDerived ? known.derived : known.extracted).map(({ name }) => name);
     if (metric.name !== undefined && names.includes(metric.name)) return [];
     const message = isDerived

@@ -3,7 +3,7 @@ import { labelPhase } from "../load/phases.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { plural } from "../plan/units.ts";
-import { levelUnitOf, loadModeOf } from "./load-modes.ts";
+import { levelUnitOf, loadModeOf, phaseOf } from "./load-modes.ts";
 import { tokensPlanOf } from "./mix.ts";
 
 /** The names of levels in everything of Rampart's own: tables, notes, checks, charts, progress, the live view and comparisons. */
@@ -17,9 +17,8 @@ export type NamedPlan = Pick<Plan, "load" | "target" | "measurement">;
  */
 export function describeLevel(plan: NamedPlan, level: number, phaseIndex?: number): string {
   const { load } = plan;
-  const mode = loadModeOf(load);
-  const phase = phaseIndex === undefined ? undefined : mode.phases?.(load)[phaseIndex];
-  if (phase === undefined) return mode.describeLevel?.(load, level) ?? describeNumber(plan, load, level);
+  const phase = phaseOf({ load }, phaseIndex);
+  if (phase === undefined) return loadModeOf(load).describeLevel?.(load, level) ?? describeNumber(plan, load, level);
   const text = describeLevel({ ...plan, load: phase.load }, level);
   if (phase.name === undefined && phase.isWarmup !== true) return text;
   return `${labelPhase(phase, loadModeOf(phase.load))}: ${text}`;

@@ -12,6 +12,7 @@ import { createPhasesMode } from "../load/phases.ts";
 import { requestRateMode } from "../load/request-rate.ts";
 import { sessionConcurrencyMode } from "../load/sessions/session-concurrency.ts";
 import { sessionRateMode } from "../load/sessions/session-rate.ts";
+import type { PhasePlan } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan, TargetPlan } from "../plan/plan.ts";
 import { seedOfNumber } from "../runtime/random.ts";
@@ -79,9 +80,14 @@ export function hasMeasuredSchedule(load: LoadPlan): boolean {
   return loads.some((one) => LEVEL_UNITS[levelUnitOf(one)].isScheduled);
 }
 
+/** Returns a phase of the load of a plan; undefined where it has none. @param index from 0 */
+export function phaseOf({ load }: Pick<Plan, "load">, index: number | undefined): PhasePlan | undefined {
+  return index === undefined ? undefined : loadModeOf(load).phases?.(load)[index];
+}
+
 /** Returns the plan as it applies to a phase of its load. @param index of the phase; undefined for a load without phases */
 export function planOfPhase(plan: Plan, index: number | undefined): Plan {
-  const phase = index === undefined ? undefined : loadModeOf(plan.load).phases?.(plan.load)[index];
+  const phase = phaseOf(plan, index);
   if (phase === undefined) return plan;
   const { mode = plan.measurement.mode } = phase;
   return { ...plan, load: phase.load, measurement: { ...plan.measurement, mode } };

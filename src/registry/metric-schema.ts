@@ -15,8 +15,8 @@ export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSche
   return v.object({
     key: v.literal(key),
     ...(entry.statistics === undefined ? {} : { statistic }),
-    ...(entry.isCustom === true ? customEntries(key) : {}),
-    ...(key === "goodput" ? { limits } : {}),
+    ...(entry.definedIn === undefined ? {} : customEntries(entry, entry.definedIn)),
+    ...(entry.needsLimits === true ? { limits } : {}),
   } as v.ObjectEntries);
 }
 
@@ -36,13 +36,13 @@ function isOfLevels(key: string): boolean {
 }
 
 /** The fields of a metric that a scenario defines. A plan also has what the scenario says about it. */
-function customEntries(key: string): v.ObjectEntries {
-  const name = nameSchema(key === "derived" ? "derive" : "extract");
-  if (key === "extractedShare") return { name, text: v.string("must be text") };
+function customEntries({ counts }: Metric, definedIn: "extract" | "derive"): v.ObjectEntries {
+  const name = nameSchema(definedIn);
+  if (counts !== undefined) return { name, text: v.string("must be text") };
   return {
     name,
     ...customFactsEntries(),
-    ...(key === "derived" ? { value: v.exactOptional(derivedValueSchema()) } : {}),
+    ...(definedIn === "derive" ? { value: v.exactOptional(derivedValueSchema()) } : {}),
   };
 }
 

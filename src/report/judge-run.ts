@@ -137,7 +137,7 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
 }
 
 /** Describes runs in which all requests failed, those outside the measured time included. */
-export function describeOnlyFailures(runs: readonly RunResult[]): string {
+function describeOnlyFailures(runs: readonly RunResult[]): string {
   const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
   const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
   const outside = describeUnmeasured(

@@ -114,11 +114,11 @@ export function assertionHint(given: unknown): string {
 }
 
 /** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
-function limitSchema({ quantity, isCustom }: Metric): v.GenericSchema {
+function limitSchema({ quantity, definedIn }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
   const number = numberSchema();
-  return quantity === "number" && isCustom === true ? number : v.pipe(number, atLeast(0));
+  return quantity === "number" && definedIn !== undefined ? number : v.pipe(number, atLeast(0));
 }
 
 function goodputLimitsSchema(): Schema<GoodputLimits> {

@@ -46,7 +46,16 @@ describe("rampart run exits with", () => {
     assert.equal(code, 69, out);
     assert.match(out, /^FAILED .*10 requests\n {2}all 10 requests failed[^\n]*$/m);
     assert.match(out, /^ +1 +0 +10 +0$/m);
-    assert.match(err, /^rampart: all 10 requests failed: /m);
+    assert.equal(err, "  measuring concurrency 1 …\n");
+  });
+
+  test("that no request succeeds is said once with --quiet", async () => {
+    await inFolder({ "x.ts": scenarioText({ target: "embedded({ errorRate: '100 %' })" }) }, async (cwd) => {
+      const { code, out, err } = await runRampart(["run", "x.ts", "--quiet"], { cwd });
+      assert.equal(code, 69, err);
+      assert.equal(out, "");
+      assert.equal((out + err).match(/all 10 requests failed/g)?.length, 1, err);
+    });
   });
 
   test("66 when an assertion is unresolved, 65 when another one fails, and JUnit has an error element", async () => {

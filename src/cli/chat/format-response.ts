@@ -4,6 +4,7 @@ import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { countOf, formatCount, nsToSec, nsToUs } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
+import { labelled } from "../../report/text/render-text.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import type { TextPiece } from "../../service/openai/response-text.ts";
 import type { TimedResponse } from "./ask.ts";
@@ -25,7 +26,8 @@ export interface CountedTokens {
 export function formatResponse({ response, offsetsNs }: TimedResponse, counted: CountedTokens | undefined): string {
   const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(listPieces(response), offsetsNs)];
   const warnings = findWarnings({ response, offsetsNs }, counted);
-  return [...parts, ...warnings.map((text) => `warning: ${text}`)].join("\n\n");
+  const notes = warnings.flatMap((text) => labelled("note", text, STYLE.maxColumns)).join("\n");
+  return [...parts, ...(notes === "" ? [] : [notes])].join("\n\n");
 }
 
 /** Describes a response and its times for programs. @param counted absent without a tokenizer */
@@ -211,10 +213,10 @@ function findWarnings(timed: TimedResponse, counted: CountedTokens | undefined):
   const eventCount = arrivals.reduce((sum, one) => sum + one.eventCount, 0);
   const together = eventCount - arrivals.length;
   if (arrivals.length === 1)
-    warnings.push("the whole response came at once: the server, or something before it, does not stream");
+    warnings.push("The whole response came at once: the server, or something before it, does not stream.");
   else if (arrivals.length > 1 && together >= BUNCHED_RATIO * (eventCount - 1))
     warnings.push(
-      `${formatCount(together)} of ${formatCount(eventCount)} events came together with the one before: tokens come in bunches, so their gaps are not those of the model`,
+      `${formatCount(together)} of ${formatCount(eventCount)} events came together with the one before: tokens come in bunches, so their gaps are not those of the model.`,
     );
   const servers = response.usage?.completionTokens;
   if (counted !== undefined && servers !== undefined && response.reasoning.length === 0) {

@@ -75,11 +75,12 @@ export function toAssertion(text: string): AssertionPlan | Problem {
 
 /** Returns why a metric of comparisons cannot be limited in a run; undefined when it can. */
 function whyNotOfRun(metric: MetricPlan): Pick<Problem, "message" | "hint"> | undefined {
-  if (metric.key === "goodput") {
+  const { needsLimits, isOfReports } = metricOf(metric);
+  if (needsLimits === true) {
     const hint = "Write a scenario with goodput({ latency: \"20 ms\" }), or limit the times, such as 'p99 > 25ms'.";
     return { message: "goodput needs the limits of a good request, which an option cannot give", hint };
   }
-  if (metricOf(metric).isOfReports !== true) return undefined;
+  if (isOfReports !== true) return undefined;
   return { message: "this metric is of reports, and not measured while a run lasts", hint: GRAMMAR_OF_RUN };
 }
 

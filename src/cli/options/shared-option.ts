@@ -131,7 +131,7 @@ export function readNotation(kind: Notation, text: string): number | Fault {
   if (percent !== undefined && percent <= 100) return percent;
   if (percent !== undefined) return { message: "is more than 100 %", hint: "Give 100% at most." };
   const number = Number(text);
-  const meant = number > 0 && number < 1 ? `${Number((100 * number).toPrecision(6))}%` : "1%";
+  const meant = number > 0 && number < 1 ? formatNotation("percent", 100 * number) : "1%";
   return { message: "is not a percentage up to 100 %", hint: `Give it with its sign: ${meant}.` };
 }
 

@@ -75,8 +75,19 @@ export function timesToDecide(
   return ((value < limit ? high - value : value - low) / Math.abs(limit - value)) ** 2;
 }
 
+const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600];
+const SEC_PER_MIN = 60;
+export const SEC_PER_HOUR = 3600;
+
+/** Formats how long to measure, rounded up to a time that people choose: `45 s`, `5 min`, `3 h`. */
+export function formatNiceTime(seconds: number): string {
+  const nice = NICE_SECONDS.find((one) => one >= seconds);
+  if (nice === undefined) return `${Math.ceil(seconds / SEC_PER_HOUR)} h`;
+  return nice > SEC_PER_MIN ? `${nice / SEC_PER_MIN} min` : `${nice} s`;
+}
+
 /** Rounds a number up to two digits. */
-export function roundUp(count: number): number {
+function roundUp(count: number): number {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
   return Math.ceil(count / step) * step;
 }

@@ -28,10 +28,10 @@ export type KeyWith<F> = { [K in MetricKey]: Catalogue[K] extends F ? K : never 
 export type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly statistics: readonly (infer S)[] }
   ? S
   : never;
-/** Keys of metrics that scenarios name by themselves: what a scenario defines and `goodput` need more than a key. */
+/** Keys of metrics that scenarios name by themselves: the others need more than a key. */
 export type NamedKey = Exclude<
   MetricKey,
-  KeyWith<{ readonly isOfReports: true }> | KeyWith<{ readonly isCustom: true }> | "goodput"
+  KeyWith<{ readonly isOfReports: true } | { readonly definedIn: unknown } | { readonly needsLimits: true }>
 >;
 
 /** Names of metrics that have a statistic. */
@@ -67,7 +67,7 @@ export function metricOf({ key, unit, better }: MetricPlan): Metric {
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return entry.isCustom === true || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.definedIn !== undefined || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 
@@ -81,7 +81,7 @@ export function hasStatistic({ statistics }: Metric, statistic: Statistic | unde
 export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   return METRIC_KEYS.filter((key) => {
     const metric = findEntry(key);
-    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.isCustom !== true;
+    const isNamed = metric !== undefined && metric.isOfReports !== true && metric.definedIn === undefined;
     return isNamed && hasStatistic(metric, statistic);
   });
 }

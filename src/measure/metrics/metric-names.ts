@@ -143,7 +143,8 @@ export function parseMetric(given: string): MetricPlan | undefined {
   const [of, text] = splitName(given.trim());
   const plan = toPlan(of);
   const entry = findEntry(plan.key);
-  if (entry === undefined || plan.name === "" || (entry.isCustom === true && plan.name === undefined)) return undefined;
+  if (entry === undefined || plan.name === "" || (entry.definedIn !== undefined && plan.name === undefined))
+    return undefined;
   const only = entry.statistics?.length === 1 ? "mean" : undefined;
   const statistic = text === undefined ? only : parseStatistic(text);
   if ((text !== undefined && statistic === undefined) || !hasStatistic(entry, statistic)) return undefined;

@@ -74,7 +74,7 @@ export function ratioOf(counts: Counts) {
 }
 
 /** The fields of entries from which types of scenarios derive. */
-type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "isCustom";
+type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "definedIn" | "needsLimits";
 
 /** Returns a table as it is, with a type that has its facts only: what reads measurements does not become a part of the public types. */
 export function factsOf<T extends Readonly<Record<string, Metric>>>(
@@ -110,8 +110,10 @@ export type Metric = (Distribution | Single) & {
   explain?(part: MeasuredPart, metric: MetricPlan, level: ReadLevel): string | undefined;
   /** Whether percentiles miss what a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
-  /** Whether scenarios define such metrics, each with a name; there can be several. */
-  readonly isCustom?: true;
+  /** The field in which scenarios define such metrics, each with a name; there can be several. Absent: it is a single metric. */
+  readonly definedIn?: "extract" | "derive";
+  /** Whether it means nothing without the limits of a good request, which an assertion gives. */
+  readonly needsLimits?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
 };

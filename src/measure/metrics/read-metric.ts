@@ -161,8 +161,8 @@ function nearest(name: string): string | undefined {
 
 function isDerivable(key: string, name: string | undefined): boolean {
   if (name !== undefined) return key === "extracted";
-  const entry = findEntry(key);
-  return entry !== undefined && entry.isCustom !== true && entry.isOfReports !== true && key !== "goodput";
+  const { definedIn, isOfReports = false, needsLimits = false } = findEntry(key) ?? { isOfReports: true };
+  return definedIn === undefined && !isOfReports && !needsLimits;
 }
 
 /** Returns a level at which every metric has a value, and no two the same one, to check what reads it. @param names of the extracted values */

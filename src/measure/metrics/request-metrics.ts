@@ -108,7 +108,7 @@ const OTHERS = {
   extracted: {
     label: "extracted",
     quantity: "number",
-    isCustom: true,
+    definedIn: "extract",
     statistics: ALL_STATISTICS,
     sample: ({ window }, { name = "" }) => {
       const found = findExtracted(window.extracted, name);
@@ -119,7 +119,7 @@ const OTHERS = {
   /** Share of the responses whose extracted value is a certain text. */
   extractedShare: {
     label: "share of an extracted text",
-    isCustom: true,
+    definedIn: "extract",
     ...ratioOf(countShare),
     explain: ({ window }, { name = "" }) =>
       (findExtracted(window.extracted, name)?.otherCount ?? 0) > 0
@@ -130,7 +130,7 @@ const OTHERS = {
   derived: {
     label: "derived",
     quantity: "number",
-    isCustom: true,
+    definedIn: "derive",
     value: (_part, { value }, { level }) => (value === undefined ? undefined : computeDerived(value, level).value),
     explain: (_part, { value }, level) => {
       if (value === undefined) return undefined;

@@ -119,6 +119,7 @@ const RESPONSES = {
     quantity: "rate",
     unit: "requests/s",
     better: "higher",
+    needsLimits: true,
     value: ({ window }, { limits }) => {
       const good = goodOf(window, limits);
       if (good === undefined || explainUnknown(window, good.limits) !== undefined) return undefined;

@@ -56,6 +56,8 @@ interface MetricEntry {
     readonly families?: readonly ResponseFamily[];
     readonly row: number;
   };
+  /** Whether it counts tokens of reasoning, and is left out where there was none. */
+  readonly isOfReasoning?: true;
   /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
   readonly record?: { readonly name: string; readonly unit: string };
   /** In the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
@@ -158,6 +160,7 @@ export const METRICS = {
   },
   reasoningTokens: {
     label: "reasoning tokens",
+    isOfReasoning: true,
     record: { name: "reasoning_token_count", unit: "tokens" },
     more: { label: "Reasoning Tokens, Client's Count" },
     // Without a tokenizer the client does not know of reasoning that is not sent.
@@ -166,6 +169,7 @@ export const METRICS = {
   },
   serverReasoningTokens: {
     label: "reasoning tokens (server)",
+    isOfReasoning: true,
     record: { name: "usage_reasoning_tokens", unit: "tokens" },
     more: { label: "Reasoning Tokens, Server's Count" },
     value: ({ usage }) => usage?.reasoningTokens ?? Number.NaN,
@@ -283,8 +287,8 @@ export function shownMetrics<V>(
   const shown = TOKEN_METRICS.filter((metric) => isStreamed || entryOf(metric).isStreamed !== true);
   const found = shown.flatMap((metric) => {
     const values = valuesOf(metric);
-    const isReasoning = metric === "reasoningTokens" || metric === "serverReasoningTokens";
-    return values === undefined || (isReasoning && mostOf(values) === 0) ? [] : [[metric, values] as const];
+    const isNothing = values === undefined || (entryOf(metric).isOfReasoning === true && mostOf(values) === 0);
+    return isNothing ? [] : [[metric, values] as const];
   });
   return new Map(found);
 }

@@ -158,7 +158,8 @@ function formatProgress(state: RunSnapshot): string {
 }
 
 function formatDone({ doneRatio }: RunProgressRatio): string {
-  return `${Math.floor(doneRatio * 100)} % done`;
+  // Rounded down: only what has ended is 100 % done.
+  return `${formatPct(Math.floor(doneRatio * 100) / 100, "whole")} done`;
 }
 
 function formatLeft({ leftSec, doneRatio }: RunProgressRatio): string {

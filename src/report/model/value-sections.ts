@@ -1,5 +1,6 @@
 import { reportedMetrics } from "../../measure/metrics/catalogue.ts";
 import type { Metric } from "../../measure/metrics/metric.ts";
+import { entryOf, nameOfMetric, TOKEN_METRICS } from "../../measure/tokens/metrics.ts";
 import { formatCount } from "../../plan/units.ts";
 import type { SpreadJson } from "../schema/metrics.ts";
 import { findSpread, readerOf, readMetric, type StatisticName, scaleOf } from "../schema/read-metrics.ts";
@@ -82,7 +83,8 @@ export function tokenSection(view: ReportView): Section | undefined {
 
 /** Whether there was reasoning. Without any, the first token is the first output token. */
 function hasReasoning(metrics: Values["metrics"]): boolean {
-  return ["reasoningTokens", "serverReasoningTokens"].some((key) => (findSpread(metrics, key)?.max ?? 0) > 0);
+  const counts = TOKEN_METRICS.filter((metric) => entryOf(metric).isOfReasoning === true);
+  return counts.some((metric) => (findSpread(metrics, nameOfMetric(metric))?.max ?? 0) > 0);
 }
 
 /** A metric at a level, or at a part of it. */

@@ -198,8 +198,10 @@ function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanN
     return { ...CLIENT, code: "client-late", metric: "latency", cause, texts };
   };
   if (coreWaitRatio >= LEAST_RATIO) {
-    const ratio = formatPct(Number(coreWaitRatio.toPrecision(2)));
-    return late("core", `the client waited for a core ${ratio} of the time, so times may be too long`);
+    return late(
+      "core",
+      `the client waited for a core ${formatPct(coreWaitRatio, 2)} of the time, so times may be too long`,
+    );
   }
   if (sendMeanNs > loopLagMeanNs) return late("send", `the client took ${formatTime(sendMeanNs)} to send a request`);
   const p99 = loopLagP99Ns === undefined ? "" : ` (p99 ${formatTime(loopLagP99Ns)})`;

@@ -1,10 +1,11 @@
 import type { SeriesShape } from "../../measure/intervals/series-shape.ts";
-import type { RequestsNeeded } from "../../measure/limits/requests-needed.ts";
+import { formatNiceTime, type RequestsNeeded, SEC_PER_HOUR } from "../../measure/limits/requests-needed.ts";
 import { metricKey, metricText } from "../../measure/metrics/metric-text.ts";
 import { effectiveCountOf, shapeOfSketch } from "../../measure/sketch.ts";
 import { judge, type Verdict } from "../../measure/verdicts.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatCount, formatDurationNs, formatPct, NS_PER_SEC, nsToSec, plural, secToNs } from "../../plan/units.ts";
+import { phaseOf } from "../../registry/load-modes.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric, withSign } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
@@ -38,7 +39,7 @@ export function findShortSamples(
     const ofCheck = "runCount" in verdict ? verdict.needed : needed;
     return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
-  const shape = findShape(result, short.length > 0);
+  const shape = findShape(result, short.length > 0, phaseOf(whole, result.phase?.index)?.drift !== undefined);
   const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;
@@ -61,13 +62,16 @@ const WORTH_RATIO = 0.5;
 const WARM_UP = "Warm up first";
 const SETTLE = `${WARM_UP}; a drift that remains is the server's`;
 
-/** Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one. */
-function findShape({ window }: LevelResult, isInDoubt: boolean): Finding | undefined {
+/**
+ * Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one.
+ * @param isDriftJudged whether an assertion says how much it drifted
+ */
+function findShape({ window }: LevelResult, isInDoubt: boolean, isDriftJudged: boolean): Finding | undefined {
   const { latency, startNs } = window;
   if (latency.count === 0 || effectiveCountOf(latency) >= WORTH_RATIO * latency.count) return undefined;
   const shape = shapeOfSketch(latency);
   const text = describeShape(shape, startNs);
-  if (text === undefined) return undefined;
+  if (text === undefined || (shape.kind === "drift" && isDriftJudged)) return undefined;
   const when = timeOfShape(shape, startNs);
   const remedy = shape.kind === "burst" ? [] : [shape.kind === "start-up" ? WARM_UP : SETTLE];
   return {
@@ -111,9 +115,6 @@ function formatTenths(ns: number): string {
   return formatDurationNs(ns < NS_PER_SEC ? ns : secToNs(Number(nsToSec(ns).toFixed(1))));
 }
 
-const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 1200, 1800, 3600];
-const SEC_PER_MIN = 60;
-
 /** Says how to measure as many requests as are needed, in the words of the mode. A sentence without a full stop. */
 function adviseLonger(
   plan: Plan,
@@ -124,8 +125,7 @@ function adviseLonger(
   if (mode.kind === "requests" && mode.count !== null)
     return plan.outputs.style === "rampart" ? `Use requests: ${needed}` : `Send ${formatCount(needed)} requests`;
   const wanted = (nsToSec(durationNs) * needed) / count;
-  const seconds = NICE_SECONDS.find((one) => one >= wanted);
-  if (seconds === undefined) return "That takes hours: assert a lower percentile";
-  const text = seconds > SEC_PER_MIN ? `${seconds / SEC_PER_MIN} min` : `${seconds} s`;
+  if (wanted > SEC_PER_HOUR) return "That takes hours: assert a lower percentile";
+  const text = formatNiceTime(wanted);
   return plan.outputs.style === "rampart" ? `Use for: "${text}"` : `Measure for ${text}`;
 }

@@ -212,7 +212,8 @@ function noteLines(
 
 const LABEL_WIDTH = "note".length;
 
-function labelled(label: string, text: string, maxColumns: number): string[] {
+/** Formats a note, or another text with a label, in lines of at most this many characters. */
+export function labelled(label: string, text: string, maxColumns: number): string[] {
   const indent = INDENT.length + label.length + INDENT.length;
   return wrapText(text, maxColumns - indent).map(
     (line, index) => `${index === 0 ? `${INDENT}${label}${INDENT}` : " ".repeat(indent)}${line}`,

@@ -6,14 +6,8 @@ import { memberPlansOf, membersOf } from "../../registry/mix.ts";
 import { modelNamed, SEPARATE_REQUESTS, type ServiceTraits } from "../../service/service.ts";
 import type { ResponseNeeds } from "../../transport/client.ts";
 import { BY_MEMBER, FanOutClient } from "../../transport/fan-out-client.ts";
-import {
-  type MemberSession,
-  type MixSession,
-  openTarget,
-  type Target,
-  type TargetOptions,
-  type TargetSession,
-} from "../open/session.ts";
+import { openTarget } from "../open/open-target.ts";
+import type { MemberSession, MixSession, Target, TargetOptions, TargetSession } from "../open/session.ts";
 
 /** A member's target before the first query. */
 interface OpenMember {

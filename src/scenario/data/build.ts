@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { nameHint, nearestName, nearHint } from "../../plan/nearest-name.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { IN_BRACKETS } from "../../plan/schema.ts";
@@ -164,12 +165,8 @@ function callOf(data: unknown): readonly [name?: string, body?: unknown] {
 }
 
 /** Splits what stands after the name into arguments and options. */
-function splitBody(
-  { form, options: schema }: Entry,
-  body: unknown,
-  path: string,
-  problems: Problem[],
-): { given: Data; options: Data } {
+function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[]): { given: Data; options: Data } {
+  const { form, options: schema } = entry;
   const { args = [], alone, codeOnly = [], takes } = form;
   const [first = alone] = args;
   if (takes === "by-name" && first !== undefined) return { given: { [first]: body }, options: {} };
@@ -186,7 +183,7 @@ function splitBody(
   for (const name of codeOnly)
     if (name in all) problems.push(problem("unsupported", `${path}.${name}`, "is a function", WRITE_CODE));
   const missing = form.isArgOptional === true ? [] : args.filter((name) => !(name in all));
-  if (missing.length > 0) problems.push(...findMissing(missing, all, [...args, ...codeOnly, ...namesOf(schema)], path));
+  if (missing.length > 0) problems.push(...findMissing(entry, missing, all, path));
   const entries = Object.entries(all);
   return {
     given: Object.fromEntries(entries.filter(([name]) => args.includes(name))),
@@ -200,16 +197,15 @@ function namesOf(schema: Entry["options"]): string[] {
   return Object.keys(entries);
 }
 
-/** Arguments that are a number. */
-const NUMBERS: readonly string[] = ["concurrency", "perSec"];
-
 /** Returns a problem for each argument that is missing, and for each name that is unknown: the options are not checked without the arguments. */
-function findMissing(missing: readonly string[], all: Data, known: readonly string[], path: string): Problem[] {
+function findMissing(entry: Entry, missing: readonly string[], all: Data, path: string): Problem[] {
+  const { form, options, values } = entry;
+  const known = [...(form.args ?? []), ...(form.codeOnly ?? []), ...namesOf(options)];
   const meant = new Map<string, string>();
   const [only = "", ...more] = missing;
   const numbers = Object.entries(all).filter(([key, value]) => typeof value === "number" && !known.includes(key));
   const [given, ...others] = more.length === 0 ? numbers : [];
-  const isClear = given !== undefined && others.length === 0 && NUMBERS.includes(only);
+  const isClear = given !== undefined && others.length === 0 && values !== undefined && v.is(values, [1]);
   const unknown = Object.keys(all)
     .filter((key) => !known.includes(key))
     .map((key) => {

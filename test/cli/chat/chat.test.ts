@@ -92,7 +92,7 @@ describe("rampart chat", () => {
     const { code, out } = await chat("Hi", "--tokenizer", "o200k_base");
     assert.equal(code, 0, out);
     assert.match(out, /output tokens +3 by o200k_base, 30 by the server\n/);
-    assert.match(out, /warning: o200k_base counts 3 output tokens and the server 30/);
+    assert.match(out, /^ {2}note {2}o200k_base counts 3 output tokens and the server 30/m);
   });
 
   test("counts by the server with the tokenizer none", async () => {
@@ -105,7 +105,7 @@ describe("rampart chat", () => {
     answer = (response) => stream(response, [delta("Deep blue."), "[DONE]"]);
     const { out } = await chat("Hi");
     assert.match(out, /output tokens +not counted/);
-    assert.match(out, /warning: the whole response came at once/);
+    assert.match(out, /^ {2}note {2}The whole response came at once/m);
   });
 
   test("reports no rate of tokens that came together, and warns", async () => {
@@ -120,7 +120,7 @@ describe("rampart chat", () => {
     assert.equal(code, 0, out);
     assert.match(err, /^ *TTFT +e2e\n/m);
     assert.match(err, /pieces with text +20, which came in 2 bunches\n/);
-    assert.match(err, /warning: 18 of 20 events came together with the one before/);
+    assert.match(err, /^ {2}note {2}18 of 20 events came together with the one before/m);
     const json = JSON.parse(out) as Record<string, unknown>;
     assert.deepEqual([json["interTokenLatencyUs"], json["outputTokensPerSec"]], [undefined, undefined]);
   });
@@ -129,7 +129,7 @@ describe("rampart chat", () => {
     const events = [delta("Deep"), delta(" blue"), usage(9, 2), "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
     answer = (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(events);
     const { out } = await chat("Hi");
-    assert.match(out, /warning: the whole response came at once/);
+    assert.match(out, /^ {2}note {2}The whole response came at once/m);
     assert.doesNotMatch(out, /tokens\/s/);
   });
 

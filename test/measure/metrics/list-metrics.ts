@@ -9,7 +9,7 @@ const LISTED_PERCENTILES = [50, 90, 99];
 export function listMetrics(): MetricPlan[] {
   return METRIC_KEYS.flatMap((key): MetricPlan[] => {
     const entry = findEntry(key) as Metric;
-    if (entry.isOfReports === true || entry.isCustom === true || key === "goodput") return [];
+    if (entry.isOfReports === true || entry.definedIn !== undefined || entry.needsLimits === true) return [];
     if (entry.statistics === undefined) return [{ key }];
     const statistics = entry.statistics.flatMap((one): readonly Statistic[] =>
       one === "percentiles" ? LISTED_PERCENTILES : [one],

@@ -412,6 +412,17 @@ test("a burst, a slow start and a drift are named with their size, and no longer
   }
 });
 
+test("a drift that an assertion of a phase judges is in no note, which would have another number", () => {
+  const latenciesNs = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
+  const load = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" } as const;
+  const isNoted = (drift: object): boolean => {
+    const phases = { kind: "phases", phases: [{ load, ...drift }] } as const;
+    const level = makeLevel({ phase: { index: 0, label: "soak" }, window: makeWindow({ latenciesNs }) });
+    return notesOf([level], { load: phases }).some(({ code }) => code === "drift");
+  };
+  assert.deepEqual([isNoted({}), isNoted({ drift: { maxRatio: 0.05 } })], [true, false]);
+});
+
 test("an agent that was lost makes what it would have sent missing, which is wrong", () => {
   const host = {
     ...{ name: "loader-2/7", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RunError } from "../../../src/plan/problem.ts";
 import type { TracePlan } from "../../../src/plan/telemetry.ts";
 import type { RunWarning } from "../../../src/result/observer.ts";
-import { setServerTrace } from "../../../src/run/open/session.ts";
+import { setServerTrace } from "../../../src/run/open/open-target.ts";
 import type { Ask, Query, ServiceFront } from "../../../src/service/service.ts";
 
 type Values = Readonly<Record<string, readonly string[]>>;

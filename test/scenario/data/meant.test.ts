@@ -15,6 +15,7 @@ const FIELDS = {
 
 const CASES: readonly (readonly [line: string, place: string, hint: string])[] = [
   ["load: { hold: { users: 2, for: 1 s } }", "4:17, load.hold.users", "Write concurrency: 2."],
+  ["load: { steps: { users: 2 } }", "4:18, load.steps.users", "Write levels: 2."],
   ["load: { rate: { rps: 50 } }", "4:17, load.rate.rps", "Write perSec: 50."],
   ["load: { hold: { concurrency: 2, duration: 30s } }", "4:33, load.hold.duration", "Write for: 30 s in the load."],
   ["load: { hold: { concurrency: 2, time: 30s } }", "4:33, load.hold.time", "Write for: 30 s in the load."],
