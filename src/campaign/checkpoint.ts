@@ -97,9 +97,9 @@ export class Checkpoint<Result> {
     const fingerprint = run.fingerprint();
     const schema = ownPart(this.parts.schema);
     for (const { name, rampart } of this.entries) {
-      const own = v.safeParse(schema, rampart);
-      if (!own.success || own.output.fingerprint !== fingerprint) continue;
-      const { folder, report_sha256: reportSha256, result } = own.output;
+      const read = v.safeParse(schema, rampart);
+      if (!read.success || read.output.fingerprint !== fingerprint) continue;
+      const { folder, report_sha256: reportSha256, result } = read.output;
       if (hashFile(run.reportIn(folder)) !== reportSha256) return undefined;
       this.names.push(name);
       this.parts.note(
@@ -133,11 +133,11 @@ export class Checkpoint<Result> {
     if (this.path === undefined) return;
     await this.read();
     const fingerprint = run.fingerprint();
-    const own = { fingerprint, folder, report_sha256: hashFile(run.reportIn(folder)) ?? "", result };
+    const rampart = { fingerprint, folder, report_sha256: hashFile(run.reportIn(folder)) ?? "", result };
     const others = this.entries.filter(
-      ({ rampart }) => (rampart as typeof own | undefined)?.fingerprint !== fingerprint,
+      (other) => (other.rampart as typeof rampart | undefined)?.fingerprint !== fingerprint,
     );
-    const runs = [...others, { name, ...run.toEntry(parameters, result), rampart: own }];
+    const runs = [...others, { name, ...run.toEntry(parameters, result), rampart }];
     const document = this.parts.place.reduceRight<object>((inner, key) => ({ [key]: inner }), runs);
     writeReport(this.path, this.parts.format(document), "checkpoint.folder");
     await this.read();

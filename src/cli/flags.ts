@@ -211,8 +211,8 @@ function usedAs(
   token: { readonly kind: string; readonly rawName?: string; readonly value?: string | undefined } | undefined,
   flags: readonly Flag[],
 ) {
-  const { kind, rawName = "", value: own } = token ?? {};
-  return kind === "option" && own === undefined
+  const { kind, rawName = "", value: inlineValue } = token ?? {};
+  return kind === "option" && inlineValue === undefined
     ? flags.find(({ meant, value }) => value !== undefined && meant?.includes(rawName))
     : undefined;
 }

@@ -68,7 +68,8 @@ export async function runScenarioCommand(args: readonly string[], command: strin
     const values = readShared(flags, "run", problems);
     if (file === undefined) throw new UserError(problems);
     if (flags.has("sweep") && problems.length === 0) return runFile(file, { flags, values, problems }, io);
-    const run = (own: PlanValues): Promise<number> => runFile(file, { flags, values: own, problems }, io);
+    const run = (fleetValues: PlanValues): Promise<number> =>
+      runFile(file, { flags, values: fleetValues, problems }, io);
     return flags.has("dry-run") || problems.length > 0 ? run(values) : inFleet(values, io, run);
   });
 }
@@ -125,9 +126,14 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
-    const runPart = (own: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
-      const plan = prepared.plan(runContext, own, planChange({ values: asked.values, limits }));
-      return runPlan(plan, { folder, context: runContext, overrides: { ...overrides, ...own } }, asked, partIo);
+    const runPart = (partOverrides: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
+      const plan = prepared.plan(runContext, partOverrides, planChange({ values: asked.values, limits }));
+      return runPlan(
+        plan,
+        { folder, context: runContext, overrides: { ...overrides, ...partOverrides } },
+        asked,
+        partIo,
+      );
     };
     const parts = partsOf(prepared.resolved(runContext));
     return parts === undefined ? runPart({}, request, runIo) : runParts(parts, request, runPart, runIo);

@@ -57,8 +57,8 @@ export class DueHeap {
   }
 
   private isBefore(index: number, dueNs: number, turn: number): boolean {
-    const own = this.dueNs[index] as number;
-    return own < dueNs || (own === dueNs && (this.turns[index] as number) < turn);
+    const otherNs = this.dueNs[index] as number;
+    return otherNs < dueNs || (otherNs === dueNs && (this.turns[index] as number) < turn);
   }
 
   private move(from: number, to: number): void {

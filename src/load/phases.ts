@@ -22,7 +22,7 @@ declare module "../plan/load-plan.ts" {
 
 /** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases or rules of its own. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
-  return [requestCount, dataOrder, phases, mlperf].every((own) => own === undefined);
+  return [requestCount, dataOrder, phases, mlperf].every((field) => field === undefined);
 }
 
 /** Whether a load has phases, which follow each other without a pause. A load without phases is one without a name. */

@@ -20,7 +20,7 @@ export function countOf(total: number, { index, count }: Share): number {
   return total === Number.POSITIVE_INFINITY ? total : Math.max(0, Math.ceil((total - index) / count));
 }
 
-/** Returns the number in the whole of a sender's thing. @param own its number among the sender's, from 0 */
-export function numberOf(own: number, { index, count }: Share): number {
-  return own * count + index;
+/** Returns the number in the whole of a sender's thing. @param turn its number among the sender's, from 0 */
+export function numberOf(turn: number, { index, count }: Share): number {
+  return turn * count + index;
 }

@@ -58,11 +58,11 @@ export function seriesOf({ series }: GaugeReadings, gauge: string): [uuid: strin
 
 /** Returns the readings of one GPU. */
 export function ofGpu({ count, series }: GaugeReadings, uuid: string): GaugeReadings {
-  const own = Object.entries(series).flatMap(([gauge, byUuid]) => {
+  const ofDevice = Object.entries(series).flatMap(([gauge, byUuid]) => {
     const found = byUuid[uuid];
     return found === undefined ? [] : [[gauge, { [uuid]: found }] as const];
   });
-  return { count, series: Object.fromEntries(own) };
+  return { count, series: Object.fromEntries(ofDevice) };
 }
 
 /** Returns the first and the last value of two series, with their times, and the changes between them. */

@@ -177,8 +177,8 @@ function describe(assertion: AssertionPlan, unit: string): string {
 export function describeLimit({ metric, comparison, limit }: AssertionPlan, unit: string): string {
   const name = metricText(metric);
   // "output tokens/s > 20": the name has the unit.
-  const text = formatMetric(metric, limit, unit).replace(/ (\S+\/s)$/, (all, own: string) =>
-    name.endsWith(own) ? "" : all,
+  const text = formatMetric(metric, limit, unit).replace(/ (\S+\/s)$/, (all, unitText: string) =>
+    name.endsWith(unitText) ? "" : all,
   );
   return `${SIGNS[comparison]} ${text}`;
 }

@@ -218,8 +218,8 @@ function checkTags(plan: Plan): Problem[] {
 
 /** Returns the tags of each target. */
 function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
-  const isOpen = (own: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
-    inputKindOf(own).canHaveTags?.(own) === true || functions.some((one) => one?.of !== undefined);
+  const isOpen = (given: Plan["inputs"], functions: readonly (TagsPlan | undefined)[]): boolean =>
+    inputKindOf(given).canHaveTags?.(given) === true || functions.some((one) => one?.of !== undefined);
   const members = membersOf(target);
   if (members.length === 0) return [{ fixed: { ...tags?.fixed }, isOpen: isOpen(inputs, [tags]) }];
   return members.map((member) => ({

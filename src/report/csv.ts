@@ -13,8 +13,7 @@ export const createCsvReport = createModelFile(formatCsv, "outputs.files.csv");
 
 /** Formats the file. Lines end as RFC 4180 says. */
 export function formatCsv({ sections }: ReportModel): string {
-  const tables = sections.flatMap(({ id, tables: own }) => own.map((table) => formatTable(id, table)));
-  return tables.join("\r\n");
+  return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }
 
 /** A column of the file. */
@@ -34,7 +33,7 @@ function formatTable(section: string, { title, columns, rows }: ModelTable): str
   const header = ["section", ...shown.flat().map((column) => column.title)];
   const lines = rows.map((row) => [
     name,
-    ...shown.flatMap((own, index) => own.map(({ textOf }) => textOf(row[index] ?? {}))),
+    ...shown.flatMap((columns, index) => columns.map(({ textOf }) => textOf(row[index] ?? {}))),
   ]);
   return [header, ...lines].map((line) => formatCsvRow(line)).join("");
 }
@@ -47,8 +46,8 @@ const UNITS: Readonly<Partial<Record<CellQuantity, readonly [name: string, scale
 };
 
 /** Returns the columns of a column: its values, the ends of their intervals, and whether the sample of each is too small; where a row has that. */
-function toCsvColumns({ key, quantity, unit: own }: Column, cells: readonly Cell[]): CsvColumn[] {
-  const [name = own] = UNITS[quantity] ?? [];
+function toCsvColumns({ key, quantity, unit: columnUnit }: Column, cells: readonly Cell[]): CsvColumn[] {
+  const [name = columnUnit] = UNITS[quantity] ?? [];
   const unit = name === undefined ? "" : ` (${name})`;
   const end = (which: "low" | "high"): CsvColumn => ({
     title: `${key} ${which}${unit}`,

@@ -28,9 +28,9 @@ function countsOf(cases: readonly Case[], durationSec: number): string {
 
 function formatSuite({ name, startedAt, durationSec, cases }: Suite): string {
   const timestamp = startedAt.replace(/\.\d+Z$/, "");
-  const own = escapeXml(name);
-  return `<testsuite name="${own}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
-${cases.map((one) => formatCase(one, own)).join("\n")}
+  const suite = escapeXml(name);
+  return `<testsuite name="${suite}" ${countsOf(cases, durationSec)} skipped="0" timestamp="${timestamp}">
+${cases.map((one) => formatCase(one, suite)).join("\n")}
 </testsuite>`;
 }
 

@@ -33,13 +33,13 @@ const JOINT = [
 export function readStoredReport(path: string, isAll = false): ReportModel {
   const document = parse(path);
   const fields = new Map<string, unknown>(Object.entries(document ?? {}));
-  const { version: own, schema } = JOINT.find(({ list }) => Array.isArray(fields.get(list))) ?? {
+  const { version: expected, schema } = JOINT.find(({ list }) => Array.isArray(fields.get(list))) ?? {
     ...{ version: REPORT_VERSION, schema: createReportSchema },
   };
   const version = fields.get("version");
-  if (typeof version === "number" && version !== own) throw otherVersion(path, version, own);
+  if (typeof version === "number" && version !== expected) throw otherVersion(path, version, expected);
   const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
-  if (!read.success && version === own) throw otherBuild(path, read.issues[0]);
+  if (!read.success && version === expected) throw otherBuild(path, read.issues[0]);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
   const model = modelOf(read.output, isAll);

@@ -71,7 +71,7 @@ export class RecordHook {
 
   /** Executes a run and passes its records. The result has the error of the function, if it throws. */
   async around(observer: RunObserver, execute: (observer: RunObserver) => Promise<RunResult>): Promise<RunResult> {
-    const own: RunObserver = {
+    const hook: RunObserver = {
       onFailed: ({ failure }) => this.failures.push(failure),
       onBatch: (records, count) => this.add(records, count),
       onProgress: (progress) => {
@@ -90,7 +90,7 @@ export class RecordHook {
     };
     let timer: ReturnType<typeof setInterval> | undefined;
     // `own` is first, so that requests that ended before a level are passed on before the level is announced.
-    const result = await execute(broadcast([own, observer])).finally(() => clearInterval(timer));
+    const result = await execute(broadcast([hook, observer])).finally(() => clearInterval(timer));
     // When a run ends early, some responses are never measured, and the tokens of their requests never arrive.
     for (const entry of this.awaiting.values()) entry.isComplete = true;
     this.awaiting.clear();

@@ -34,7 +34,7 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
     return toMixPlan(members, requestCount, (member, share) => toRequestsPlan(member, folder, share));
   const content = builder.content?.(target, folder);
   const given = inputs ?? random();
-  const own = inputs === undefined ? builder.inputs?.(target, folder, requestCount) : undefined;
+  const builtIn = inputs === undefined ? builder.inputs?.(target, folder, requestCount) : undefined;
   const tokens = content && toTokensPlan(content, asksLength(promptOptionsOf(given) ?? {}) || given.kind === "trace");
   const taken = {
     form: builder.takes ?? (content === undefined ? "tensors" : "payloads"),
@@ -44,7 +44,7 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
   } as const;
   return {
     target: builder.toPlan(target, folder, inputs),
-    inputs: own ?? toInputsPlan(given, folder, taken),
+    inputs: builtIn ?? toInputsPlan(given, folder, taken),
     ...(tokens === undefined ? {} : { tokens }),
   };
 }

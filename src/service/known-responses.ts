@@ -89,7 +89,7 @@ export class KnownResponses {
   }
 }
 
-/** Of answers with checked data, one in this number is decoded although its form is known; of long ones fewer. */
+/** Of responses with checked data, one in this number is decoded although its form is known; of long ones fewer. */
 const DECODED_EVERY = 64;
 
 /** Fewer common bytes are not significant. */

@@ -153,9 +153,9 @@ function toHistograms(members: readonly [SampleKey, SampleState][]): ScrapedSeri
     { labels: Map<string, string>; count: number; sum: number; atMost: [number, number][] }
   >();
   for (const [{ name, labels }, { increase }] of members) {
-    const own = new Map([...labels].filter(([label]) => label !== "le"));
-    const id = JSON.stringify([...own]);
-    const histogram = histograms.get(id) ?? { labels: own, count: 0, sum: 0, atMost: [] };
+    const bare = new Map([...labels].filter(([label]) => label !== "le"));
+    const id = JSON.stringify([...bare]);
+    const histogram = histograms.get(id) ?? { labels: bare, count: 0, sum: 0, atMost: [] };
     histograms.set(id, histogram);
     if (name.endsWith("_bucket")) histogram.atMost.push([readBound(labels.get("le") ?? ""), increase]);
     else if (name.endsWith("_sum")) histogram.sum = increase;
@@ -177,9 +177,9 @@ function toBuckets(atMost: readonly [bound: number, count: number][]): Histogram
     .filter(([bound]) => !Number.isNaN(bound))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([upperBound, count]) => {
-      const own = Math.max(0, count - before);
+      const inBucket = Math.max(0, count - before);
       before = Math.max(before, count);
-      return { upperBound, count: own };
+      return { upperBound, count: inBucket };
     });
 }
 

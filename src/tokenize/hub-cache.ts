@@ -37,8 +37,8 @@ export function isCommit(revision: string): boolean {
 export function hubCacheFolder(env: Environment): string {
   const there = fileMirror()?.hubCache;
   if (there !== undefined) return there;
-  const own = env["HF_HUB_CACHE"] || env["HUGGINGFACE_HUB_CACHE"];
-  if (own) return own;
+  const cache = env["HF_HUB_CACHE"] || env["HUGGINGFACE_HUB_CACHE"];
+  if (cache) return cache;
   const home = env["HF_HOME"] || join(env["XDG_CACHE_HOME"] || join(env["HOME"] || homedir(), ".cache"), "huggingface");
   return join(home, "hub");
 }

@@ -39,8 +39,8 @@ const MODELS: readonly (readonly [encoding: EncodingName, names: string])[] = [
 
 /** The encoding of this name or of the model of this name; undefined for other names. */
 export function findEncoding(name: string): EncodingName | undefined {
-  const own = ENCODING_NAMES.find((encoding) => encoding === name);
-  return own ?? MODELS.find(([, names]) => names.split(" ").some((pattern) => fits(name, pattern)))?.[0];
+  const named = ENCODING_NAMES.find((encoding) => encoding === name);
+  return named ?? MODELS.find(([, names]) => names.split(" ").some((pattern) => fits(name, pattern)))?.[0];
 }
 
 /** Returns the names that have an encoding: the encodings, and the models that are listed by their whole name. */

@@ -194,12 +194,12 @@ function describePieces(timed: TimedResponse): string {
 }
 
 function describeCount(
-  own: number | undefined,
+  clients: number | undefined,
   servers: number | undefined,
   counted: CountedTokens | undefined,
 ): string {
   const texts = [
-    ...(own === undefined || counted === undefined ? [] : [`${formatCount(own)} by ${counted.tokenizer}`]),
+    ...(clients === undefined || counted === undefined ? [] : [`${formatCount(clients)} by ${counted.tokenizer}`]),
     ...(servers === undefined ? [] : [`${formatCount(servers)} by the server`]),
   ];
   return texts.length === 0 ? "not counted: the server reports none, and no --tokenizer is given" : texts.join(", ");

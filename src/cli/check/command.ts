@@ -72,8 +72,8 @@ function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<
       io.out([`plan   ${file}: right`, ...lines, describeTime(time)].join("\n       ").concat("\n"));
     const onRuns: OnRuns = (runs, areAtOnce) => describe(describeRuns(runs), timeOfRuns(runs, areAtOnce));
     const parts = partsOf(prepared.resolved(known));
-    const run = async (own: PlanOverrides, { watch }: RunRequest): Promise<number> => {
-      watch?.onPlan?.(prepared.plan(known, own));
+    const run = async (overrides: PlanOverrides, { watch }: RunRequest): Promise<number> => {
+      watch?.onPlan?.(prepared.plan(known, overrides));
       return EXIT.passed;
     };
     if (parts !== undefined) return runParts(parts, { flags, values: new Map(), problems: [], onRuns }, run, io);

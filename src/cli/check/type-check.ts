@@ -90,13 +90,13 @@ function settingsFor(files: readonly string[], folder: string): object {
   const config = findAbove(first, "tsconfig.json");
   const typeRoots = listAbove(first, join(MODULES, "@types"));
   const hasNode = typeRoots.some((root) => existsSync(join(root, "node")));
-  const own = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
+  const defaults = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
   // Paths replace those of the user, which lead to the types beside the scenarios.
   const hasPaths = config !== undefined && /"paths"\s*:/.test(readFileText(config));
   return {
     ...(config === undefined ? {} : { extends: config }),
     compilerOptions: {
-      ...own,
+      ...defaults,
       ...(hasPaths ? {} : { paths: { rampart: [join(folder, TYPES)] } }),
       ...{ typeRoots, noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
       ...{ composite: false, incremental: false },

@@ -24,9 +24,10 @@ function readSide(name: string, files: readonly string[], problems: Problem[]): 
   const seen = new Set<string>();
   const runs = files.flatMap((path) => {
     try {
-      const own = realpathSync(path);
-      if (seen.has(own)) problems.push(problem("conflict", path, "is given twice on one side", "Give each run once."));
-      seen.add(own);
+      const realPath = realpathSync(path);
+      if (seen.has(realPath))
+        problems.push(problem("conflict", path, "is given twice on one side", "Give each run once."));
+      seen.add(realPath);
     } catch {
       // readRuns reports why.
     }

@@ -91,8 +91,8 @@ function checkQuota(host: Host): Finding {
   if (host.platform !== "linux") return unknown("this system has no control groups");
   const folder = /^0::(\/.*)$/m.exec(host.read("/proc/self/cgroup") ?? "")?.[1] ?? "/";
   const root = "/sys/fs/cgroup";
-  const own = `${root}${folder === "/" ? "" : folder}`;
-  const [quota, period] = (host.read(`${own}/cpu.max`) ?? host.read(`${root}/cpu.max`) ?? "").trim().split(" ");
+  const group = `${root}${folder === "/" ? "" : folder}`;
+  const [quota, period] = (host.read(`${group}/cpu.max`) ?? host.read(`${root}/cpu.max`) ?? "").trim().split(" ");
   const quotaUs = quota === "" ? readNumber(host, `${root}/cpu/cpu.cfs_quota_us`) : Number(quota);
   const periodUs = quota === "" ? readNumber(host, `${root}/cpu/cpu.cfs_period_us`) : Number(period);
   if (quota === "max" || quotaUs === undefined || periodUs === undefined || !(quotaUs > 0)) return ok("none");

@@ -24,11 +24,11 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
 
 /** Returns the name of the option that sets a setting; with `after --`, of one of perf_analyzer. Undefined without an option. */
 export function inGenaiPerf(path: SettingPath): string | undefined {
-  const own = ALL_OPTIONS.find(({ setting }: GenaiOption) => setting === path)?.names?.find((name) =>
+  const flag = ALL_OPTIONS.find(({ setting }: GenaiOption) => setting === path)?.names?.find((name) =>
     name.startsWith("--"),
   );
   const passed = PASSED_OPTIONS.find(({ setting, isRampart }) => setting === path && isRampart !== true)?.names[0];
   const isPassed = passed !== undefined && !(passed in PASSED_REFUSALS);
   const inPassed = path.startsWith("target.tls=") ? inPerfAnalyzer(path) : isPassed ? passed : undefined;
-  return PHRASES[path] ?? own ?? (inPassed && `${inPassed} after --`);
+  return PHRASES[path] ?? flag ?? (inPassed && `${inPassed} after --`);
 }

@@ -39,12 +39,12 @@ function formatGroup(
   const isBelow = (entry: YamlKey | YamlGroup): boolean =>
     isGroup(entry) || (level === 0 && entry.option.isCommented === true);
   const head = key === "" ? "" : `${indent}${key}:\n`;
-  const own = entries.map((entry) => (isGroup(entry) || isBelow(entry) ? "" : formatKey(entry, indent, isVerbose)));
+  const lines = entries.map((entry) => (isGroup(entry) || isBelow(entry) ? "" : formatKey(entry, indent, isVerbose)));
   const below = entries.filter(isBelow).map((entry) => {
     if (!isGroup(entry)) return `${indent}  ${entry.key}:\n${formatKey(entry, `${indent}  `, isVerbose)}\n`;
     return entry.key === RAMPART_KEY && !isVerbose ? "" : formatGroup(entry.key, entry.entries, level + 1, isVerbose);
   });
-  return `${head}${own.join("")}\n${below.join("")}`;
+  return `${head}${lines.join("")}\n${below.join("")}`;
 }
 
 function formatKey({ key, option }: YamlKey, indent: string, isVerbose: boolean): string {

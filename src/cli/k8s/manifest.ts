@@ -54,7 +54,7 @@ export const OWN_FLAGS: readonly Flag[] = [
 /** Its options: its own, and those of `rampart run`, which the conductor gets. */
 export const FLAGS: readonly Flag[] = [
   ...OWN_FLAGS,
-  ...RUN_FLAGS.filter(({ name }) => !OMITTED.includes(name) && !OWN_FLAGS.some((own) => own.name === name)),
+  ...RUN_FLAGS.filter(({ name }) => !OMITTED.includes(name) && !OWN_FLAGS.some((flag) => flag.name === name)),
 ];
 
 /** Runs the command. Returns the exit code. */

@@ -78,8 +78,8 @@ function readLoaded(
   if (problems.length > 0) return undefined;
   const path = resolve(file);
   const given = collect(problems, () => {
-    const own = resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path });
-    return load === undefined ? own : withGivenLoad(own, load);
+    const fields = resolveFields(scenario, { values: read.values, started: { value: undefined }, file, path });
+    return load === undefined ? fields : withGivenLoad(fields, load);
   });
   if (given === undefined) return undefined;
   const client = flags.text("client") as Plan["client"]["kind"] | undefined;

@@ -45,9 +45,9 @@ export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: numbe
 export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
   const { users, perSec, extent } = given;
   const isReplaced = (users ?? perSec) !== undefined;
-  const { load: own } = scenario.definition as { readonly load?: unknown };
-  if (isReplaced) return withLoad(scenario, toLoad({ ...given, extent: extent ?? extentOf(own) }, 1));
-  return extent === undefined ? scenario : withLoad(scenario, withExtent(own, extent));
+  const { load } = scenario.definition as { readonly load?: unknown };
+  if (isReplaced) return withLoad(scenario, toLoad({ ...given, extent: extent ?? extentOf(load) }, 1));
+  return extent === undefined ? scenario : withLoad(scenario, withExtent(load, extent));
 }
 
 function withLoad(scenario: Scenario, load: unknown): Scenario {
@@ -64,17 +64,17 @@ function extentOf(load: unknown): GivenLoad["extent"] {
 }
 
 function withExtent(load: unknown, extent: NonNullable<GivenLoad["extent"]>): unknown {
-  const own = (Array.isArray(load) ? undefined : load) as
+  const single = (Array.isArray(load) ? undefined : load) as
     | { readonly kind: string; readonly options?: object }
     | undefined;
   const [given, value] = "for" in extent ? (["for", extent.for] as const) : (["requests", extent.requests] as const);
-  const option = own && extentOptionOf(own.kind, given);
+  const option = single && extentOptionOf(single.kind, given);
   if (option === undefined) {
     const hint = "Give --users or --rate too, which replace the load.";
     throw new UserError(problem("conflict", `--${given}`, "the scenario's load says itself how long it lasts", hint));
   }
-  const { for: _time, requests: _count, ...options } = (own?.options ?? {}) as Record<string, unknown>;
-  return { ...own, options: { ...options, [option]: value } };
+  const { for: _time, requests: _count, ...options } = (single?.options ?? {}) as Record<string, unknown>;
+  return { ...single, options: { ...options, [option]: value } };
 }
 
 /** Reads `--fail-if` as assertions. @param problems gets wrong limits */

@@ -51,8 +51,8 @@ interface Planned {
  */
 export async function runSeveral(request: SeveralRequest, io: CommandIo): Promise<number> {
   const { flags, problems } = request;
-  const own: SeveralRequest = { ...request, flags: flags.without(jointOptions(flags).map(({ name }) => name)) };
-  const planned = await planAll(own, io);
+  const perScenario: SeveralRequest = { ...request, flags: flags.without(jointOptions(flags).map(({ name }) => name)) };
+  const planned = await planAll(perScenario, io);
   const files = readJointFiles(
     request,
     planned.flatMap(({ inputs }) => inputs),
@@ -60,12 +60,12 @@ export async function runSeveral(request: SeveralRequest, io: CommandIo): Promis
   if (problems.length > 0) throw new UserError(problems);
   const time = joinTimes(planned.map((one) => one.time));
   if (!flags.has("quiet")) io.err(`  ${countOf(planned.length, "scenario")}${expectedAtMost(time)}\n`);
-  if (flags.has("dry-run")) return showPlans(own, time, io);
+  if (flags.has("dry-run")) return showPlans(perScenario, time, io);
   const hasReports = Object.keys(files).length > 0;
   const [startedAt, startNs] = [new Date().toISOString(), nowNs()];
   const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
   const series = beginSeries(textIo);
-  const scenarios = await runAll(planned, own, hasReports, series).finally(series.end);
+  const scenarios = await runAll(planned, perScenario, hasReports, series).finally(series.end);
   const code = conclude(scenarios, textIo);
   if (!hasReports) return code;
   const json = toScenariosJson(scenarios, { startedAt, durationSec: nsToSec(nowNs() - startNs) });
@@ -108,10 +108,10 @@ async function planAll({ files, flags, problems, run }: SeveralRequest, io: Comm
   for (const file of files) {
     // What these options name is part of a scenario.
     const place = (path: string): string => (/^--(set|sweep) /.test(path) ? `${file}: ${path}` : path);
-    let own: Planned = { file, name: nameOfFile(file), time: undefined, inputs: [] };
+    let scenario: Planned = { file, name: nameOfFile(file), time: undefined, inputs: [] };
     const keep = (plans: readonly Plan[], areAtOnce = false): void => {
       const inputs = plans.flatMap(inputFilesOf);
-      own = { file, name: plans[0]?.name ?? own.name, time: timeOfPlans(plans, areAtOnce), inputs };
+      scenario = { file, name: plans[0]?.name ?? scenario.name, time: timeOfPlans(plans, areAtOnce), inputs };
     };
     const watched: Partial<RunRequest> = {
       watch: { onPlan: (plan) => keep([plan]) },
@@ -122,7 +122,7 @@ async function planAll({ files, flags, problems, run }: SeveralRequest, io: Comm
         ),
     };
     await run(file, flags, silent(io), watched).catch((error: unknown) => addProblems(problems, error, place));
-    planned.push(own);
+    planned.push(scenario);
   }
   return planned;
 }
@@ -176,9 +176,9 @@ async function runAll(
       });
     const exitCode = await explainErrors(command, io, measure, flags);
     const [report] = reports;
-    const own = report !== undefined && "name" in report ? report.name : name;
+    const shownName = report !== undefined && "name" in report ? report.name : name;
     const [reason = "it ended without one"] = reasons;
-    done.push({ name: own, file, exitCode, ...(report === undefined ? { reason } : { report }) });
+    done.push({ name: shownName, file, exitCode, ...(report === undefined ? { reason } : { report }) });
   }
   return done;
 }

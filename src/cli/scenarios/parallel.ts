@@ -92,18 +92,21 @@ async function measure(
   const missing: MissingPoint[] = [];
   const runs = names.map(async (name, part) => {
     const values: PointValues = [["target", name]];
-    const own = peers[part];
+    const peersOfPart = peers[part];
     const onReport: PointWatch["onReport"] = (plan, json) => {
       found[part] = { values, plan, json };
     };
     try {
-      return await runPart(part, silent(io), { onReport, ...(own === undefined ? {} : { peers: own }) });
+      return await runPart(part, silent(io), {
+        onReport,
+        ...(peersOfPart === undefined ? {} : { peers: peersOfPart }),
+      });
     } catch (error) {
       if (!(error instanceof RunError)) throw error;
       missing.push({ values, reason: error.message });
       return exitCodeOf(error.code);
     } finally {
-      await own?.close();
+      await peersOfPart?.close();
     }
   });
   const codes = await Promise.all(runs);

@@ -32,7 +32,7 @@ export interface ScenarioParts {
 }
 
 /** Runs one of the parts of a scenario. Returns its exit code. */
-export type RunPart = (own: PlanOverrides, request: RunRequest, io: CommandIo) => Promise<number>;
+export type RunPart = (overrides: PlanOverrides, request: RunRequest, io: CommandIo) => Promise<number>;
 
 /** Measures the parts of a scenario. Returns the exit codes of their runs. @param run runs one of them @throws UserError */
 export async function measureParts(

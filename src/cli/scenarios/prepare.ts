@@ -60,8 +60,8 @@ export interface PreparedScenario {
   readonly lateFields: readonly string[];
   /** Returns the scenario with the fields that are functions of the parameters. */
   resolved(context: FieldContext): Scenario;
-  /** Makes the plan. @param own what one of its parts has of its own @throws UserError with all problems */
-  plan(context: FieldContext, own?: PlanOverrides, change?: (plan: Plan) => Plan): Plan;
+  /** Makes the plan. @param overrides what one of its parts has of its own @throws UserError with all problems */
+  plan(context: FieldContext, overrides?: PlanOverrides, change?: (plan: Plan) => Plan): Plan;
   /** Checks what is known before setup is called. @throws UserError with all problems */
   checkEarly(): void;
 }
@@ -107,8 +107,8 @@ export function prepareScenario(
   };
   const context: FieldContext = { values, file, path: resolve(file) };
   const resolved = (known: FieldContext): Scenario => {
-    const own = resolveFields(scenario, known);
-    return load === undefined ? own : withGivenLoad(own, load);
+    const fields = resolveFields(scenario, known);
+    return load === undefined ? fields : withGivenLoad(fields, load);
   };
   const late = fieldsAfterSetup(scenario);
   const lateFields = setup === undefined ? [] : late;
@@ -116,8 +116,8 @@ export function prepareScenario(
     ...((setup ?? teardown) === undefined ? {} : { hooks: defined({ setup, teardown }) }),
     ...{ context, folder, overrides, limits, lateFields },
     resolved,
-    plan: (known, own, change) =>
-      withProblems(wrongHooks, () => toPlan(resolved(known), folder, { ...overrides, ...own }, change)),
+    plan: (known, more, change) =>
+      withProblems(wrongHooks, () => toPlan(resolved(known), folder, { ...overrides, ...more }, change)),
     checkEarly: () =>
       withProblems(wrongHooks, () => {
         const known = late.includes("load") ? resolveFields(scenario, context) : resolved(context);

@@ -63,12 +63,15 @@ export function nameOfFile(file: string): string {
 /** Returns the flags of one scenario: its name stands in the paths of its reports. */
 export function flagsFor(file: string, flags: FlagValues): FlagValues {
   const name = nameOfFile(file);
-  const named = (own: FlagValues, option: string): FlagValues =>
-    own.withTexts(
+  const named = (values: FlagValues, option: string): FlagValues =>
+    values.withTexts(
       option,
-      own.texts(option).map((path) => path.replaceAll(NAME, name)),
+      values.texts(option).map((path) => path.replaceAll(NAME, name)),
     );
-  return outputOptions().reduce((own, option) => (own.has(option.name) ? named(own, option.name) : own), flags);
+  return outputOptions().reduce(
+    (values, option) => (values.has(option.name) ? named(values, option.name) : values),
+    flags,
+  );
 }
 
 /** The options whose value is the file of a report. */

@@ -151,9 +151,9 @@ function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: 
     }
     const values = written.flatMap((value) => readValues(name, value, parameters.includes(name), problems));
     if (!known.includes(name) && !flags.knows(name)) {
-      const own = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
+      const listed = parameters.length === 0 ? "" : `Its parameters are ${parameters.join(", ")}. `;
       const meant = options.find((option) => option.meant?.includes(`--${name}`))?.name ?? nearestName(name, known);
-      const fix = meant === undefined ? `${own}${hint}` : `Write --sweep ${meant}=${values.join(",")}.`;
+      const fix = meant === undefined ? `${listed}${hint}` : `Write --sweep ${meant}=${values.join(",")}.`;
       problems.push(problem("unknown-name", `--sweep ${name}`, "is neither a parameter nor an option", fix));
       return [];
     }

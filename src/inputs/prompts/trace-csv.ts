@@ -60,9 +60,9 @@ function findColumns(
     if (index >= 0) return index;
     throw problemAt(path, line, `has no column '${COLUMNS[column][0]}'`, line.text, EXPECTED_HEADER);
   };
-  const own = dialect === undefined ? undefined : OWN_COLUMN[dialect];
-  if (own !== undefined && !names.includes(own.replace(" ", "").toLowerCase()))
-    throw problemAt(path, line, `has no column '${own}'`, line.text, EXPECTED_HEADER);
+  const column = dialect === undefined ? undefined : OWN_COLUMN[dialect];
+  if (column !== undefined && !names.includes(column.replace(" ", "").toLowerCase()))
+    throw problemAt(path, line, `has no column '${column}'`, line.text, EXPECTED_HEADER);
   return { timestamp: find("timestamp"), input: find("input"), output: find("output") };
 }
 

@@ -123,10 +123,10 @@ function ratioBounds(b: RunsMean, n: RunsMean): Interval {
   const value = n.mean / b.mean;
   if (vb + vn === 0) return { low: value, high: value };
   const isInside = (ratio: number): boolean => {
-    const [scaled, own] = [ratio * ratio * vb, vn];
-    if (scaled + own === 0) return ratio === value;
-    const freedom = welchFreedom(scaled, b.count, own, n.count);
-    const squared = (n.mean - ratio * b.mean) ** 2 / (scaled + own);
+    const [scaled, nextVariance] = [ratio * ratio * vb, vn];
+    if (scaled + nextVariance === 0) return ratio === value;
+    const freedom = welchFreedom(scaled, b.count, nextVariance, n.count);
+    const squared = (n.mean - ratio * b.mean) ** 2 / (scaled + nextVariance);
     return !isOutside(squared, freedom);
   };
   return { low: isInside(0) ? 0 : findEdge(0, value, isInside), high: findHigh(value, isInside) };

@@ -106,8 +106,8 @@ export function judgeOver(
 ): Omit<PartVerdict, "value"> {
   const each = parts.map((part) => judgePart(assertion, part, batchSize));
   if (over === undefined) return { state: "unresolved", reason: each.find(({ value }) => value === undefined)?.reason };
-  const [own, ...others] = new Set(each.map(({ state }) => state));
-  if (others.length === 0 && own !== undefined && own !== "unresolved") return { state: own };
+  const [common, ...others] = new Set(each.map(({ state }) => state));
+  if (others.length === 0 && common !== undefined && common !== "unresolved") return { state: common };
   const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
   const few = findFew(

@@ -140,8 +140,17 @@ export function visitResponses(packed: PackedBytes, visitor: ResponseVisitor): v
         offsetsNs[read] = number();
         return number();
       });
-      const own = server === "" ? {} : { server };
-      visitor.onResponse({ index, step, sequenceId, sendNs, waitNs, offsetsNs, texts: reader.texts(lengths), ...own });
+      const origin = server === "" ? {} : { server };
+      visitor.onResponse({
+        index,
+        step,
+        sequenceId,
+        sendNs,
+        waitNs,
+        offsetsNs,
+        texts: reader.texts(lengths),
+        ...origin,
+      });
     } else {
       const [sequenceId, sendNs, firstByteNs, endNs, responseCount] = [
         number(),

@@ -16,7 +16,7 @@ export const DIFFERENT_RATIO = 0.02;
 /** Sums over the requests that have both counts. */
 export interface CountedTwice {
   /** By the client, reasoning included. */
-  readonly own: number;
+  readonly client: number;
   readonly server: number;
 }
 

@@ -21,8 +21,8 @@ export class TokenTally extends ResponseCounter {
   private rowCount = 0;
   private readonly samples = new Map<TokenMetric, NumberTally>();
   private readonly good: GoodTally;
-  private inputTwice: CountedTwice = { own: 0, server: 0 };
-  private outputTwice: CountedTwice = { own: 0, server: 0 };
+  private inputTwice: CountedTwice = { client: 0, server: 0 };
+  private outputTwice: CountedTwice = { client: 0, server: 0 };
   private readonly lengths = { count: 0, asked: 0, got: 0, otherCount: 0 };
   private reasoningFirstCount = 0;
   /** Of what was added. */
@@ -114,9 +114,9 @@ export class TokenTally extends ResponseCounter {
   }
 }
 
-function addTwice(sums: CountedTwice, own: number, server: number): CountedTwice {
-  if (Number.isNaN(own) || Number.isNaN(server)) return sums;
-  return { own: sums.own + own, server: sums.server + server };
+function addTwice(sums: CountedTwice, client: number, server: number): CountedTwice {
+  if (Number.isNaN(client) || Number.isNaN(server)) return sums;
+  return { client: sums.client + client, server: sums.server + server };
 }
 
 /** Returns the tokens of columns. @param goodputs the limits of each goodput to count @param span the time of the measurement */

@@ -95,23 +95,23 @@ export function isCountedOtherwise({ inputTwice, outputTwice }: TokenMeasurement
   return isDifferent(inputTwice) || isDifferent(outputTwice);
 }
 
-function isDifferent({ own, server }: CountedTwice, ratio = DIFFERENT_RATIO): boolean {
-  return server !== 0 && Math.abs(own - server) > ratio * server;
+function isDifferent({ client, server }: CountedTwice, ratio = DIFFERENT_RATIO): boolean {
+  return server !== 0 && Math.abs(client - server) > ratio * server;
 }
 
 function explainUsage(tokens: TokenMeasurement, what: "input" | "output"): string | undefined {
   const sums = tokens[`${what}Twice`];
   if (!isDifferent(sums)) return undefined;
   const { client, server } = tokens.tokenizers;
-  const [own, counted] = [formatCount(sums.own), formatCount(sums.server)];
+  const [clientCount, counted] = [formatCount(sums.client), formatCount(sums.server)];
   if (client !== undefined && server !== undefined && client !== server)
-    return `the server counts ${counted} ${what} tokens with ${server}, and the client ${own} with ${client}: give both the same tokenizer`;
+    return `the server counts ${counted} ${what} tokens with ${server}, and the client ${clientCount} with ${client}: give both the same tokenizer`;
   const cause = [
-    ...(what === "input" && sums.server > sums.own ? ["its chat template adds tokens"] : []),
+    ...(what === "input" && sums.server > sums.client ? ["its chat template adds tokens"] : []),
     ...(server === undefined ? [`it uses another tokenizer${client === undefined ? "" : ` than ${client}`}`] : []),
-    ...(what === "output" && sums.server > sums.own ? ["the responses have tokens without text"] : []),
+    ...(what === "output" && sums.server > sums.client ? ["the responses have tokens without text"] : []),
   ].join(", or ");
-  const found = `the server counts ${counted} ${what} tokens where the client counts ${own}`;
+  const found = `the server counts ${counted} ${what} tokens where the client counts ${clientCount}`;
   return cause === "" ? found : `${found}: ${cause}`;
 }
 

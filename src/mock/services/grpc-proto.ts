@@ -37,7 +37,7 @@ const MAX_FIELD_ID = 2 ** 29 - 1;
 function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan: MockPlan, pacing: Pacing): MockMethod {
   const padding = plan.responseBytes === 0 ? undefined : encodePadding(responseType, plan.responseBytes);
   const answer = (message: Uint8Array): Uint8Array => {
-    const response = answerOf(requestType, responseType, message);
+    const response = responseOf(requestType, responseType, message);
     return padding === undefined ? response : Buffer.concat([response, padding]);
   };
   if (callType === "server-stream") return (messages) => stream(messages, answer, plan, pacing);
@@ -97,7 +97,7 @@ async function begin(pacing: Pacing): Promise<void> {
   if (pacing.fails()) throw new StatusError(STATUS.internal, "planned failure");
 }
 
-function answerOf(requestType: protobuf.Type, responseType: protobuf.Type, message: Uint8Array): Uint8Array {
+function responseOf(requestType: protobuf.Type, responseType: protobuf.Type, message: Uint8Array): Uint8Array {
   let request: Readonly<Record<string, unknown>>;
   try {
     request = requestType.decode(message) as protobuf.Message & Readonly<Record<string, unknown>>;

@@ -54,8 +54,8 @@ export function readYaml(text: string, options: { readonly version?: "1.1"; read
   };
   const isTooLong = text.length > MOST_YAML_BYTES;
   // The parser's own search for equal keys is quadratic.
-  const own = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: "error" as const };
-  const document = parseDocument(isTooLong ? "" : text, { ...options, ...own });
+  const fixed = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: "error" as const };
+  const document = parseDocument(isTooLong ? "" : text, { ...options, ...fixed });
   const faults = isTooLong
     ? [{ at: "1:1", message: `the text is longer than ${MOST_YAML_BYTES / 1024} KiB` }]
     : findFaults(document, at);

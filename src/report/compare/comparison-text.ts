@@ -153,7 +153,7 @@ export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string;
     ({ metric: { metric, runsNeeded } }) => `${metric.label} ${describeRuns(runsNeeded)}`,
   );
   const byLevels = Map.groupBy(needs, ([, same]) => joinLevels(same.map(({ level }) => level)));
-  const texts = [...byLevels].map(([levels, own]) => `at ${levels}: ${own.map(([text]) => text).join(", ")}`);
+  const texts = [...byLevels].map(([levels, needed]) => `at ${levels}: ${needed.map(([text]) => text).join(", ")}`);
   if (texts.length === 0) return undefined;
   const text = `To see whether it changed at all, runs needed on each side ${texts.join("; ")}`;
   return { text, levels: [...new Set(open.map(({ level }) => level))] };

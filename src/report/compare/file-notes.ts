@@ -32,10 +32,12 @@ export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
   ].join("; ");
   if (sides.every((side) => side.lacking.length === side.runs.length))
     return [`no file has confidence intervals within its run (${why})${meaning}`];
-  return sides.flatMap(({ name, runs, lacking: own }) => {
-    if (own.length === 0) return [];
-    const which = runs.length === 1 ? name : `${own.length} of ${runs.length} runs of ${name}`;
-    return [`${which} ${plural(own.length, "has", "have")} no confidence intervals within the run (${why})${meaning}`];
+  return sides.flatMap(({ name, runs, lacking: without }) => {
+    if (without.length === 0) return [];
+    const which = runs.length === 1 ? name : `${without.length} of ${runs.length} runs of ${name}`;
+    return [
+      `${which} ${plural(without.length, "has", "have")} no confidence intervals within the run (${why})${meaning}`,
+    ];
   });
 }
 

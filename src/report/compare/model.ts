@@ -44,7 +44,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
   const base = first === undefined ? "" : first.comparison.base.name;
   const runs = sides.map(({ comparison: { next } }) => next.runs.length);
   const isSeveral = sides.length > 1;
-  const own = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`;
+  const title = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`;
   const sections = sides.map((side, index) => toSection(side, index, isSeveral));
   const whole: Case = {
     ...{ name: "runs are compared", timeSec: 0, state: "pass", kind: name },
@@ -54,7 +54,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     },
   };
   return {
-    name: own,
+    name: title,
     subject: "",
     verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
     setup: [],
@@ -64,7 +64,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
     hasStillCharts: true,
-    suites: [toSuite(own, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
+    suites: [toSuite(title, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
     origin: "",
   };
 }
@@ -106,9 +106,9 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   return limits.map((verdict) => {
     const { state, measured } = toCheck([verdict], "");
     const name = `${isSeveral ? `${comparison.next.name}: ` : ""}${verdict.limit.text}`;
-    const own = { name, timeSec: 0, kind: verdict.state };
-    if (verdict.state !== "unresolved") return { ...own, state, message: measured };
-    return { ...own, state: isStrict ? state : "pass", message: `unresolved: ${measured}` };
+    const head = { name, timeSec: 0, kind: verdict.state };
+    if (verdict.state !== "unresolved") return { ...head, state, message: measured };
+    return { ...head, state: isStrict ? state : "pass", message: `unresolved: ${measured}` };
   });
 }
 

@@ -100,7 +100,9 @@ function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
   const limited = (result.limits?.verdicts ?? []).filter(({ state }) => state !== "unresolved");
   const metrics = [...asserted, ...limited.map(({ limit }) => limit)].map(({ metric }) => metric);
   return (key) =>
-    metrics.flatMap(({ key: own, statistic }) => (own === key && typeof statistic === "number" ? [statistic] : []));
+    metrics.flatMap(({ key: asserted, statistic }) =>
+      asserted === key && typeof statistic === "number" ? [statistic] : [],
+    );
 }
 
 /** Converts what was measured of requests. @param decided default: nothing is */

@@ -95,7 +95,7 @@ function toResultsJson({ target, measurement, derived = [] }: Plan, results: rea
     const found = entry.statistics === undefined ? over() : overStatistics(entry.statistics, over);
     return found === undefined ? [] : [[name, found] as const];
   });
-  const own = derived.flatMap((one) => {
+  const derivedValues = derived.flatMap((one) => {
     const values = results.flatMap((part) => runValue({ key: "derived", ...one }, part, target.batchSize) ?? []);
     const { unit, better } = one;
     return values.length === 0 ? [] : [[one.name, { ...combineRuns(values), ...defined({ unit, better }) }] as const];
@@ -103,7 +103,7 @@ function toResultsJson({ target, measurement, derived = [] }: Plan, results: rea
   return {
     runs: results.length,
     metrics: Object.fromEntries(metrics),
-    ...(own.length === 0 ? {} : { derived: Object.fromEntries(own) }),
+    ...(derivedValues.length === 0 ? {} : { derived: Object.fromEntries(derivedValues) }),
   };
 }
 

@@ -144,14 +144,14 @@ interface ChartSection {
  * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
  * level and for phases the time line.
  */
-function withCharts(own: readonly Section[], view: ReportView): Section[] {
+function withCharts(written: readonly Section[], view: ReportView): Section[] {
   const { summary, sections } = drawAll(view);
   const known = new Map(sections.map((section) => [section.id, section.charts]));
-  const shown = own.map((section, index) => {
+  const shown = written.map((section, index) => {
     const charts = [...(index === 0 ? summary : []), ...(known.get(section.id) ?? [])];
     return { ...section, charts: [...section.charts, ...charts] };
   });
-  const ids = new Set(own.map(({ id }) => id));
+  const ids = new Set(written.map(({ id }) => id));
   const added = sections
     .filter(({ id, charts }) => charts.length > 0 && !ids.has(id))
     .map((section) => ({ ...section, isSummary: false, tables: [] }));
@@ -190,8 +190,8 @@ function drawAll(view: ReportView): {
 /** Describes what was measured: `simple, embedded target, http`. */
 function describeSubject({ plan: { target, inputs }, json: { model } }: ReportView): string {
   const kind = targetKindOf(target);
-  const own = inputKindOf(inputs).subject?.(inputs);
-  if (own !== undefined) return `${own}, ${kind.describe(target).replace(" over ", ", ")}`;
+  const subject = inputKindOf(inputs).subject?.(inputs);
+  if (subject !== undefined) return `${subject}, ${kind.describe(target).replace(" over ", ", ")}`;
   const version = model.version === "" ? "" : ` v${model.version}`;
   return kind.subject?.(target) ?? `${model.name}${version}, ${kind.describe(target).replace(" over ", ", ")}`;
 }

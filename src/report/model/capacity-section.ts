@@ -88,9 +88,9 @@ export function makeCapacitySection<Row extends CapacityRow & { readonly at: str
   ];
   const undecided = rows.filter(({ isUndecided }) => isUndecided);
   const more = rows.filter(({ json, isUndecided }) => json.isLowerBound && !isUndecided);
-  const sayOf = (own: readonly Row[], text: string): string[] => {
-    if (own.length === 0) return [];
-    return [own.length === rows.length ? text : `${own.map(({ at }) => at).join("; ")}: ${text}`];
+  const sayOf = (some: readonly Row[], text: string): string[] => {
+    if (some.length === 0) return [];
+    return [some.length === rows.length ? text : `${some.map(({ at }) => at).join("; ")}: ${text}`];
   };
   const linear = `${users}: whole servers like this one, each with as many users as here (linear extrapolation)`;
   const lines = [

@@ -196,8 +196,8 @@ export function serverSection(view: ReportView): Section | undefined {
 
 function serverRows(row: LevelRow, server: ServerDelta, depth: number): ServerRow[] {
   const version = server.version === "" ? "" : ` v${server.version}`;
-  const own = { ...row, server, model: `${"· ".repeat(depth)}${server.name}${version}` };
-  return [own, ...server.composing.flatMap((called) => serverRows(row, called, depth + 1))];
+  const first = { ...row, server, model: `${"· ".repeat(depth)}${server.name}${version}` };
+  return [first, ...server.composing.flatMap((called) => serverRows(row, called, depth + 1))];
 }
 
 /** A GPU at a level. */

@@ -44,17 +44,17 @@ function describeLoad({ json: { level, load } }: LevelRow): string {
 
 /** Describes the requests of the level, and what came over HTTP. Statuses and bytes are counted over the run, so with a warm-up they are ratios. */
 function describeCounts({ json: { completed, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
-  const own = [`completed ${formatCount(completed)}`, `failed ${formatCount(failed)}`];
+  const counted = [`completed ${formatCount(completed)}`, `failed ${formatCount(failed)}`];
   const statuses = Object.entries(responses ?? {});
   const total = statuses.reduce((sum, [, count]) => sum + count, 0);
-  if (receivedBytes === undefined || total === 0) return own;
+  if (receivedBytes === undefined || total === 0) return counted;
   const [[only = ""] = []] = statuses;
   if (total === completed + failed) {
     const counts = statuses.map(([status, count]) => `status ${status}: ${formatCount(count)}`);
-    return [...counts, ...own.slice(1), `received ${formatBytes(receivedBytes)}`];
+    return [...counts, ...counted.slice(1), `received ${formatBytes(receivedBytes)}`];
   }
   const each = `received ${formatBytes(Math.round(receivedBytes / total))} each`;
-  if (statuses.length === 1) return [...own, `status ${only}`, each];
+  if (statuses.length === 1) return [...counted, `status ${only}`, each];
   const counts = statuses.map(([status, count]) => `${status}: ${formatCount(count)}`);
-  return [...own, `statuses with the warm-up ${counts.join(", ")}`, each];
+  return [...counted, `statuses with the warm-up ${counts.join(", ")}`, each];
 }

@@ -73,8 +73,8 @@ function findInTokens(tokens: TokenMeasurement, { failedCount }: Measurement): F
   const isShown = tokens.emptyCount === 0 && tokens.failedCount <= failedCount;
   const found = findTokenWarnings(tokens).filter(({ code }) => !isShown || code !== "responses-left-out");
   const warnings = found.map(({ text, ...found }): Finding => {
-    const own = found.code === BUNCHED ? explainCut(tokens) : undefined;
-    return { ...found, texts: [own ?? text] };
+    const cut = found.code === BUNCHED ? explainCut(tokens) : undefined;
+    return { ...found, texts: [cut ?? text] };
   });
   if (noRates === undefined || warnings.some(({ code }) => code === BUNCHED)) return warnings;
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
@@ -184,8 +184,8 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   const { late, lateRatio, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
   const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
-  const own = { code: "sent-late", severity: "caution", metric: "scheduledLatency" } as const;
-  return texts.length === 0 ? [] : [{ ...own, texts, kind: `late ${bound}`, weight: lateRatio }];
+  const head = { code: "sent-late", severity: "caution", metric: "scheduledLatency" } as const;
+  return texts.length === 0 ? [] : [{ ...head, texts, kind: `late ${bound}`, weight: lateRatio }];
 }
 
 /** A smaller part of the time is noise. */

@@ -170,9 +170,9 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
     const place = isWhole && others.length === 0 ? "" : `${isWorst ? "worst " : ""}at ${joinLevels(same)}: `;
     const [text = "", ...more] = finding.texts;
     // The remedy is said once.
-    const own = more.filter((one) => at === 0 || !texts.includes(one));
+    const extra = more.filter((one) => at === 0 || !texts.includes(one));
     const isAll = isWorst || times.length + others.length === 0;
-    return [`${place}${text}`, ...own, ...(isAll ? [] : [`likewise ${rest}`])];
+    return [`${place}${text}`, ...extra, ...(isAll ? [] : [`likewise ${rest}`])];
   });
   return {
     code,

@@ -55,13 +55,13 @@ function averageTimes(delta: ServerDelta): AverageTimes {
 
 /** Returns the averages of a model, or of the models it calls, added up, with the caller's own cache, like perf_analyzer. */
 function timesOf(delta: ServerDelta): AverageTimes {
-  const own = averageTimes(delta);
-  if (delta.composing.length === 0) return own;
+  const times = averageTimes(delta);
+  if (delta.composing.length === 0) return times;
   const sum = {
     queueUs: 0,
     computeUs: 0,
-    cacheHitUs: own.cacheHitUs,
-    cacheMissUs: own.cacheMissUs,
+    cacheHitUs: times.cacheHitUs,
+    cacheMissUs: times.cacheMissUs,
     cacheAndComputeUs: 0,
   };
   for (const called of delta.composing) {

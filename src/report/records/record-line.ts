@@ -77,9 +77,9 @@ export function tokenRecordMetrics(
   const metrics: Record<string, RecordMetrics[string]> = {};
   for (const metric of TOKEN_METRICS) {
     const entry = entryOf(metric);
-    const own =
+    const fallback =
       isComplete && isTimeMetric(metric) ? { name: snakeNameOf(nameOfMetric(metric)), unit: "ms" } : undefined;
-    const named = entry.record ?? entry.genaiPerf ?? own;
+    const named = entry.record ?? entry.genaiPerf ?? fallback;
     const value = read(metric);
     if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
     metrics[named.name] = { value: isTimeMetric(metric) ? nsToMs(value) : value, unit: named.unit };

@@ -131,7 +131,7 @@ class Records implements Report {
 
   private addTokens(line: Line, { metrics, contentNs, error }: RequestTokens): void {
     const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
-    const own = tokenRecordMetrics(
+    const tokenMetrics = tokenRecordMetrics(
       (metric) =>
         metric === "requestLatencyNs" || (entryOf(metric).isStreamed === true && !isStreamed)
           ? Number.NaN
@@ -139,7 +139,7 @@ class Records implements Report {
       contentNs,
       true,
     );
-    line.metrics = { ...line.metrics, ...own };
+    line.metrics = { ...line.metrics, ...tokenMetrics };
     if (error !== undefined) line.responseError = error;
   }
 

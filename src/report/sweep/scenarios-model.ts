@@ -36,9 +36,9 @@ export function toScenariosJson(
 function reasonsOf(scenarios: readonly ScenarioJson[]): ReasonJson[] {
   const labels = labelsOf(scenarios);
   const all = scenarios.flatMap(({ report, reason = "" }, at): readonly ReasonJson[] => {
-    const own: readonly ReasonJson[] =
+    const reasons: readonly ReasonJson[] =
       report === undefined ? [{ state: "partial", code: "not-measured", text: reason }] : report.verdict.reasons;
-    return own.map((one) => ({ ...one, text: `${labels[at]}: ${one.text}` }));
+    return reasons.map((one) => ({ ...one, text: `${labels[at]}: ${one.text}` }));
   });
   return worstFirst(all);
 }

@@ -142,7 +142,7 @@ export function suiteOfMissing(name: string, message: string, before?: Pick<Repo
 function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[] {
   const names = [...new Set(points.flatMap(({ values }) => values.map(([name]) => name)))];
   return names.map((name) => {
-    const all = points.flatMap(({ values: own }) => own.filter(([one]) => one === name).map(([, value]) => value));
+    const all = points.flatMap(({ values: pairs }) => pairs.filter(([one]) => one === name).map(([, value]) => value));
     const values = [...new Set(all)];
     return { name, values, isNumber: values.every((value) => value.trim() !== "" && Number.isFinite(Number(value))) };
   });
@@ -152,7 +152,7 @@ function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[
 function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point: SweptPoint }>[] {
   return axesOf(points).map(({ name, isNumber }) =>
     column(name, name, isNumber ? "number" : "text", 0, ({ point }) => {
-      const value = point.values.find(([own]) => own === name)?.[1];
+      const value = point.values.find(([parameter]) => parameter === name)?.[1];
       return isNumber ? Number(value) : value;
     }),
   );
@@ -164,9 +164,9 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
     const view = views[at];
     return view === undefined ? [] : [{ point, at: formatPoint(point.values), view }];
   });
-  const rows = seen.flatMap(({ view, ...own }) => capacitiesOf(view).map((row) => ({ ...row, ...own })));
-  const unknown = [...Map.groupBy(seen, ({ view }) => whyNoCapacity(view))].flatMap(([why, own]) =>
-    why === undefined ? [] : [`${own.map(({ at }) => at).join("; ")}: ${why}`],
+  const rows = seen.flatMap(({ view, ...point }) => capacitiesOf(view).map((row) => ({ ...row, ...point })));
+  const unknown = [...Map.groupBy(seen, ({ view }) => whyNoCapacity(view))].flatMap(([why, group]) =>
+    why === undefined ? [] : [`${group.map(({ at }) => at).join("; ")}: ${why}`],
   );
   const isSearch = views.some(({ runs }) => runs.some(({ json: { findMax } }) => findMax !== undefined));
   const level = column<CapacityRow>("level", isSearch ? "within limits" : "load", "text", 0, ({ name }) => name);
@@ -176,7 +176,7 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
 /** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const perPoint = Map.groupBy(rows, ({ point }) => point);
-  const hasLevels = [...perPoint.values()].some((own) => own.length > 1);
+  const hasLevels = [...perPoint.values()].some((levels) => levels.length > 1);
   // A load that is varied is there already.
   const hasLoad = axesOf(points).some(({ name }) => LOADS.includes(name));
   return [

@@ -76,7 +76,7 @@ export class GrowingFleet implements SenderGrowth {
     this.joined = joined;
     this.create = () => this.threads.createSender(listener, joined);
     this.current = this.create();
-    const own: Partial<LoadSender> = {
+    const changed: Partial<LoadSender> = {
       aheadNs: () => this.sender.aheadNs?.() ?? 0,
       progress: () => this.withEarlier(this.sender.progress()),
       counts: () => joinCounts([this.sender.counts()], this.earlier ? [this.earlier.state] : []),
@@ -85,7 +85,7 @@ export class GrowingFleet implements SenderGrowth {
       beginWindow: async (...args) => this.noteBegun(await this.sender.beginWindow(...args)),
       cut: async (...args) => this.numberWindow(await this.sender.cut(...args)),
     };
-    return new Proxy(own as LoadSender, {
+    return new Proxy(changed as LoadSender, {
       get: (target, name) => Reflect.get(target, name) ?? this.pass(name as keyof LoadSender),
     });
   }

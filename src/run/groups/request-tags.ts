@@ -23,11 +23,11 @@ type CountTokens = (text: string) => number;
 export async function groupRequests(plan: Plan, session: Session): Promise<RequestGroups> {
   const members: readonly MemberSession[] = session.members ?? [{ name: "", plan, session }];
   const tagged: RequestGroup[] = [];
-  for (const [member, { name, plan: own, session: opened }] of members.entries()) {
+  for (const [member, { name, plan: memberPlan, session: opened }] of members.entries()) {
     const isMixed = session.members !== undefined;
     // A model without sequences uses the first stream only.
     const steps = isMixed ? (opened.dataset.streams[0] ?? []) : opened.dataset.streams.flat();
-    const tagger = new Tagger(isMixed ? [own, plan] : [plan], isMixed ? name : "", own);
+    const tagger = new Tagger(isMixed ? [memberPlan, plan] : [plan], isMixed ? name : "", memberPlan);
     const isConstant = tagger.isConstant && opened.dataset.hasTags !== true;
     for (const [index, step] of steps.entries())
       tagged.push({ member, tags: isConstant ? tagger.fixed : await tagger.tagsOf(step, index) });
@@ -45,14 +45,14 @@ class Tagger {
   private readonly tokens: Plan["measurement"]["tokens"];
   private countTokens: CountTokens | undefined;
 
-  /** @param plans whose tags apply, the last one wins @param target its name; empty without a mix @param own the target's plan */
-  constructor(plans: readonly Plan[], target: string, own: Plan) {
+  /** @param plans whose tags apply, the last one wins @param target its name; empty without a mix @param plan the target's plan */
+  constructor(plans: readonly Plan[], target: string, plan: Plan) {
     this.fixed = Object.assign(target === "" ? {} : { [TARGET_TAG]: target }, ...plans.map(({ tags }) => tags?.fixed));
     this.functions = plans.flatMap(({ tags }) =>
       tags?.of === undefined ? [] : [{ name: tags.of.function, tagInput: functionOf<TagInput>(tags.of) }],
     );
     this.target = target;
-    this.tokens = own.measurement.tokens;
+    this.tokens = plan.measurement.tokens;
   }
 
   /** Whether there is no function. */
@@ -61,10 +61,10 @@ class Tagger {
   }
 
   async tagsOf(step: DataStep, index: number): Promise<Tags> {
-    const { tags: own = {} } = step;
+    const { tags: stepTags = {} } = step;
     const made: Tags[] = [];
     for (const { name, tagInput } of this.functions) made.push(await this.call(name, tagInput, step, index));
-    return Object.assign({}, this.fixed, own, ...made);
+    return Object.assign({}, this.fixed, stepTags, ...made);
   }
 
   /** Calls a function; once more when it turns out to need a tokenizer. */

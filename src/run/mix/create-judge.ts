@@ -47,7 +47,7 @@ export function createJudge(
   onExtracted: (values: readonly unknown[], atNs: number, group: number | undefined) => void,
   finished = { count: 0 },
 ): Judging {
-  const create = (judged: TargetSession, responses: ResponseSink | undefined, own: Plan): RequestJudge =>
+  const create = (judged: TargetSession, responses: ResponseSink | undefined, judgedPlan: Plan): RequestJudge =>
     new RequestJudge({
       session: judged,
       feed,
@@ -57,10 +57,10 @@ export function createJudge(
       responses,
       onExtracted: (values, step, atNs) => onExtracted(values, atNs, groups?.ofStep[step]),
       groups,
-      contentCheck: createCheck?.(own),
+      contentCheck: createCheck?.(judgedPlan),
       finished,
       keepsBodies: requests?.needsBodies,
-      findsCuts: own.measurement.tokens !== undefined && isJudged !== true,
+      findsCuts: judgedPlan.measurement.tokens !== undefined && isJudged !== true,
     });
   if (session.members === undefined) return create(session, tokens?.responses, plan);
   const judges = session.members.map((member) =>

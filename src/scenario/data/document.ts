@@ -204,14 +204,14 @@ function stepInto(node: Node | null, rest: string[], families: readonly Family[]
   if (!isMap(node)) return undefined;
   const pairs = node.items as { key: Node; value: Node | null }[];
   const nameOf = (pair: { key: Node }): string => (isScalar(pair.key) ? String(pair.key.value) : "");
-  const own = pairs.find((pair) => nameOf(pair) === key);
+  const named = pairs.find((pair) => nameOf(pair) === key);
   const [only, ...more] = pairs;
-  const call = own === undefined && more.length === 0 ? only : undefined;
-  if (own !== undefined) rest.shift();
+  const call = named === undefined && more.length === 0 ? only : undefined;
+  if (named !== undefined) rest.shift();
   const pair =
-    own ?? (call !== undefined && families.some(({ entries }) => entries.has(nameOf(call))) ? call : undefined);
+    named ?? (call !== undefined && families.some(({ entries }) => entries.has(nameOf(call))) ? call : undefined);
   if (pair === undefined) return undefined;
-  if (own === undefined) nameArgument(nameOf(pair), pair.value, rest, families);
+  if (named === undefined) nameArgument(nameOf(pair), pair.value, rest, families);
   const keyOffset = pair.key.range?.[0] ?? 0;
   const valueOffset = isScalar(pair.value) ? (pair.value.range?.[0] ?? keyOffset) : keyOffset;
   return { key: nameOf(pair), node: pair.value, keyOffset, valueOffset };

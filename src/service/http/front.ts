@@ -77,9 +77,12 @@ function createHttpCodec({ method, path, headers }: Pick<HttpTargetPlan, "method
 }
 
 /** Returns the target's headers with those of the request in their place, and the type of the body if no header gives it. */
-function joinHeaders(headers: readonly Header[], { headers: own = [], contentType }: PayloadRequest): Header[] {
-  const given = new Set(own.map(([name]) => name.toLowerCase()));
-  const joined = [...headers.filter(([name]) => !given.has(name.toLowerCase())), ...own];
+function joinHeaders(
+  headers: readonly Header[],
+  { headers: requestHeaders = [], contentType }: PayloadRequest,
+): Header[] {
+  const given = new Set(requestHeaders.map(([name]) => name.toLowerCase()));
+  const joined = [...headers.filter(([name]) => !given.has(name.toLowerCase())), ...requestHeaders];
   const hasType = joined.some(([name]) => name.toLowerCase() === "content-type");
   return contentType === undefined || hasType ? joined : [...joined, ["Content-Type", contentType]];
 }

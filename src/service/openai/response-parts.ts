@@ -18,7 +18,7 @@ export interface ResponsePart {
   readonly reasoning: string;
   /** Names and arguments of calls of tools, which a model generates like text. Absent: there are none. */
   readonly toolCalls?: string | undefined;
-  /** Number of output tokens, for answers with ids instead of text. */
+  /** Number of output tokens, for responses with ids instead of text. */
   readonly tokenCount?: number | undefined;
   readonly usage?: ServerUsage | undefined;
   readonly finishReason?: string | undefined;

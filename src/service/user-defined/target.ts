@@ -5,7 +5,7 @@ import { extractEntries } from "../response-reader.ts";
 import type { Wire } from "../service.ts";
 import { serverEntries } from "../target-schemas.ts";
 
-/** A server whose requests and answers a scenario's own functions encode and decode. */
+/** A server whose requests and responses a scenario's own functions encode and decode. */
 export type CustomTargetPlan = PlanOf<typeof customTargetSchema>;
 
 declare module "../../plan/plan.ts" {

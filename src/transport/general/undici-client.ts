@@ -95,8 +95,8 @@ class UndiciSlot {
       ["User-Agent", USER_AGENT],
     ] as const;
     const headers: string[] = [];
-    const own = defaultHeaders(request, this.endpoint, defaults);
-    for (const [name, value] of [...own, ...request.headers, ...this.endpoint.headers]) headers.push(name, value);
+    const added = defaultHeaders(request, this.endpoint, defaults);
+    for (const [name, value] of [...added, ...request.headers, ...this.endpoint.headers]) headers.push(name, value);
     this.dispatch({
       path: `${this.endpoint.pathPrefix}${request.path}`,
       method: request.method,

@@ -80,16 +80,16 @@ class SinkConnection implements Socket, FrameSink {
   private receive(streamId: number, data: Uint8Array, isLast: boolean): void {
     const messages = this.calls.get(streamId)?.add(data) ?? [];
     for (const message of messages) {
-      const answer = this.answer(message);
-      if (answer.isPerMessage === true) this.sendParts(streamId, answer);
+      const response = this.answer(message);
+      if (response.isPerMessage === true) this.sendParts(streamId, response);
     }
     if (isLast) this.end(streamId, messages.at(-1) ?? NO_BYTES);
   }
 
   private end(streamId: number, lastMessage: Uint8Array): void {
     if (!this.calls.delete(streamId)) return;
-    const answer = this.answer(lastMessage);
-    if (answer.isPerMessage !== true) this.sendParts(streamId, answer);
+    const response = this.answer(lastMessage);
+    if (response.isPerMessage !== true) this.sendParts(streamId, response);
     this.send(frame(FRAME.headers, FLAG.endHeaders | FLAG.endStream, streamId, TRAILERS));
   }
 

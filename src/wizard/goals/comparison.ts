@@ -193,11 +193,11 @@ export const comparisonGoal: Goal = {
 
 /** Both get the same requests, which a constant holds. */
 function mixed(answers: Answers, target: WizardTarget): { name: string; value: Source; comment: string }[] {
-  const own = requestsOf(answers, target).map(({ value }) => ({ inputs: new Constant("inputs", value) }))[0] ?? {};
+  const shared = requestsOf(answers, target).map(({ value }) => ({ inputs: new Constant("inputs", value) }))[0] ?? {};
   const members = [answers, wayOf(answers).toOther(answers)].map((one) => ({
     name: (answers.against === "protocol" ? one.protocol : one.model) ?? "",
     target: target.toTarget(one),
-    ...own,
+    ...shared,
   }));
   return [
     {

@@ -66,8 +66,8 @@ function listNames(folder: string, isFoldersOnly: boolean): string[] {
 type Pair = Omit<HostFiles, "host">;
 
 function findHostPairs(folder: string): Pair[] {
-  const own = findPairs(folder);
-  return own.length > 0 ? own : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
+  const pairs = findPairs(folder);
+  return pairs.length > 0 ? pairs : listNames(folder, true).flatMap((name) => findPairs(join(folder, name)));
 }
 
 /**

@@ -166,8 +166,8 @@ async function openNamed(plan: ProfilePlan, { files, asked }: HostRun): Promise<
   try {
     return await openTokenizer(plan, asked.get("tokenizer.trust_remote_code"));
   } catch (error) {
-    const own = asked.get("tokenizer.name") || asked.get("model_names")[0];
-    if (!(error instanceof UserError) || plan.measurement.tokens?.tokenizer !== own) throw error;
+    const tokenizer = asked.get("tokenizer.name") || asked.get("model_names")[0];
+    if (!(error instanceof UserError) || plan.measurement.tokens?.tokenizer !== tokenizer) throw error;
     const path = `${files.report}, input_config.tokenizer`;
     const hint = "Name the tokenizer with --tokenizer, as it is called on this host.";
     throw new UserError(error.problems.map((problem) => ({ ...problem, path, hint })));

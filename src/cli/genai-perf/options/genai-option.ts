@@ -133,11 +133,11 @@ export function inGroup<const T extends readonly Entry[]>(
   group: string,
   entries: T,
 ): readonly (T[number] & GenaiOption)[] {
-  const own = group === "Rampart" ? { isRampart: true } : {};
+  const origin = group === "Rampart" ? { isRampart: true } : {};
   return entries.map((entry) => ({
     ...entry,
     group,
-    ...own,
+    ...origin,
     count: entry.count ?? VALUE_KINDS[entry.kind].count ?? "one",
   }));
 }

@@ -48,9 +48,9 @@ export const TOP_FLAGS: readonly GenaiFlag[] = [
 /** Parses the arguments after `genai-perf`. Never throws. */
 export function parseCommand(args: readonly string[]): ParsedCommand {
   const end = args.indexOf("--");
-  const own = end < 0 ? args : args.slice(0, end);
+  const before = end < 0 ? args : args.slice(0, end);
   const passed = parsePassed(end < 0 ? [] : args.slice(end + 1));
-  const top = parseArgparse(TOP_FLAGS, own, true);
+  const top = parseArgparse(TOP_FLAGS, before, true);
   if (top.given.some(({ option }) => option === HELP_FLAG)) return { kind: "help", subcommand: undefined };
   if (top.given.length > 0) return { kind: "version" };
   const name = top.rest[0];

@@ -133,9 +133,9 @@ function hintLikeGenai(found: Problem): Problem {
 }
 
 /** A profile has one load. A load with a name in genai-perf is part of its settings. */
-function checkLoad(own: LoadPlan, load: LoadPlan): Problem[] {
+function checkLoad(asked: LoadPlan, load: LoadPlan): Problem[] {
   const withoutGaps = (one: LoadPlan): object => ({ ...one, distribution: undefined });
-  if (isSame(withoutGaps(own), withoutGaps(load))) return [];
+  if (isSame(withoutGaps(asked), withoutGaps(load))) return [];
   const flag = loadModeOf(load).levels === undefined ? `--${load.kind}` : `--${load.kind}-range`;
   const message = `${flag} after -- must be one plain number: a profile is measured under one load`;
   return [problem("conflict", `-- ${flag}`, message, "Use genai-perf analyze --sweep-type for several.")];

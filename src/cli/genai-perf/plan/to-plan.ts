@@ -56,18 +56,18 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
   // A fixed number of requests uses the first prompts, each once, so only these need to be created.
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
   // GenAI-Perf leaves the rest to perf_analyzer's defaults.
-  const own = new Settings();
+  const settings = new Settings();
   const { value = 1 } = asked.get("perf_analyzer.stimulus");
   const plan: Plan = {
     version: 1,
     name: asked.get("model_names")[0] ?? "",
     target,
     load: asked.load.toPlan(value),
-    sequences: own.sequences,
+    sequences: settings.sequences,
     inputs: FILE_AS_INPUTS[targetKindOf(target).takes(target) as keyof typeof FILE_AS_INPUTS](file, order),
     requests: toRequests(asked, file),
     measurement,
-    client: { ...own.client, callMode: "async", maxLanes: null },
+    client: { ...settings.client, callMode: "async", maxLanes: null },
     failures: { maxRatio: null },
     telemetry: { ...NO_TELEMETRY, scrapes: { urls: [], intervalMs: SCRAPE_INTERVAL_MS, isAsked: asksMetrics(asked) } },
     assertions: [],

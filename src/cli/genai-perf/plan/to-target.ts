@@ -54,10 +54,10 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
   const { takesPayloads, isTritonModel, isInProcess, serviceKind } = asked.type;
   const kind = kindOf({ serviceKind: isInProcess ? "triton_c_api" : serviceKind });
   const [model = ""] = asked.get("model_names");
-  const own = new Settings();
-  own.endpoint = endpointPath(type, asked.get("endpoint.custom"), model);
-  own.target = {
-    ...own.target,
+  const settings = new Settings();
+  settings.endpoint = endpointPath(type, asked.get("endpoint.custom"), model);
+  settings.target = {
+    ...settings.target,
     protocol: "grpc",
     model,
     headers,
@@ -65,6 +65,6 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
     isStreaming: takesPayloads ? asked.get("endpoint.streaming") : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };
-  const targetAt = (url: string) => kind.toTarget(own, { url, tls: DEFAULT_TLS });
+  const targetAt = (url: string) => kind.toTarget(settings, { url, tls: DEFAULT_TLS });
   return targetAt(usualUrlOf(targetAt("")));
 }

@@ -64,8 +64,8 @@ export function readOtlpSettings(env: Environment): OtlpSettings {
 }
 
 function endpointOf(env: Environment): string | undefined {
-  const own = env["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"] ?? "";
-  if (own !== "") return toUrl(own)?.href;
+  const metricsUrl = env["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"] ?? "";
+  if (metricsUrl !== "") return toUrl(metricsUrl)?.href;
   const shared = toUrl(env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? "");
   if (shared === undefined) return undefined;
   shared.pathname = `${shared.pathname.replace(/\/$/, "")}${METRICS_PATH}`;

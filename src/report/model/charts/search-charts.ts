@@ -65,8 +65,8 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = (load: number, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
   const curves = runs.map((run): XySeries => {
-    const own = points.filter((point) => point.run === run.name);
-    const line = own.map((point) => at(point.load, point.verdict.value));
+    const ofRun = points.filter((point) => point.run === run.name);
+    const line = ofRun.map((point) => at(point.load, point.verdict.value));
     return { name: nameInRun(run.name, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };
   });
   const text = formatMetric(limit.metric, limit.limit, unit);
@@ -105,8 +105,8 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
 
 /** Draws the points of a state with their intervals. */
 function drawState(state: State, points: readonly SearchPoint[], size: number): XySeries[] {
-  const own = points.filter(({ verdict }) => verdict.state === state);
-  if (own.length === 0) return [];
+  const ofState = points.filter(({ verdict }) => verdict.state === state);
+  if (ofState.length === 0) return [];
   const scale = (value: number): number => roundForPlot(value / size);
   const intervalOf = ({ verdict }: SearchPoint): Interval | undefined =>
     verdict.low === null && verdict.high === null ? undefined : scaleInterval(verdict, scale);
@@ -115,8 +115,8 @@ function drawState(state: State, points: readonly SearchPoint[], size: number): 
       name: LIMIT_TEXTS[state],
       meaning: MEANINGS[state],
       style: "points",
-      points: own.map(({ load, verdict }) => [load, scale(verdict.value)]),
-      intervals: own.map(intervalOf),
+      points: ofState.map(({ load, verdict }) => [load, scale(verdict.value)]),
+      intervals: ofState.map(intervalOf),
     },
   ];
 }

@@ -62,7 +62,7 @@ export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptVie
     plan,
     words: { unit },
   } = first.view;
-  const all = loads.some((own) => own.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
+  const all = loads.some((perPoint) => perPoint.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
   const knee = drawKnee(all, levels, unit);
   const varied = axes.filter(({ values }) => values.length > 1);
   const isSearch = swept.some(({ view }) => highestOf(view) !== undefined);
@@ -113,9 +113,9 @@ function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], uni
     "latency",
   );
   const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
-  const series = lines.flatMap(({ name, shade, levels: own }) =>
+  const series = lines.flatMap(({ name, shade, levels: drawn }) =>
     names.flatMap((percentile): XySeries[] => {
-      const labelled = own.map((level) => ({ point: level.point, ...(along && { label: valueAt(level, along) }) }));
+      const labelled = drawn.map((level) => ({ point: level.point, ...(along && { label: valueAt(level, along) }) }));
       const look = lines.length === 1 ? { name: percentile, meaning: percentile } : { name, shade };
       return kneeLine(labelled, percentile, time).map((line) => {
         return { style: line.points.length > 1 ? "line" : "points", ...look, ...line };
@@ -238,10 +238,10 @@ function linesOf(
   const isOrdered = others.length === 1 && others[0]?.isNumber === true;
   const shown = groups.slice(0, MOST_LINES);
   const lines = shown.map(
-    ([name, own], index): Line => ({
+    ([name, members], index): Line => ({
       name,
       shade: isOrdered && shown.length > 1 ? index / (shown.length - 1) : undefined,
-      levels: along === undefined ? own : own.toSorted((a, b) => placeOf([along], a) - placeOf([along], b)),
+      levels: along === undefined ? members : members.toSorted((a, b) => placeOf([along], a) - placeOf([along], b)),
     }),
   );
   const notes =

@@ -71,7 +71,7 @@ function whyLeftOut({ name, document }: Part): string | undefined {
 
 /** Returns the reports of runs in a document, also of scenarios that are sweeps. @throws UserError */
 function partsOf({ name, document = {} }: Part, path: string): Part[] {
-  const of = (own: string): string => (name === "" ? own : `${name}, ${own}`);
+  const of = (part: string): string => (name === "" ? part : `${name}, ${part}`);
   if ("scenarios" in document) {
     const { scenarios } = parseDocument(scenariosSchema, document, path);
     const labels = labelsOf(scenarios);

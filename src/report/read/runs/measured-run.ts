@@ -117,9 +117,9 @@ function describeIssue(issue: v.BaseIssue<unknown>): { readonly place: string | 
   return { place: place && formatKeys(place), message };
 }
 
-/** Returns the error of a file of Rampart of another version. @param own the version that is read */
-export function otherVersion(path: string, version: unknown, own: number): UserError {
-  const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${own}`;
+/** Returns the error of a file of Rampart of another version. @param expected the version that is read */
+export function otherVersion(path: string, version: unknown, expected: number): UserError {
+  const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${expected}`;
   return userError("mismatch", path, message, REREAD);
 }
 

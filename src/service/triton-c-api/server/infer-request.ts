@@ -64,7 +64,7 @@ export class RequestTemplate {
     for (const input of (message["inputs"] ?? []) as ProtoObject[]) {
       const place = placeOf(input, regions);
       const content = place === undefined ? (raw.shift() ?? new Uint8Array(0)) : undefined;
-      const address = place?.address ?? this.own(content as Uint8Array);
+      const address = place?.address ?? this.copyIn(content as Uint8Array);
       this.inputs.push(describeInput(input, address, place?.sizeBytes ?? (content as Uint8Array).length));
     }
     const placed: bigint[] = [];
@@ -72,9 +72,10 @@ export class RequestTemplate {
       const name = toCString(String(output["name"]));
       this.outputs.push(name);
       const place = placeOf(output, regions);
-      if (place !== undefined) placed.push(this.own(name), place.address, BigInt(place.sizeBytes));
+      if (place !== undefined) placed.push(this.copyIn(name), place.address, BigInt(place.sizeBytes));
     }
-    if (placed.length > 0) this.places = this.own(new Uint8Array(BigUint64Array.from([...placed, 0n, 0n, 0n]).buffer));
+    if (placed.length > 0)
+      this.places = this.copyIn(new Uint8Array(BigUint64Array.from([...placed, 0n, 0n, 0n]).buffer));
   }
 
   /**
@@ -115,7 +116,7 @@ export class RequestTemplate {
     for (const name of this.outputs) triton.call("InferenceRequestAddRequestedOutput", request, name);
   }
 
-  private own(bytes: Uint8Array): bigint {
+  private copyIn(bytes: Uint8Array): bigint {
     const address = this.memory.copy(bytes);
     this.owned.push(address);
     return address;
