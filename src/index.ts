@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { describeDefect } from "./cli/guarded-io.ts";
 import { createProcessIo } from "./cli/process-io.ts";
-import type { GivenTags } from "./inputs/tagged-input.ts";
+import type { GivenTags, TaggedInput } from "./inputs/tagged-input.ts";
 import { messageOf } from "./plan/problem.ts";
 import { endProcess, guardExit } from "./runtime/process-end/exit-guard.ts";
 import { entryModule, isExecutable } from "./runtime/runtime.ts";
@@ -226,7 +226,8 @@ export function defineScenario<
   const G extends AnyTags = GivenTags,
   const X extends string = string,
   const N extends string = never,
->(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {
+  I = TaggedInput,
+>(definition: ScenarioSource<P, S, A, D, R, G, X, N, I>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N, I>> {
   refuseMore("defineScenario(definition)", arguments, 'Write the name inside: defineScenario({ name: "my test", … }).');
   isDefined = true;
   const scenario = define(definition);

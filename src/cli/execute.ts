@@ -3,7 +3,7 @@ import type { HeldEntries } from "../inputs/held-entries.ts";
 import { SpareThreads, type TokenLink } from "../measure/tokens/token-link.ts";
 import { type NameOf, type Text, word } from "../plan/messages.ts";
 import type { Plan, RepeatPlan } from "../plan/plan.ts";
-import { type FailureFacts, RunError, UserError, wordError } from "../plan/problem.ts";
+import { type FailureFacts, type Problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { checkPlan } from "../registry/check-plan.ts";
 import { planOfRun } from "../registry/load-modes.ts";
 import { removeEarlierFiles } from "../report/output-file.ts";
@@ -87,6 +87,8 @@ export interface ExecuteOptions {
   readonly functions?: FunctionsSource | undefined;
   /** What else receives the report. Default: nothing. */
   readonly watch?: ReportWatch | undefined;
+  /** Adds where its setting or file stands in the scenario to a problem. Default: it stands in none. */
+  readonly place?: ((problem: Problem) => Problem) | undefined;
 }
 
 /**
@@ -96,7 +98,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   given: Plan,
   io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch, place }: ExecuteOptions,
 ): Promise<ExecutedPlan> {
   const spare = new SpareThreads();
   const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`), spare);
@@ -145,6 +147,8 @@ export async function executePlan(
         repeat === undefined ? { runs: [await runOnce(1)] } : await executeRepeated(plan, repeat, runOnce, openReports);
     } catch (error) {
       if (!(error instanceof UserError) && outputFilesOf(plan).length > 0) removeEarlierFiles(plan);
+      if (error instanceof UserError && place !== undefined)
+        throw wordError(new UserError(error.problems.map(place)), io.nameOf);
       const hint = error instanceof RunError ? await hintOf(plan, error.facts.failure) : undefined;
       throw wordError(
         hint === undefined ? error : (error as RunError).reword((error as RunError).text, hint),

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
-import type { NameOf } from "../plan/messages.ts";
+import { type NameOf, word } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError } from "../plan/problem.ts";
+import { formatRunError, type Problem, problem, UserError, wordError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
@@ -16,7 +16,7 @@ import type { FieldContext } from "../scenario/resolve.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
-import { type CommandIo, type EndSignal, type ExecutedPlan, executePlan } from "./execute.ts";
+import { type CommandIo, type EndSignal, type ExecutedPlan, type ExecuteOptions, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
@@ -24,7 +24,7 @@ import { guardIo } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/place.ts";
-import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
+import { findReadOutputs, findUnusable, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import type { SeveralRequest } from "./scenarios/joint.ts";
 import type { RunRequest } from "./scenarios/parts.ts";
@@ -119,19 +119,26 @@ export async function runEntryScenario(
 
 /** The address that is wrong is that of the option, where it was given. */
 const withUrl: NameOf = (path) => (path === "target.url" ? "--url" : inScenario(path));
+const isOfUrl = ({ path }: Problem): boolean => word(path, withUrl) === "--url";
 
 async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo: CommandIo): Promise<number> {
   const { flags, problems, watch } = request;
-  const io = flags.texts("url").length > 0 ? withNames(scenarioIo, withUrl) : scenarioIo;
+  const hasUrl = flags.texts("url").length > 0;
+  const io = hasUrl ? withNames(scenarioIo, withUrl) : scenarioIo;
+  const place = (found: Problem): Problem => (hasUrl && isOfUrl(found) ? found : loaded.place(found));
   const prepared = prepareScenario(loaded, flags, problems);
   const { hooks, context, folder, overrides, limits, lateFields } = prepared;
+  const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
     const runPart = (partOverrides: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
       const plan = prepared.plan(runContext, partOverrides, planChange({ values: asked.values, limits }));
+      // Those of a plan that is not run may come from setup.
+      const unusable = hooks === undefined || !onlyPlans ? findUnusable(plan).map(place) : [];
+      if (unusable.length > 0) throw wordError(new UserError(unusable), io.nameOf);
       return runPlan(
         plan,
         { folder, context: runContext, overrides: { ...overrides, ...partOverrides } },
-        asked,
+        { ...asked, place },
         partIo,
       );
     };
@@ -139,7 +146,6 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
     return parts === undefined ? runPart({}, request, runIo) : runParts(parts, request, runPart, runIo);
   };
   // A plan is known without a server unless a field needs what setup returns.
-  const onlyPlans = flags.has("dry-run") || watch?.onPlan !== undefined;
   if (hooks === undefined || (onlyPlans && lateFields.length === 0))
     return run({ ...context, started: { value: undefined } }, io);
   prepared.checkEarly();
@@ -155,7 +161,7 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
 async function runPlan(
   plan: Plan,
   functions: FunctionsSource,
-  { flags, watch, onReport }: RunRequest,
+  { flags, watch, onReport, place }: RunRequest & Pick<ExecuteOptions, "place">,
   io: CommandIo,
 ): Promise<number> {
   const { file } = functions.context;
@@ -181,6 +187,7 @@ async function runPlan(
     executePlan(plan, reportIo, {
       ...{ onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) },
       watch: watch ?? (onReport && { followsTime: true, onReport: (_, json) => onReport(json) }),
+      place,
     }),
   );
   return conclude(plan, executed, flags, io);

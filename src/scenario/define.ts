@@ -1,4 +1,4 @@
-import type { GivenTags } from "../inputs/tagged-input.ts";
+import type { GivenTags, TaggedInput } from "../inputs/tagged-input.ts";
 import type { CLIENTS, ClientKind } from "../plan/plan.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import type { OnRecord } from "../result/finished-request.ts";
@@ -97,6 +97,7 @@ export interface ScenarioDefinition<
   G extends AnyTags = GivenTags,
   X extends string = string,
   N extends string = string,
+  I = TaggedInput,
 > {
   /** Name in the report. Default: that of the scenario's file, without its extension. */
   readonly name?: string;
@@ -117,7 +118,7 @@ export interface ScenarioDefinition<
    * Labels that split every metric: the same for all requests, or a function of the input, called once per input before the load. Entries
    * of `input.json(…)` and `input.payloads(…)` can have their own. Default: none.
    */
-  readonly tags?: TagsOf<G>;
+  readonly tags?: TagsOf<G, I>;
   /**
    * Says whether a response is right: returns true or nothing, false, or why it is wrong. A wrong response is a failed request of kind `check`,
    * and reports show the first ones. Called for each response that the service accepts, after its latency is taken. Default: no check.
@@ -227,12 +228,13 @@ export type ScenarioSource<
   G extends AnyTags = GivenTags,
   X extends string = string,
   N extends string = string,
+  I = TaggedInput,
 > = ScenarioExtras<D, R> &
   NeededInputs<S, A> &
-  CheckedTags<G> & {
-    readonly [K in keyof ScenarioDefinition<P, S, A, G, X, N>]: K extends "tags" | "check" | "onRecord"
-      ? ScenarioDefinition<P, S, A, G, X, N>[K]
-      : FieldOf<ScenarioDefinition<P, S, A, G, X, N>[K], ValuesOf<D>, R>;
+  CheckedTags<G, I> & {
+    readonly [K in keyof ScenarioDefinition<P, S, A, G, X, N, I>]: K extends "tags" | "check" | "onRecord"
+      ? ScenarioDefinition<P, S, A, G, X, N, I>[K]
+      : FieldOf<ScenarioDefinition<P, S, A, G, X, N, I>[K], ValuesOf<D>, R>;
   };
 
 const BRAND = Symbol.for("rampart.scenario");
@@ -253,7 +255,8 @@ export function defineScenario<
   const G extends AnyTags = GivenTags,
   const X extends string = string,
   const N extends string = never,
->(definition: ScenarioSource<P, S, A, D, R, G, X, N>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N>> {
+  I = TaggedInput,
+>(definition: ScenarioSource<P, S, A, D, R, G, X, N, I>): Scenario<ScenarioSource<P, S, A, D, R, G, X, N, I>> {
   return Object.freeze({ [BRAND]: true, definition });
 }
 

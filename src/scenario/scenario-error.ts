@@ -110,6 +110,16 @@ const MISSING_EXPORT =
 /** A call of something that is not a function, such as `rampart.server(1)`. */
 const NO_FUNCTION = /[\w)]\.([\w$]+) is not a function/;
 
+/** What metrics have, for a call that they do not have. */
+const METHODS: readonly (readonly [call: RegExp, hint: string])[] = [
+  [/\bextracted\([^)]*\)\.\w+ is/, 'Write its statistic first: extracted("NAME").mean().below(1).'],
+  [/\berrorRate\(\)\.\w+ is/, "It has is, below, atMost and where."],
+  [
+    /\b(?:p\d+|percentile|mean|min|max|throughput|metric|goodput)\([^)]*\)\.\w+ is/,
+    "A metric has below, atMost, above, atLeast, where and within.",
+  ],
+];
+
 /** A package that is not installed: the words of Bun and Deno, and of Node. */
 const MISSING_PACKAGE = /Cannot find (?:package|module) '([^'./][^']*)'|bare specifier "([^"./][^"]*)"/;
 
@@ -126,7 +136,8 @@ function hintForName(message: string, names: readonly string[]): string | undefi
   const [, inBun, inNode] = MISSING_EXPORT.exec(message) ?? [];
   const name = undefinedName ?? inBun ?? inNode ?? NO_FUNCTION.exec(message)?.[1] ?? "";
   const renamed = renamedFunction(name);
-  if (renamed !== undefined) return renamed;
+  const method = METHODS.find(([call]) => call.test(message))?.[1];
+  if (renamed !== undefined || method !== undefined) return renamed ?? method;
   const near = name === "" || NO_FUNCTION.test(message) ? undefined : nearestName(name, names);
   return near === undefined ? guessedOption([name]) : nearHint(near, "");
 }

@@ -7,15 +7,17 @@ import { filledSchema, recordSchema, type Schema } from "../plan/schema.ts";
 /** What a scenario gives as tags. Whether their values can be tags is {@link CheckedTags}, so that an error says that in a few lines. */
 export type AnyTags = Readonly<Record<string, unknown>>;
 
-/** Tags of a scenario with the type of what they are. */
-export type TagsOf<G extends AnyTags> = G | ((input: TaggedInput) => G);
+/** Tags of a scenario with the type of what they are. @template I what their function takes, which {@link CheckedTags} checks */
+export type TagsOf<G extends AnyTags, I = TaggedInput> = G | ((input: I) => G);
 
-/** What the tags of a scenario must be: where a value cannot be a tag, the error says what can. */
-export type CheckedTags<G> = string extends keyof G
-  ? unknown
-  : G extends GivenTags
+/** What the tags of a scenario must be: where a value cannot be a tag, or their function takes another input, the error says what can. */
+export type CheckedTags<G, I = TaggedInput> = TaggedInput extends I
+  ? string extends keyof G
     ? unknown
-    : { readonly tags: "must have values that are text, numbers, true or false" };
+    : G extends GivenTags
+      ? unknown
+      : { readonly tags: "must have values that are text, numbers, true or false" }
+  : { readonly tags: "must be a function of the input, whose type is TaggedInput" };
 
 /** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
 export type TagOptions = GivenTags | TagInput;

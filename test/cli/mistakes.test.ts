@@ -29,6 +29,12 @@ const FILES = {
     'import { defineScenario, hold, http } from "rampart";\nexport default defineScenario({\n  name: "x",\n  target: http(8000),\n  load: hold(1),\n});\n',
   "key.ts":
     'import { defineScenario, hold, http } from "rampart";\nexport default defineScenario({\n  name: "x",\n  target: http("h:1", { apiKeyEnv: "sk-12345678-90" }),\n  load: hold(1),\n});\n',
+  "grpc.ts":
+    'import { defineScenario, hold, http } from "rampart";\nexport default defineScenario({\n  target: http("grpc://h:1"),\n  load: hold(1),\n});\n',
+  "data.ts":
+    'import { defineScenario, hold, input, triton } from "rampart";\nexport default defineScenario({\n  target: triton("h:1", { model: "m" }),\n  load: hold(1),\n  inputs: input.json("./none.json"),\n});\n',
+  "grpc.yaml": "name: x\ntarget: { triton: { url: 'grpc://h', model: m } }\nload: { hold: 1 }\n",
+  "data.yaml": "name: x\ntarget: { triton: { url: h, model: m } }\nload: { hold: 1 }\ninputs: { json: none.json }\n",
   "comma.ts":
     'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded()\n   load: hold(1, { for: "1 s" }),\n});\n',
   "end.yaml": "name: x\ntarget: embedded\nload: { ramp: { from: 1, end: 8 } }\n",
@@ -115,6 +121,11 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["llm h:1 --slo tftt=200ms", /^--slo: there is no metric tftt .*\. Write --slo ttft=200ms\.$/],
   ["run outside.ts", /^outside\.ts:5:3, for: is not an option here\. Write for: "30 s" in the load\.$/],
   ["run port.ts", /^port\.ts:4:3, target\.url: must be host:port or a URL \(got 8000\)\. Write "localhost:8000"\.$/],
+  ["run grpc.ts", /^grpc\.ts:3:3, the target's address: is not an address \(got grpc:\/\/h:1\)\. Write h:1, /],
+  ["check grpc.ts", /^grpc\.ts:3:3, the target's address: /],
+  ["run data.ts", /^data\.ts:5:23: \S+\/none\.json: cannot be read: /],
+  ["run grpc.yaml", /^grpc\.yaml:2:26, the target's address: is not an address \(got grpc:\/\/h\)/],
+  ["run data.yaml", /^data\.yaml:4:17: \S+\/none\.json: cannot be read: /],
   ["run comma.ts", /^comma\.ts:4:4: does not load: [^\n]*\. Correct the file\.$/],
   [
     "run key.ts",

@@ -36,7 +36,7 @@ describe("rampart run", () => {
         inputs: 'input.json("./data.json")',
         assert: '[p99().below("1 ms")]',
       });
-      await inFolder({ "x.ts": text }, async (cwd) => {
+      await inFolder({ "x.ts": text, "data.json": "{}" }, async (cwd) => {
         const { code, out, err } = await runRampart(["run", "x.ts", "--dry-run"], { cwd });
         assert.equal(code, 0, err);
         const plan = JSON.parse(out) as Plan;

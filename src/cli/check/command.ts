@@ -11,7 +11,7 @@ import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
 import { explainErrors, runWithFlags } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
-import { isFile } from "../output-files.ts";
+import { findUnusable, isFile } from "../output-files.ts";
 import type { RunRequest } from "../scenarios/parts.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
 import { findScenarios, partsOf, runParts } from "../scenarios/several.ts";
@@ -78,6 +78,8 @@ function checkScenario(file: string, flags: FlagValues, io: CommandIo): Promise<
     };
     if (parts !== undefined) return runParts(parts, { flags, values: new Map(), problems: [], onRuns }, run, io);
     const plan = prepared.plan(known);
+    const unusable = prepared.hooks === undefined ? findUnusable(plan) : [];
+    if (unusable.length > 0) throw new UserError(unusable);
     describe([describePlan(plan)], estimateAllRuns(plan));
     return EXIT.passed;
   });

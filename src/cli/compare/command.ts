@@ -181,7 +181,7 @@ function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns
     const accept = canAccept ? ", or accept the intervals within runs with --within-runs" : "";
     const more = hasOneRun ? ` Give several runs on each side (repeat in a scenario)${accept}.` : "";
     io.err(`rampart: a limit cannot be decided with these files.${more}\n`);
-  } else if (has("unresolved") && !isStrict) {
+  } else if (has("unresolved") && !has("broken") && !isStrict) {
     io.err("rampart: a limit is neither kept nor broken, which passes; with --strict the exit code is 66\n");
   } else if (verdicts.length === 0 && canAccept) {
     io.err("rampart: --within-runs compares by the intervals within the runs\n");

@@ -59,7 +59,9 @@ export function groupSections(view: ReportView): Section[] {
       ...(view.levels.length === 1 ? [] : levelNames(view)),
     ];
     const tables = [makeTable("", measuredColumns(view.words, first), rows)];
-    const isSummary = tag === TARGET_TAG || rows.length <= MOST_SUMMARY_ROWS;
+    // With one value, its row is that of the level.
+    const isSplit = new Set(rows.map(({ value }) => value)).size > 1;
+    const isSummary = tag === TARGET_TAG || (isSplit && rows.length <= MOST_SUMMARY_ROWS);
     return { id: `by-${tag}`, title: `By ${tag}`, isSummary, tables, charts: [] };
   });
 }

@@ -107,8 +107,8 @@ export function explainMark(tables: readonly ModelTable[], explained: readonly s
     return count >= MANY_TIMES * samplesNeeded(Number(percentile));
   });
   return isMany
-    ? "it moved too much, or has too few independent requests, to be sure of it"
-    : "too few independent requests to be sure of it";
+    ? "it moved too much, or has too few independent requests: measure longer"
+    : "too few independent requests to be sure of it: measure longer";
 }
 
 /** Marks a cell when a condition holds. */

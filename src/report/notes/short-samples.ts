@@ -39,7 +39,12 @@ export function findShortSamples(
     const ofCheck = "runCount" in verdict ? verdict.needed : needed;
     return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
-  const shape = findShape(result, short.length > 0, phaseOf(whole, result.phase?.index)?.drift !== undefined);
+  // A sample that is too small by its number alone is in no doubt because of its shape.
+  const shape = findShape(
+    result,
+    short.some(({ isFew }) => !isFew),
+    phaseOf(whole, result.phase?.index)?.drift !== undefined,
+  );
   const tooShort = short.map(({ verdict, count, needed, isFew }): Finding => {
     const name = metricText(verdict.assertion.metric);
     const factor = needed / count;

@@ -130,7 +130,8 @@ function sectionLines({ title, tables, lines = [], isSummary }: Section, room: R
     ),
   ].filter(({ length }) => length > 0);
   const body = blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
-  const heading = title === "" || (isSummary && !isVerbose && tables.length === 0) ? [] : [title];
+  const heading =
+    title === "" || (isSummary && !isVerbose && tables.length === 0) ? [] : wrapText(title, room.maxColumns);
   return body.length === 0
     ? []
     : [...heading, ...body.map((line) => (line === "" ? "" : `${heading.length === 0 ? "" : indent}${line}`))];

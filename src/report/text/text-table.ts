@@ -116,8 +116,9 @@ function widthOf(columns: readonly TextColumn[], gap: number): number {
 
 /** Returns a column with its texts wrapped to a width. */
 function narrow(one: TextColumn, textWidth: number): TextColumn {
-  if (one.column.quantity !== "text") return one;
-  return { ...one, width: Math.min(one.width, Math.max(textWidth, one.column.title.length)) };
+  const { quantity, title, key } = one.column;
+  if (quantity !== "text") return one;
+  return { ...one, width: Math.min(one.width, NAME_KEYS.has(key) ? textWidth : Math.max(textWidth, title.length)) };
 }
 
 /** Puts the values of columns that may stand below those of others there. */
@@ -132,15 +133,30 @@ function fold(columns: readonly TextColumn[]): readonly TextColumn[] {
   });
 }
 
-/** Makes the widest texts narrower where the table is too wide, so that they need several lines. */
+/** Makes the widest texts narrower where the table is too wide: names become shorter, other texts need several lines. */
 function wrapTexts(columns: readonly TextColumn[], gap: number, maxColumns: number): readonly TextColumn[] {
   const over = widthOf(columns, gap) - maxColumns;
   if (over <= 0) return columns;
   const [widest] = columns.filter(({ column }) => column.quantity === "text").toSorted((a, b) => b.width - a.width);
   if (widest === undefined || widest.width <= LEAST_TEXT) return columns;
   const width = Math.max(LEAST_TEXT, widest.width - over);
-  const narrowed = columns.map((one) => (one === widest ? { ...one, width } : one));
+  const narrowed = columns.map((one) => (one === widest ? shortenNames({ ...one, width }) : one));
   return width === LEAST_TEXT ? wrapTexts(narrowed, gap, maxColumns) : narrowed;
+}
+
+/** Shortens the names of rows to the width of their column, unless rows would then have the same name. */
+function shortenNames(one: TextColumn): TextColumn {
+  const { column, texts, width } = one;
+  if (!NAME_KEYS.has(column.key)) return one;
+  const short = texts.map((text) => shorten(text, width));
+  const isClear = new Set(short).size === new Set(texts).size;
+  return { ...one, column: { ...column, title: shorten(column.title, width) }, texts: isClear ? short : texts };
+}
+
+/** Cuts out the middle of a name that is too long: what differs is mostly at one of its ends. */
+function shorten(name: string, width: number): string {
+  const end = Math.floor((width - 1) / 2);
+  return name.length <= width ? name : `${name.slice(0, width - 1 - end)}…${name.slice(name.length - end)}`;
 }
 
 function layOut(columns: readonly TextColumn[], gap: number): string[] {
@@ -175,7 +191,7 @@ export function tableLines(table: ModelTable, maxColumns: number, mostDropOrder?
   const below = table.showsIntervals === true ? { formatBelow: reachText } : {};
   const most = mostDropOrder === undefined ? {} : { mostDropOrder };
   const { lines, dropped } = formatTextTable(table, { maxColumns, format: valueText, ...below, ...most });
-  return { lines: [...(table.title === "" ? [] : [table.title]), ...lines], dropped };
+  return { lines: [...(table.title === "" ? [] : wrapText(table.title, maxColumns)), ...lines], dropped };
 }
 
 /** Formats a table with all columns that have room, then the names of the others, then the intervals of those rows that have some. */

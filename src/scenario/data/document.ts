@@ -1,6 +1,8 @@
+import { dirname, resolve } from "node:path";
 import { type Document, type ErrorCode, isMap, isScalar, isSeq, type Node } from "yaml";
 import { readYaml, type YamlFault } from "../../plan/document/read-yaml.ts";
 import { formatKeys, messageOf, movePath, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
+import { findFileName } from "../definition/code-places.ts";
 import { copyPlainData } from "../plain-data.ts";
 import { CODE_HINT, exampleOf, hintForData } from "../renamed/hints.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
@@ -41,7 +43,11 @@ export function parseData(text: string, file: string): DataDocument {
       }),
     );
   if (isJson) checkJson(text, file);
-  return { data: toData(document, { text, file }), place: (found) => placeProblem(found, document, positionAt) };
+  const fileAt = (path: string): number | undefined => findFileName(text, path, dirname(resolve(file)));
+  return {
+    data: toData(document, { text, file }),
+    place: (found) => placeProblem(found, document, positionAt, fileAt),
+  };
 }
 
 /** Finds a parameter without quotes in braces, which the parser takes for braces of its own: `{ hold: ${users} }`. */
@@ -126,13 +132,23 @@ const FIELD_PATH = /^[A-Za-z]\w*(?:\.[^\s.,/\\]+)*$/;
 /** Problems of names. Others are of values. */
 const OF_KEYS: readonly Problem["code"][] = ["unknown-name", "unsupported"];
 
-function placeProblem(found: Problem, document: Document, positionAt: (offset: number) => string): Problem {
+function placeProblem(
+  found: Problem,
+  document: Document,
+  positionAt: (offset: number) => string,
+  fileAt: (path: string) => number | undefined,
+): Problem {
+  if (typeof found.path === "object" && "setting" in found.path) {
+    const { valueOffset } = locate(document, found.path.setting.split("."));
+    return valueOffset === 0 ? found : { ...found, path: [`${positionAt(valueOffset)}, `, found.path] };
+  }
   const moved = movePath(found, (path) => {
     if (path === "the scenario") return positionAt(0);
+    const offset = found.code === "unreadable" ? fileAt(path) : undefined;
+    if (offset !== undefined) return `${positionAt(offset)}: ${path}`;
     if (!FIELD_PATH.test(path)) return path;
     const { keys, keyOffset, valueOffset } = locate(document, path.split("."));
-    const offset = OF_KEYS.includes(found.code) ? keyOffset : valueOffset;
-    return `${positionAt(offset)}, ${formatKeys(keys)}`;
+    return `${positionAt(OF_KEYS.includes(found.code) ? keyOffset : valueOffset)}, ${formatKeys(keys)}`;
   });
   const { message } = moved;
   return {

@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname, isAbsolute, relative } from "node:path";
 import { formatKeys, movePath, type Problem } from "../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { definitionSchema } from "./definition-schema.ts";
@@ -12,12 +12,23 @@ import { definitionSchema } from "./definition-schema.ts";
 const FIELD = /^([\w$.]+)(?:(?: \([\w$ ]+\))? #\d+)?(?=, |$)/;
 
 /**
- * Adds line and column to a problem with a field of a scenario, or with what its function did, and names the field as code does: `assert[0].where`.
- * Others stay.
+ * Adds line and column to a problem with a field of a scenario, with what its function did, with a setting of its plan, or with a file that
+ * it names; and names the field as code does: `assert[0].where`. Others stay.
  * @param path absolute path of the file @param file as the user typed it @param given the fields of the scenario
  */
 export function placeInCode(found: Problem, path: string, file: string, given: object): Problem {
+  if (typeof found.path === "object" && "setting" in found.path) {
+    const keys = found.path.setting.split(".");
+    const text = readText(path);
+    const offset = Object.hasOwn(given, keys[0] ?? "") ? findPart(maskTexts(text), keys) : undefined;
+    return offset === undefined ? found : { ...found, path: [`${file}:${lineAndColumn(text, offset)}, `, found.path] };
+  }
   return movePath(found, (whole) => {
+    if (found.code === "unreadable" && isAbsolute(whole)) {
+      const text = readText(path);
+      const offset = findFileName(text, whole, dirname(path));
+      return offset === undefined ? whole : `${file}:${lineAndColumn(text, offset)}: ${whole}`;
+    }
     const [named = whole, field = whole] = FIELD.exec(whole) ?? [];
     const keys = field.split(".");
     const [name = ""] = keys;
@@ -28,6 +39,12 @@ export function placeInCode(found: Problem, path: string, file: string, given: o
     const at = offset === undefined ? "" : `:${lineAndColumn(text, offset)}`;
     return `${file}${at}, ${formatKeys(keys)}${whole.slice(named.length)}`;
   });
+}
+
+/** Returns where a text names a file; undefined when it does not. @param path absolute @param folder base of relative paths */
+export function findFileName(text: string, path: string, folder: string): number | undefined {
+  const names = [path, relative(folder, path)].map((name) => name.replace(/[^\w/-]/g, "\\$&"));
+  return new RegExp(`(?<![\\w./-])(?:\\./)?(?:${names.join("|")})(?![\\w./-])`).exec(text)?.index;
 }
 
 /** The file may be gone since it was loaded. */

@@ -75,6 +75,11 @@ export interface EnumSpec {
   readonly names: readonly string[];
 }
 
+/** Returns an enumeration whose numbers are 0, 1, 2 … @param names separated by spaces, without the prefix that all have */
+export function enumOf(prefix: string, names: string): EnumSpec {
+  return { names: names.split(" ").map((name) => `${prefix}${name}`) };
+}
+
 /** A message. Absent fields are left out; maps are objects; 64-bit integers are numbers (for encoding also bigints). */
 export interface ProtoObject {
   [field: string]: ProtoValue | undefined;

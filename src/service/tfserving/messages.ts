@@ -1,43 +1,14 @@
-import { type EnumSpec, type MessageSpec, message } from "../protobuf/message.ts";
+import { type EnumSpec, enumOf, type MessageSpec, message } from "../protobuf/message.ts";
 
 /** The messages of TensorFlow Serving's PredictionService and ModelService, and of TensorFlow's tensors. */
 
 /** TensorFlow's `DataType`, by number. */
-const DATA_TYPE: EnumSpec = {
-  names: [
-    "DT_INVALID",
-    "DT_FLOAT",
-    "DT_DOUBLE",
-    "DT_INT32",
-    "DT_UINT8",
-    "DT_INT16",
-    "DT_INT8",
-    "DT_STRING",
-    "DT_COMPLEX64",
-    "DT_INT64",
-    "DT_BOOL",
-    "DT_QINT8",
-    "DT_QUINT8",
-    "DT_QINT32",
-    "DT_BFLOAT16",
-    "DT_QINT16",
-    "DT_QUINT16",
-    "DT_UINT16",
-    "DT_COMPLEX128",
-    "DT_HALF",
-    "DT_RESOURCE",
-    "DT_VARIANT",
-    "DT_UINT32",
-    "DT_UINT64",
-    "DT_FLOAT8_E5M2",
-    "DT_FLOAT8_E4M3FN",
-    "DT_FLOAT8_E4M3FNUZ",
-    "DT_FLOAT8_E4M3B11FNUZ",
-    "DT_FLOAT8_E5M2FNUZ",
-    "DT_INT4",
-    "DT_UINT4",
-  ],
-};
+const DATA_TYPE: EnumSpec = enumOf(
+  "DT_",
+  "INVALID FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 " +
+    "QINT32 BFLOAT16 QINT16 QUINT16 UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64 " +
+    "FLOAT8_E5M2 FLOAT8_E4M3FN FLOAT8_E4M3FNUZ FLOAT8_E4M3B11FNUZ FLOAT8_E5M2FNUZ INT4 UINT4",
+);
 
 const tensorShape = message(() => ({
   dim: [2, message(() => ({ size: [1, "int64"], name: [2, "string"] })), "repeated"],
@@ -97,17 +68,15 @@ const signature = message(() => ({
   method_name: [3, "string"],
 }));
 
+const metadataEntry = message(() => ({
+  key: [1, "string"],
+  value: [2, message(() => ({ type_url: [1, "string"], value: [2, SIGNATURES] }))],
+}));
+
 /** The `Any` of each field is decoded as the only message that this client requests. */
 export const METADATA_RESPONSE: MessageSpec = message(() => ({
   model_spec: [1, MODEL_SPEC],
-  metadata: [
-    2,
-    message(() => ({
-      key: [1, "string"],
-      value: [2, message(() => ({ type_url: [1, "string"], value: [2, SIGNATURES] }))],
-    })),
-    "repeated",
-  ],
+  metadata: [2, metadataEntry, "repeated"],
 }));
 
 const SIGNATURES: MessageSpec = message(() => ({

@@ -73,46 +73,37 @@ export const REPOSITORY_INDEX: MessageSpec = message(() => ({
   ],
 }));
 
+const inferenceStatistics = message(() => ({
+  success: [1, duration],
+  fail: [2, duration],
+  queue: [3, duration],
+  compute_input: [4, duration],
+  compute_infer: [5, duration],
+  compute_output: [6, duration],
+  cache_hit: [7, duration],
+  cache_miss: [8, duration],
+}));
+
+const batchStatistics = message(() => ({
+  batch_size: [1, "uint64"],
+  compute_input: [2, duration],
+  compute_infer: [3, duration],
+  compute_output: [4, duration],
+}));
+
+const modelStatistics = message(() => ({
+  name: [1, "string"],
+  version: [2, "string"],
+  last_inference: [3, "uint64"],
+  inference_count: [4, "uint64"],
+  execution_count: [5, "uint64"],
+  inference_stats: [6, inferenceStatistics],
+  batch_stats: [7, batchStatistics, "repeated"],
+  memory_usage: [8, message(() => ({ type: [1, "string"], id: [2, "int64"], byte_size: [3, "uint64"] })), "repeated"],
+}));
+
 export const MODEL_STATISTICS: MessageSpec = message(() => ({
-  model_stats: [
-    1,
-    message(() => ({
-      name: [1, "string"],
-      version: [2, "string"],
-      last_inference: [3, "uint64"],
-      inference_count: [4, "uint64"],
-      execution_count: [5, "uint64"],
-      inference_stats: [
-        6,
-        message(() => ({
-          success: [1, duration],
-          fail: [2, duration],
-          queue: [3, duration],
-          compute_input: [4, duration],
-          compute_infer: [5, duration],
-          compute_output: [6, duration],
-          cache_hit: [7, duration],
-          cache_miss: [8, duration],
-        })),
-      ],
-      batch_stats: [
-        7,
-        message(() => ({
-          batch_size: [1, "uint64"],
-          compute_input: [2, duration],
-          compute_infer: [3, duration],
-          compute_output: [4, duration],
-        })),
-        "repeated",
-      ],
-      memory_usage: [
-        8,
-        message(() => ({ type: [1, "string"], id: [2, "int64"], byte_size: [3, "uint64"] })),
-        "repeated",
-      ],
-    })),
-    "repeated",
-  ],
+  model_stats: [1, modelStatistics, "repeated"],
 }));
 
 /** The values of a trace setting, in requests and responses of `TraceSetting`. */

@@ -93,6 +93,12 @@ describe("exit codes", () => {
       0,
       /unresolved {2}p99 .*\n[\s\S]*with --strict the exit code is 66/,
     ],
+    [
+      "which is no reason to say so where another limit is broken",
+      [BASE, WIDE, "--fail-if", "p99 > +5%", "--fail-if", "throughput > 1"],
+      65,
+      /^(?![\s\S]*which passes)FAILED [\s\S]*unresolved {2}p99 /,
+    ],
     ["without a limit, --strict fails for what is worse", [BASE, WORSE, "--strict"], 65, /^FAILED {2}[\s\S]*3 worse/],
     [
       "and for what cannot be decided",

@@ -212,7 +212,7 @@ export const TRANSPORT: Section = {
     {
       says: "`--shared-memory=cuda`",
       shownBy:
-        "cli/perf-analyzer/effects-shared-memory.test.ts: --shared-memory cuda without CUDA's library is an error that names it",
+        "service/triton/shared-memory.test.ts: --shared-memory cuda without CUDA's library is an error that names it",
     },
     {
       says: "HTTP is the default protocol; `-i` selects gRPC",

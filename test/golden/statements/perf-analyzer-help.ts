@@ -447,7 +447,7 @@ export const INPUT: Section = {
     {
       says: "`--shared-memory cuda`",
       shownBy:
-        "cli/perf-analyzer/effects-shared-memory.test.ts: --shared-memory cuda without CUDA's library is an error that names it",
+        "service/triton/shared-memory.test.ts: --shared-memory cuda without CUDA's library is an error that names it",
     },
     {
       says: "no other kinds of shared memory",
@@ -464,7 +464,7 @@ export const INPUT: Section = {
       run: `${PLAN} --output-shared-memory-size 4096 --dry-run`,
       out: /"outputSharedMemoryBytes": 4096/,
       shownBy:
-        "cli/perf-analyzer/effects-shared-memory.test.ts: --output-shared-memory-size is the memory for one item of an output whose size varies",
+        "service/triton/shared-memory.test.ts: --output-shared-memory-size is the memory for one item of an output whose size varies",
     },
     {
       says: "`--shape` sets the size of an input",

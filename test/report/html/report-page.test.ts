@@ -43,7 +43,7 @@ function sectionOf(part: Partial<Section>): Section {
 }
 
 for (const [name, cell, note] of [
-  ["a mark", { value: 1, mark: "uncertain" }, "* too few independent requests to be sure of it."],
+  ["a mark", { value: 1, mark: "uncertain" }, "* too few independent requests to be sure of it: measure longer."],
   ["an interval", { value: 1, interval: { low: 0, high: 2 } }, "Small: 95 % intervals."],
   ["neither", { value: 1 }, undefined],
 ] as const)
@@ -67,10 +67,10 @@ test("a mark on a value of far more requests than it needs says that the value m
     );
     return /<p class="note">(\*.*?)<\/p>/.exec(page)?.[1];
   };
-  const few = "* too few independent requests to be sure of it.";
+  const few = "* too few independent requests to be sure of it: measure longer.";
   assert.equal(
     noteOf("latency.p90", 119_824),
-    "* it moved too much, or has too few independent requests, to be sure of it.",
+    "* it moved too much, or has too few independent requests: measure longer.",
   );
   assert.deepEqual([noteOf("latency.p90", 600), noteOf("latency.p99.9", 60_000)], [few, few]);
 });

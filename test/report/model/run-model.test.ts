@@ -348,3 +348,14 @@ test("a few hosts have a row each on the first screen, and many are one line", (
   assert.deepEqual(lines, ["40 hosts sent, 100 to 139 requests each; requests of 38 failed"]);
   assert.equal(tableOf(many, "each-host").rows.length, 40);
 });
+
+test("the requests of a tag are on the first screen where it has several values: one value is the level again", () => {
+  const part = makeWindow({ latenciesNs: [1e6, 2e6] });
+  const isFirst = (...colors: string[]): boolean | undefined => {
+    const groups = colors.map((color) => ({ tags: { color }, window: part }));
+    const window = makeWindow({ latenciesNs: colors.flatMap(() => [1e6, 2e6]) });
+    return modelOf({}, [makeLevel({ window: { ...window, groups } })]).sections.find(({ id }) => id === "by-color")
+      ?.isSummary;
+  };
+  assert.deepEqual([isFirst("red"), isFirst("red", "blue")], [false, true]);
+});

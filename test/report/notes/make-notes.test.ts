@@ -412,6 +412,18 @@ test("a burst, a slow start and a drift are named with their size, and no longer
   }
 });
 
+test("a burst is a detail where a sample is too small whatever its shape is", () => {
+  const severityOf = (count: number): string | undefined => {
+    const [from, to] = [0.5 * count, 0.512 * count];
+    const latenciesNs = Array.from({ length: count }, (_, at) => (at >= from && at < to ? 12e6 : 1e6 + (at % 7) * 1e4));
+    const assertions = [{ metric: P99, comparison: "below", limit: 5e6 }] as const;
+    const notes = notesOf([makeLevel({ window: makeWindow({ latenciesNs }) })], { ...ASSERTED, assertions });
+    assert.ok(notes.some(({ code }) => code === "short-sample"));
+    return notes.find(({ code }) => code === "burst")?.severity;
+  };
+  assert.deepEqual([severityOf(250), severityOf(4000)], ["detail", "caution"]);
+});
+
 test("a drift that an assertion of a phase judges is in no note, which would have another number", () => {
   const latenciesNs = Array.from({ length: 4000 }, (_, at) => 1e6 + 250 * at);
   const load = { kind: "concurrency", levels: { kind: "list", values: [1] }, search: "linear" } as const;

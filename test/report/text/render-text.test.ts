@@ -38,6 +38,7 @@ const cell: fc.Arbitrary<Cell> = fc.oneof(
     .map(([value, part]) => ({ value, interval: { low: value * (1 - part), high: value * (1 + part) } })),
 );
 const words = fc.string({ unit: fc.constantFrom(..."abc .,;:-"), maxLength: 200 }).map((text) => text.trim());
+/** A table of numbers, whose rows may have names. */
 const table: fc.Arbitrary<ModelTable> = fc
   .tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 6 }), fc.boolean())
   .chain(([width, height, showsIntervals]) =>
@@ -54,6 +55,14 @@ const table: fc.Arbitrary<ModelTable> = fc
         { minLength: width, maxLength: width },
       ),
       rows: fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: height, maxLength: height }),
+    }),
+  )
+  .chain((numbers) =>
+    fc.record({ title: words, key: fc.constantFrom("tag", "phase"), isNamed: fc.boolean(), name: words }).map((of) => {
+      const { title, key, isNamed, name } = of;
+      if (!isNamed) return numbers;
+      const columns = [column({ key, title, quantity: "text", dropOrder: 0 }), ...numbers.columns];
+      return { ...numbers, columns, rows: numbers.rows.map((row, at) => [{ value: `${at} ${name}` }, ...row]) };
     }),
   );
 const note: fc.Arbitrary<Note> = fc.record({
@@ -78,7 +87,7 @@ const anyModel: fc.Arbitrary<ReportModel> = fc.record({
   notes: fc.array(note, { maxLength: 8 }),
   sections: fc.array(
     fc.record({
-      ...{ id: fc.string(), title: fc.constantFrom("", "Details"), isSummary: fc.boolean(), charts: fc.constant([]) },
+      ...{ id: fc.string(), title: fc.oneof(fc.constant(""), words), isSummary: fc.boolean(), charts: fc.constant([]) },
       ...{ tables: fc.array(table, { maxLength: 2 }), lines: fc.array(words, { maxLength: 2 }) },
     }),
     { maxLength: 3 },
@@ -201,6 +210,25 @@ describe("a table", () => {
   test("marks a value beside the figures, so that these stay aligned", () => {
     const rows = [[{ value: 1e6, mark: "uncertain" as const }], [{ value: 2e6 }]];
     assert.deepEqual(lines({ title: "", columns: [column()], rows }), ["     p99", "1.00 ms*", "2.00 ms"]);
+  });
+
+  const named = (names: readonly string[], key = "phase"): readonly string[] => {
+    const columns = [column({ key, title: "phase of the run", quantity: "text", dropOrder: 0 }), column()];
+    return lines({ title: "", columns, rows: names.map((value) => [{ value }, { value: 2e6 }]) }, 33);
+  };
+
+  test("has one line for each row: a name without room loses its middle", () => {
+    assert.deepEqual(named(["the first phase of all: concurrency 2", "a second: concurrency 16"]), [
+      "phase of the run              p99",
+      "the first ph…ncurrency 2  2.00 ms",
+      "a second: concurrency 16  2.00 ms",
+    ]);
+  });
+
+  test("wraps names that would be equal without their middles", () => {
+    const text = named(["a first phase of all: concurrency 2", "a first phase at all: concurrency 2"]).join("\n");
+    assert.doesNotMatch(text, /…/);
+    assert.match(text, /phase of[\s\S]*phase at/);
   });
 
   test("wraps texts that have no room", () => {

@@ -108,6 +108,20 @@ export const ASSERTIONS: readonly WrongScenario[] = [
     says: `<*>does not load: <*> Write below("50 ms").`,
   },
   {
+    name: "a limit that metrics do not have",
+    fields: ["target: embedded()", "load: hold(4)", 'assert: [p99("latency").in("a").below("50 ms")]'],
+    says: "<*>does not load: <*> A metric has below, atMost, above, atLeast, where and within.",
+  },
+  {
+    name: "an extracted value without its statistic",
+    fields: [
+      'target: http("localhost:8000", { extract: { score: "score" } })',
+      "load: hold(4)",
+      'assert: [extracted("score").is(1)]',
+    ],
+    says: '<*>does not load: <*> Write its statistic first: extracted("NAME").mean().below(1).',
+  },
+  {
     name: "a throughput with a unit",
     fields: ["target: embedded()", "load: hold(4)", 'assert: [throughput().above("100/s")]'],
     says: '6:12, assert[0]: must be a number (got "100/s"). Write 100, without quotes.',

@@ -338,4 +338,18 @@ export const TARGETS: readonly WrongScenario[] = [
     fields: ["target: embedded()", "load: hold(4)", "cancel: { share: 0.05 }"],
     says: '6:13, cancel.share: must be a percentage with its sign, such as "1 %" (got 0.05). Write "5 %".',
   },
+  {
+    name: "conversations of tensors",
+    fields: ["target: embedded()", "load: sessions(4)"],
+    says: "5:3, load: needs payloads with session ids, or prompts with sessions. Use such inputs, or another load.",
+    compiles: "payloads of any target can have session ids",
+  },
+  {
+    name: "tags of an input of another type",
+    fields: [
+      "target: embedded()",
+      "load: hold(4)",
+      "tags: ({ index }: { index: string }) => ({ length: index.toUpperCase() })",
+    ],
+  },
 ];

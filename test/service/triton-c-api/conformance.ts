@@ -8,9 +8,9 @@ import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";
 import type { TritonInProcessTargetPlan } from "../../../src/service/triton-c-api/target.ts";
 import { runCommand } from "../../cli/perf-analyzer/run-command.ts";
-import { MODEL, modelRepositories } from "../../conformance/in-process-service.ts";
 import type { Aim, ConformanceRow, Fault } from "../../conformance/row.ts";
 import { installTriton, readInstallation } from "../../servers/triton-install.ts";
+import { MODEL, modelRepositories } from "./conformance-server.ts";
 
 /** Triton's library in a process of each run's own, with a Python model that answers once, and one that streams its answers. */
 

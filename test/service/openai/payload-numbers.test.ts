@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { runCommandLine } from "../../src/cli/commands.ts";
-import { startAnsweringServer } from "../servers/answering-server.ts";
-import { LIMIT } from "../time-limit.ts";
-import { TINY } from "../tokenize/tiny.ts";
+import { runCommandLine } from "../../../src/cli/commands.ts";
+import { startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 /** Numbers of payloads, and the order of their keys, reach the server as they were written, in every mode. */
 

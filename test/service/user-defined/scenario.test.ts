@@ -2,23 +2,23 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { findExtracted } from "../../src/measure/extracted-tally.ts";
-import { withoutCalls } from "../../src/plan/functions.ts";
-import { UserError } from "../../src/plan/problem.ts";
-import type { FailedRequest } from "../../src/result/request-record.ts";
-import type { RunResult } from "../../src/result/run-result.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import { extracted } from "../../src/scenario/assertions.ts";
-import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { sessions } from "../../src/scenario/loads/sessions.ts";
-import { defineTarget } from "../../src/scenario/targets/custom.ts";
-import { toPlan } from "../../src/scenario/to-plan.ts";
-import { HTTP_METHODS, type HttpMethod } from "../../src/transport/request.ts";
-import { inFolder, ROOT, runRampart } from "../cli/rampart-process.ts";
-import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
-import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
-import { LIMIT } from "../time-limit.ts";
+import { findExtracted } from "../../../src/measure/extracted-tally.ts";
+import { withoutCalls } from "../../../src/plan/functions.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import type { FailedRequest } from "../../../src/result/request-record.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { extracted } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { sessions } from "../../../src/scenario/loads/sessions.ts";
+import { defineTarget } from "../../../src/scenario/targets/custom.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { HTTP_METHODS, type HttpMethod } from "../../../src/transport/request.ts";
+import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Targets that a scenario defines itself: what is sent, what its functions get, and how their errors count. */
 
@@ -117,7 +117,7 @@ describe("a target of the scenario's own", () => {
   );
 
   for (const [text, kind, message] of [
-    ["fail", "unreadable", /^decode of rpc throws: no such model \(own-target\.test\.ts:\d+\)$/],
+    ["fail", "unreadable", /^decode of rpc throws: no such model \(scenario\.test\.ts:\d+\)$/],
     ["it broke", "validation", /^bad: it broke$/],
     ["crash", "http", /^HTTP status 500: the model crashed$/],
   ] as const)
@@ -300,7 +300,7 @@ describe("mistakes in the functions end the run before the first request", () =>
         throw new Error(`cannot encode ${input}`);
       },
       ["a"],
-      /target\.encode, input 0: throws: cannot encode a \(own-target\.test\.ts:\d+\)/,
+      /target\.encode, input 0: throws: cannot encode a \(scenario\.test\.ts:\d+\)/,
     ],
     ["encode returns nothing", () => undefined, ["a"], /target\.encode, input 0: returns no request/],
     ["the path is not one", () => ({ path: "rpc" }), ["a"], /returns a path that is wrong: it must begin with a slash/],

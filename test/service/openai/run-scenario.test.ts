@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { LOOPBACK, startMock } from "../../src/mock/server.ts";
-import { DEFAULT_MOCK } from "../../src/plan/mock.ts";
-import { TINY } from "../tokenize/tiny.ts";
-import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK } from "../../../src/plan/mock.ts";
+import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { scenarioText } from "../../cli/scenario-files.ts";
+import { TINY } from "../../tokenize/tiny.ts";
 
 /** `rampart run` of generative models, as a process of its own. */
 

@@ -3,15 +3,15 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Plan } from "../../src/plan/plan.ts";
-import { checkPlan } from "../../src/registry/check-plan.ts";
-import { createProfileExport } from "../../src/report/profile-export.ts";
-import type { RunResult } from "../../src/result/run-result.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import type { OpenAiTargetPlan } from "../../src/service/openai/target.ts";
-import { makeOpenAiTarget, makePlan } from "../plan/make-plan.ts";
-import { type Answer, endLater, startAnsweringServer } from "../servers/answering-server.ts";
-import { LIMIT } from "../time-limit.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { createProfileExport } from "../../../src/report/profile-export.ts";
+import type { RunResult } from "../../../src/result/run-result.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
+import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
+import { type Answer, endLater, startAnsweringServer } from "../../servers/answering-server.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** Runs against servers that take payloads: what is sent, what is exported, and how failures are counted. */
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { MetricsJson } from "../../src/report/schema/metrics.ts";
-import { spreadIn, valueIn } from "../report/json-metrics.ts";
-import { inFolder, ROOT, runRampart } from "./rampart-process.ts";
-import { scenarioText } from "./scenario-files.ts";
+import type { MetricsJson } from "../../../src/report/schema/metrics.ts";
+import { inFolder, ROOT, runRampart } from "../../cli/rampart-process.ts";
+import { scenarioText } from "../../cli/scenario-files.ts";
+import { spreadIn, valueIn } from "../../report/json-metrics.ts";
 
 /** `rampart run` of several targets under one load, as a process of its own: its reports by tag. */
 

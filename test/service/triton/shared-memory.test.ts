@@ -14,9 +14,15 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 import { runtimeName } from "../../../src/runtime/runtime.ts";
+import {
+  QUICK_WINDOWS,
+  readProfile,
+  runCommand,
+  startCommand,
+  withFolder,
+} from "../../cli/perf-analyzer/run-command.ts";
 import { type KserveOptions, type SeenInfer, takeMs, withServer } from "../../run/kserve-server.ts";
 import { LIMIT } from "../../time-limit.ts";
-import { QUICK_WINDOWS, readProfile, runCommand, startCommand, withFolder } from "./run-command.ts";
 
 /** What the flags of shared memory do. Their names say which flags. */
 

@@ -1,13 +1,14 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Client, credentials } from "@grpc/grpc-js";
-import { LOOPBACK, startMock } from "../../src/mock/server.ts";
-import { grpcProtoService } from "../../src/mock/services/grpc-proto.ts";
-import type { MockPlan } from "../../src/plan/mock.ts";
-import { readProfile, runCommand, withFolder } from "../cli/perf-analyzer/run-command.ts";
-import { demoProto } from "../servers/dynamic.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { grpcProtoService } from "../../../src/mock/services/grpc-proto.ts";
+import type { MockPlan } from "../../../src/plan/mock.ts";
+import { readProfile, runCommand, withFolder } from "../../cli/perf-analyzer/run-command.ts";
+import { demoProto } from "../../servers/dynamic.ts";
 
 /** `rampart mock --proto FILE`: the methods of a file, described by reflection. */
 

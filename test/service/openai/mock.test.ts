@@ -1,9 +1,10 @@
+// Runs on: bun, deno, node.
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { LOOPBACK, startMock } from "../../src/mock/server.ts";
-import { DEFAULT_MOCK, type MockPlan } from "../../src/plan/mock.ts";
-import type { ResponseKind } from "../../src/service/openai/response-kind.ts";
-import { readResponse } from "../../src/service/openai/response-text.ts";
+import { LOOPBACK, startMock } from "../../../src/mock/server.ts";
+import { DEFAULT_MOCK, type MockPlan } from "../../../src/plan/mock.ts";
+import type { ResponseKind } from "../../../src/service/openai/response-kind.ts";
+import { readResponse } from "../../../src/service/openai/response-text.ts";
 
 /** The mock's language model, read as responses of real servers are. */
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type Fault, type RowServer, type ServerSettings, SLOW_MS, Traffic } from "./row.ts";
+import { type Fault, type RowServer, type ServerSettings, SLOW_MS, Traffic } from "../../conformance/row.ts";
 
 /**
  * For rows whose server the run starts in a process of its own: a model repository, and what its model does. The model asks this process

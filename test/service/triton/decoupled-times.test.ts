@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runsOf } from "../../src/report/schema/report-schema.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { triton } from "../../src/scenario/targets/triton.ts";
-import { decodeMessage, encodeMessage } from "../../src/service/protobuf/message.ts";
+import { runsOf } from "../../../src/report/schema/report-schema.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { triton } from "../../../src/scenario/targets/triton.ts";
+import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/message.ts";
 import {
   INFER_REQUEST,
   MODEL_CONFIG_RESPONSE,
   MODEL_METADATA,
   STREAM_INFER_RESPONSE,
-} from "../../src/service/triton/messages.ts";
-import { writeReports } from "../report/html/make-report.ts";
-import { spreadIn, valueIn } from "../report/json-metrics.ts";
-import { startGrpcAnsweringServer } from "../servers/grpc-answering-server.ts";
+} from "../../../src/service/triton/messages.ts";
+import { writeReports } from "../../report/html/make-report.ts";
+import { spreadIn, valueIn } from "../../report/json-metrics.ts";
+import { startGrpcAnsweringServer } from "../../servers/grpc-answering-server.ts";
 
 /** The times of a decoupled model beside a server that notes when it sends each response. A busy machine makes them longer, not shorter. */
 

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { word } from "../../src/plan/messages.ts";
-import type { Plan } from "../../src/plan/plan.ts";
-import type { Problem } from "../../src/plan/problem.ts";
-import { checkPlan } from "../../src/registry/check-plan.ts";
-import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../src/scenario/assertions.ts";
-import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { DURATION_RULE } from "../../src/scenario/fields.ts";
-import { json, random } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { sessions } from "../../src/scenario/loads/sessions.ts";
-import { type PromptOptions, payloads, prompts } from "../../src/scenario/prompts.ts";
-import { embeddedLlm, openai } from "../../src/scenario/targets/llm.ts";
-import { triton } from "../../src/scenario/targets/triton.ts";
-import { toPlan } from "../../src/scenario/to-plan.ts";
-import { LLM_ENDPOINTS, type LlmEndpointName } from "../../src/service/openai/endpoints.ts";
-import { problemsIn } from "../plan/refused.ts";
+import { word } from "../../../src/plan/messages.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import type { Problem } from "../../../src/plan/problem.ts";
+import { checkPlan } from "../../../src/registry/check-plan.ts";
+import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { DURATION_RULE } from "../../../src/scenario/fields.ts";
+import { json, random } from "../../../src/scenario/inputs.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { sessions } from "../../../src/scenario/loads/sessions.ts";
+import { type PromptOptions, payloads, prompts } from "../../../src/scenario/prompts.ts";
+import { embeddedLlm, openai } from "../../../src/scenario/targets/llm.ts";
+import { triton } from "../../../src/scenario/targets/triton.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { LLM_ENDPOINTS, type LlmEndpointName } from "../../../src/service/openai/endpoints.ts";
+import { problemsIn } from "../../plan/refused.ts";
 
 /** Scenarios of generative models: their plans, and what untyped callers are told. */
 

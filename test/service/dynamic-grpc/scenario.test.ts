@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
-import { UserError } from "../../src/plan/problem.ts";
-import { startPlan } from "../../src/run/run-plan.ts";
-import { errorRate } from "../../src/scenario/assertions.ts";
-import { defineScenario } from "../../src/scenario/define.ts";
-import { random } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { type GrpcOptions, grpc } from "../../src/scenario/targets/grpc.ts";
-import { toPlan } from "../../src/scenario/to-plan.ts";
-import { demoProto, startGoDynamic } from "../servers/dynamic.ts";
+import { UserError } from "../../../src/plan/problem.ts";
+import { startPlan } from "../../../src/run/run-plan.ts";
+import { errorRate } from "../../../src/scenario/assertions.ts";
+import { defineScenario } from "../../../src/scenario/define.ts";
+import { random } from "../../../src/scenario/inputs.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { type GrpcOptions, grpc } from "../../../src/scenario/targets/grpc.ts";
+import { toPlan } from "../../../src/scenario/to-plan.ts";
+import { demoProto, startGoDynamic } from "../../servers/dynamic.ts";
 
 /** `grpc(…)`: the messages of a scenario reach the server, and its expressions read the responses. */
 

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Plan } from "../../src/plan/plan.ts";
-import { withoutSecrets } from "../../src/plan/secrets.ts";
-import { memberPlansOf, membersOf } from "../../src/registry/mix.ts";
-import { errorRate, extracted, mean, p99 } from "../../src/scenario/assertions.ts";
-import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
-import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
-import { rate } from "../../src/scenario/loads/rates.ts";
-import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";
-import { sessions } from "../../src/scenario/loads/sessions.ts";
-import { mix } from "../../src/scenario/mix.ts";
-import { payloads, prompts } from "../../src/scenario/prompts.ts";
-import { http } from "../../src/scenario/targets/http.ts";
-import { openai } from "../../src/scenario/targets/llm.ts";
-import { triton } from "../../src/scenario/targets/triton.ts";
-import { tritonInProcess } from "../../src/scenario/targets/triton-in-process.ts";
-import { type PlanOverrides, toPlan } from "../../src/scenario/to-plan.ts";
-import { refusalsIn } from "../plan/refused.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { withoutSecrets } from "../../../src/plan/secrets.ts";
+import { memberPlansOf, membersOf } from "../../../src/registry/mix.ts";
+import { errorRate, extracted, mean, p99 } from "../../../src/scenario/assertions.ts";
+import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
+import { json, random, zero } from "../../../src/scenario/inputs.ts";
+import { hold } from "../../../src/scenario/loads/levels.ts";
+import { rate } from "../../../src/scenario/loads/rates.ts";
+import { fixedSchedule } from "../../../src/scenario/loads/schedules.ts";
+import { sessions } from "../../../src/scenario/loads/sessions.ts";
+import { mix } from "../../../src/scenario/mix.ts";
+import { payloads, prompts } from "../../../src/scenario/prompts.ts";
+import { http } from "../../../src/scenario/targets/http.ts";
+import { openai } from "../../../src/scenario/targets/llm.ts";
+import { triton } from "../../../src/scenario/targets/triton.ts";
+import { tritonInProcess } from "../../../src/scenario/targets/triton-in-process.ts";
+import { type PlanOverrides, toPlan } from "../../../src/scenario/to-plan.ts";
+import { refusalsIn } from "../../plan/refused.ts";
 
 /** Scenarios of several targets, and tags: their plans, and what is wrong with them. */
 
