@@ -279,6 +279,10 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
         after: "export const METRICS = {",
         added: `halfLatencyNs: {
           label: "half of the latency",
+          option: "half",
+          isFollowed: true,
+          limit: "most",
+          record: { name: "half_latency", unit: "ms" },
           value: ({ latencyNs }) => latencyNs / 2,
         },`,
       },
@@ -565,7 +569,7 @@ test("a made-up option on all commands is in the help and in the plan of each", 
   writeFileSync(scenario, "name: a test\ntarget: embedded\nload: { hold: { concurrency: 1, requests: 1 } }\n");
   const settings = ["model_names: m", "endpoint: { type: chat }", `tokenizer: { name: ${TINY} }`];
   writeFileSync(config, [...settings, "rampart: { draws: 7, dry_run: true }", ""].join("\n"));
-  const mock = await startMock(DEFAULT_MOCK, { host: "127.0.0.1", httpPort: 0, grpcPort: 0 });
+  const mock = await startMock(DEFAULT_MOCK, ANY_PORT);
   context.after(() => mock.stop());
   const server = `127.0.0.1:${mock.httpPort}`;
   const doors: readonly (readonly [command: readonly string[], ...args: string[]])[] = [
@@ -612,6 +616,8 @@ test(
 function planIn(text: string): string {
   return text.slice(text.indexOf("{\n"), text.lastIndexOf("\n}") + 2);
 }
+
+const ANY_PORT = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 } as const;
 
 const BURSTS = { kind: "bursts", size: 5, everyMs: 500 } as unknown as Plan["load"];
 
@@ -873,7 +879,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
-    `import { mean, bursts, defineScenario, embedded, hold, input, lines, max, metric, openAtEnd } from "rampart";
+    `import { mean, bursts, defineScenario, embedded, hold, goodput, input, lines, max, metric, openAtEnd, p99 } from "rampart";
     export const added = defineScenario({
       name: "of made-up builders",
       target: lines("localhost:7000", { model: "m" }),
@@ -890,6 +896,10 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
       metrics: { url: "localhost:8002" },
       assert: [metric("openAtEnd").below(1000), mean("serverSuccess").below("10 s"), max("gpuTemperature").atLeast(60)],
     });
+    p99("halfLatency").below("10 s");
+    goodput({ halfLatency: "10 s" }).atLeast(1);
+    // @ts-expect-error It is a time.
+    goodput({ halfLatency: 10 });
     // @ts-expect-error It is a time.
     mean("serverSuccess").below(10);
     // @ts-expect-error It has no minimum.
@@ -906,10 +916,68 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
   )) as typeof import("../compile/docs/scenario-reference.ts");
   const chapters = (["targets", "loads", "inputs"] as const).map((name) => formatChapter(name));
   const reference = [...chapters, formatAssertions()].join("\n");
-  for (const key of METRIC_KEYS) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
+  for (const key of [...METRIC_KEYS, "halfLatency"]) assert.match(reference, new RegExp(`^\\| \`"${key}"\` \\|`, "m"));
   assert.match(reference, /^\| `label` \| `string` \| the method \| Name in reports\. \|$/m);
   for (const call of ["lines(url, options)", "bursts(size, options)", "input.texts(file)", "openAtEnd()"])
     assert.ok(reference.includes(`\n| \`${call}\` | `), call);
+});
+
+test(
+  "made-up metrics are limits of options, and of good requests, in records and in the CSV",
+  LIMIT,
+  async (context) => {
+    const { runCommandLine } = (await load("cli/commands.ts")) as typeof import("../src/cli/commands.ts");
+    const run = async (...args: string[]): Promise<readonly [code: number, text: string]> => {
+      const io = silentIo();
+      return [await runCommandLine("rampart", args, io), io.text()];
+    };
+    const gpus = await startMetricsStub({ text: hotGpus });
+    context.after(() => gpus.stop());
+    const shared = { load: { hold: { concurrency: 1, for: "2 s" } }, metrics: { url: gpus.url, every: "50 ms" } };
+    const server = join(folder, "server.yaml");
+    writeFileSync(server, JSON.stringify({ name: "a server", target: { embedded: SLOW }, ...shared }));
+    const model = join(folder, "model.yaml");
+    const target = { embeddedLlm: { streaming: true, tokenizer: TINY } };
+    const assertions = ["goodput(halfLatency <= 10 s) > 0.1"];
+    const inputs = { prompts: { isl: 12, osl: 5, count: 4 } };
+    writeFileSync(model, JSON.stringify({ name: "a model", target, inputs, ...shared, assert: assertions }));
+    const limited = (...limits: string[]): string[] => limits.flatMap((limit) => ["--fail-if", limit]);
+    const both = limited("openAtEnd > 1000", "max(gpuTemperature) > 69");
+
+    const [code, text] = await run("run", server, ...both, ...limited("serverSuccess > 10s"));
+    assert.equal(code, 65, text);
+    assert.match(text, /^ *pass +requests left open ≤ 1,000 requests/m);
+    assert.match(text, /^ *pass +mean server success ≤ 10 s/m);
+    assert.match(text, /^ *FAIL +max GPU temperature ≤ 69 C +70 C/m);
+
+    const [records, csv] = [join(folder, "half.jsonl"), join(folder, "half.csv")];
+    const [failed, screen] = await run("run", model, ...limited("half.mean > 10s"), "--records", records, "--csv", csv);
+    assert.equal(failed, 0, screen);
+    assert.match(screen, /^ *pass +goodput/m);
+    assert.match(screen, /^ *pass +mean half of the latency ≤ 10 s/m);
+    assert.match(readFileSync(records, "utf8"), /"half_latency":\{"value":[\d.]+,"unit":"ms"\}/);
+    for (const metric of ["half of the latency", "requests left open", "GPU temperature"])
+      assert.ok(readFileSync(csv, "utf8").includes(metric), metric);
+
+    const mock = await startMock(DEFAULT_MOCK, ANY_PORT);
+    context.after(() => mock.stop());
+    const slos = ["openAtEnd=1000", "half=10s"].flatMap((slo) => ["--slo", slo]);
+    const [, answer] = await run("llm", `127.0.0.1:${mock.httpPort}`, "--tokenizer", TINY, ...slos, "--dry-run");
+    const { limits: searched } = JSON.parse(planIn(answer)) as Plan;
+    assert.deepEqual(
+      searched?.map(({ metric, comparison, limit }) => [metric, comparison, limit]),
+      [
+        [{ key: "openAtEnd" }, "at-most", 1000],
+        [{ key: "halfLatency", statistic: 99 }, "at-most", 10e9],
+      ],
+    );
+  },
+);
+
+test("the compiler finds no other place that an addition needs", LIMIT, () => {
+  const settings = join(folder, "tsconfig.added.json");
+  writeFileSync(settings, JSON.stringify({ extends: "./tsconfig.json", include: ["src/*.ts"] }));
+  assert.equal(typeCheck(settings), "");
 });
 
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
