@@ -215,8 +215,8 @@ export class RequestSender implements Sender {
       this.backoff.reset(slot);
       load.onResponse?.(slot, call.messageCount);
     } else load.onFailed?.(slot);
-    if (failure !== undefined && isConnectionFailure(failure) && !this.isStopped) this.backoff.wait(slot);
-    else load.next(slot);
+    const isLost = failure !== undefined && isConnectionFailure(failure) && !this.isStopped;
+    if (!isLost || !this.backoff.wait(slot)) load.next(slot);
   }
 
   /** Resolves waits for requests to end. */

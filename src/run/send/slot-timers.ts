@@ -13,10 +13,13 @@ const MOST_LATE_NS = msToNs(50);
 /** Time between two looks at requests that got more time because the thread stood still. */
 const SOON_NS = msToNs(10);
 
-/** Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. */
+/**
+ * Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. The first
+ * failure after a success delays nothing: a server that loses some requests gets the load that was asked for.
+ */
 export class Backoff {
   private readonly onReady: (slot: number) => void;
-  /** By slot: failures in a row. */
+  /** By slot: failures in a row. Before the first success, one more. */
   private readonly failures: number[] = [];
   private readonly timers = new Map<number, Cancel>();
   private readonly clock: Clock;
@@ -31,19 +34,22 @@ export class Backoff {
     return this.timers.has(slot);
   }
 
-  /** Resets a slot's delay after a successful request. */
+  /** Notes that a slot's request succeeded. */
   reset(slot: number): void {
     this.failures[slot] = 0;
   }
 
-  wait(slot: number): void {
-    const failures = this.failures[slot] ?? 0;
+  /** Notes that a slot's connection failed. Returns whether the slot waits. */
+  wait(slot: number): boolean {
+    const failures = this.failures[slot] ?? 1;
     this.failures[slot] = failures + 1;
+    if (failures === 0) return false;
     const ready = (): void => {
       this.timers.delete(slot);
       this.onReady(slot);
     };
-    this.timers.set(slot, this.clock.after(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** failures), ready));
+    this.timers.set(slot, this.clock.after(Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - 1)), ready));
+    return true;
   }
 
   /** Cancels all delays. Returns the slots that were waiting. */

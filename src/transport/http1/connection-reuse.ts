@@ -78,7 +78,7 @@ export class ConnectionReuse {
     if (this.server.open?.slot === this) this.server.open = undefined;
   }
 
-  /** Records that a reused connection was closed without notice. @param endedNs end of its last response */
+  /** Records that a connection was closed without notice after its first response. @param endedNs end of that response */
   refute(endedNs: number, atNs: number): void {
     if (atNs - endedNs < CLOSED_AFTER_RESPONSE_NS) this.keeps = false;
   }

@@ -221,9 +221,7 @@ export class Connection {
   private responded(socket: Socket): void {
     const parser = this.parser;
     const call = this.call;
-    this.response.complete();
-    const { statusCounts } = this.context.counts;
-    statusCounts[parser.head.status] = (statusCounts[parser.head.status] as number) + 1;
+    this.completeResponse();
     // After a response that arrived before its request was sent, the connection's state is unknown.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
@@ -244,8 +242,10 @@ export class Connection {
     if (!wasOpen && !this.call.isActive) this.options.onConnectFailure?.(connectFailure(error));
     this.settlePreconnect();
     this.reuse.closed();
-    if (wasOpen && this.servedCount > 0) this.reuse.refute(this.servedNs, nowNs());
-    if (!this.call.isActive) return;
+    const { isActive, firstByteNs } = this.call;
+    // Closed after its first response: later ones, and a close within a response, say nothing about that.
+    if (wasOpen && this.servedCount === 1 && !(isActive && firstByteNs > 0)) this.reuse.refute(this.servedNs, nowNs());
+    if (!isActive) return;
     if (wasOpen && this.waiting !== undefined) this.moveWaiting();
     else if (wasOpen) this.closedWhileOpen(error);
     else {
@@ -272,8 +272,15 @@ export class Connection {
       return;
     }
     // The response's body ends with the connection.
-    this.response.complete();
+    this.completeResponse();
     this.response.conclude(this.parser.head);
+  }
+
+  private completeResponse(): void {
+    this.response.complete();
+    const { statusCounts } = this.context.counts;
+    const { status } = this.parser.head;
+    statusCounts[status] = (statusCounts[status] as number) + 1;
   }
 
   /** Whether only a rejection can show that the server has not read the request, which was written to a reused connection. */

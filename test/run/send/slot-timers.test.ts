@@ -139,12 +139,13 @@ test("a slot waits twice as long with each failure in a row, a second at most", 
   }
 });
 
-test("a success makes the slot's next wait short again, and no other's", async () => {
+test("after a success a slot's first failure delays nothing and the second one 20 ms, and no other slot's", async () => {
   const { clock, ready, backoff } = makeBackoff();
   for (const slot of [0, 1]) backoff.wait(slot);
   await clock.advanceMs(20);
   backoff.reset(0);
-  for (const slot of [0, 1]) backoff.wait(slot);
+  assert.deepEqual([backoff.wait(0), backoff.isWaiting(0)], [false, false]);
+  for (const slot of [0, 1]) assert.equal(backoff.wait(slot), true);
   ready.length = 0;
   await clock.advanceMs(20);
   assert.deepEqual(ready, [0]);

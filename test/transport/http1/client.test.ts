@@ -160,6 +160,7 @@ describe("own HTTP/1.1 client", () => {
         assert.equal(toText((await driver.request(0, getRequest("/"))).body), "b");
         assert.equal(toText((await driver.request(0, getRequest("/"))).body), "b");
         assert.equal(driver.client.connectionCount, 3);
+        assert.equal(driver.client.received?.statusCounts[200], 3);
       },
     );
   });

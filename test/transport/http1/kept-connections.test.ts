@@ -71,8 +71,8 @@ interface ScriptedSocket {
   closeAfter(ms: number): void;
 }
 
-/** Sends two requests over a socket and a clock that the script moves. The second one is sent after the first response. */
-function runScript(script: (socket: ScriptedSocket) => void): object {
+/** Sends requests over a socket and a clock that the script moves, each when the one before has ended. */
+function runScript(script: (socket: ScriptedSocket) => void, count = 2) {
   const { now } = performance;
   let timeMs = 1000;
   performance.now = () => timeMs;
@@ -89,7 +89,7 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
     onDone: (call) => {
       last = call;
       ends.push(call.failure?.kind ?? "ok");
-      if (ends.length === 1) client.send(0, REQUEST, undefined);
+      if (ends.length < count) client.send(0, REQUEST, undefined);
     },
   };
   const client = new Http1Client({ ...endpointAt(1), open }, options);
@@ -231,6 +231,31 @@ describe("reuse of HTTP/1.1 connections", () => {
       socket.closeAfter(1);
     });
     assert.deepEqual(twice, { ends: ["ok", "closed"], latencyMs: 2, isResent: true, connectionCount: 2, written: 3 });
+  });
+
+  test("after a close within a response, or after several, no request waits for another close", () => {
+    const closes: readonly ((socket: ScriptedSocket) => void)[] = [
+      (socket) => {
+        socket.answer(WHOLE.subarray(0, -1));
+        socket.closeAfter(11);
+      },
+      (socket) => {
+        socket.answer(WHOLE);
+        socket.closeAfter(11);
+      },
+    ];
+    for (const [index, close] of closes.entries()) {
+      const served = index + 1;
+      const course = runScript((socket) => {
+        socket.answer(WHOLE);
+        close(socket);
+        socket.open();
+        socket.answer(WHOLE);
+      }, served + 3);
+      // The last request has left when the client is closed.
+      const ends = [...ok(served), "closed", "ok", "aborted"];
+      assert.deepEqual([course.ends, course.written], [ends, served + 3]);
+    }
   });
 
   for (const [kind, bytes] of KINDS) {
