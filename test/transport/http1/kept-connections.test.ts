@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as sleepMs } from "node:timers/promises";
 import type { OpenSocket, SocketHandlers } from "../../../src/runtime/socket.ts";
+import { forgetArrivals } from "../../../src/transport/arrival.ts";
 import type { Call, ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
@@ -36,11 +38,12 @@ interface Course {
   readonly resendCount: number;
 }
 
-/** Sends requests one after the other over one slot. */
+/** Sends requests one after the other over one slot. @param idleMs time between the first and the second */
 async function runCourse(
   count: number,
   answer: Answer,
   create: (typeof CLIENTS)[number][1] = (port, options) => new Http1Client(endpointAt(port), options),
+  idleMs = 0,
 ): Promise<Course> {
   let receivedCount = 0;
   const server = await startRawServer(async (connection) => {
@@ -54,7 +57,10 @@ async function runCourse(
   try {
     await driver.client.reserve(1);
     const ends: string[] = [];
-    for (let i = 0; i < count; i++) ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
+    for (let i = 0; i < count; i++) {
+      if (i === 1) await sleepMs(idleMs);
+      ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
+    }
     const { connectionCount, resendCount } = driver.client;
     return { ends, receivedCount, connectionCount, resendCount };
   } finally {
@@ -66,10 +72,14 @@ async function runCourse(
 /** What the test does to the socket of {@link runScript}. Times pass only here. */
 interface ScriptedSocket {
   open(): void;
-  answer(bytes: Uint8Array): void;
+  /** @param idleMs time to the next request. Default: 0 */
+  answer(bytes: Uint8Array, idleMs?: number): void;
   answerAfter(ms: number, bytes: Uint8Array): void;
-  closeAfter(ms: number): void;
+  /** @param error absent: in an orderly way */
+  closeAfter(ms: number, error?: Error): void;
 }
+
+const RESET = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 
 /** Sends two requests over a socket and a clock that the script moves. The second one is sent after the first response. */
 function runScript(script: (socket: ScriptedSocket) => void): object {
@@ -89,7 +99,6 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
     onDone: (call) => {
       last = call;
       ends.push(call.failure?.kind ?? "ok");
-      if (ends.length === 1) client.send(0, REQUEST, undefined);
     },
   };
   const client = new Http1Client({ ...endpointAt(1), open }, options);
@@ -98,17 +107,22 @@ function runScript(script: (socket: ScriptedSocket) => void): object {
   try {
     void client.reserve(1);
     opened[0]?.onOpen();
+    forgetArrivals();
     client.send(0, REQUEST, undefined);
     script({
       open: () => opened.at(-1)?.onOpen(),
-      answer: (bytes) => opened.at(-1)?.onData(bytes),
+      answer: (bytes, idleMs = 0) => {
+        opened.at(-1)?.onData(bytes);
+        timeMs += idleMs;
+        client.send(0, REQUEST, undefined);
+      },
       answerAfter: (ms, bytes) => {
         timeMs += ms;
         opened.at(-1)?.onData(bytes);
       },
-      closeAfter: (ms) => {
+      closeAfter: (ms, error) => {
         timeMs += ms;
-        opened.at(-1)?.onClose(undefined);
+        opened.at(-1)?.onClose(error);
       },
     });
     const { sendStartNs = 0, endNs = 0, isResent } = last ?? {};
@@ -124,14 +138,13 @@ const SLOWNESS = 100;
 
 /** Runs a course while the clock goes slowly. */
 async function slowly(run: () => Promise<Course>): Promise<Course> {
-  const now = performance.now.bind(performance);
-  const startMs = now();
-  const { now: original } = performance;
-  performance.now = () => startMs + (now() - startMs) / SLOWNESS;
+  const { now } = performance;
+  const startMs = performance.now();
+  performance.now = () => startMs + (now.call(performance) - startMs) / SLOWNESS;
   try {
     return await run();
   } finally {
-    performance.now = original;
+    performance.now = now;
   }
 }
 
@@ -208,6 +221,13 @@ describe("reuse of HTTP/1.1 connections", () => {
     });
   }
 
+  for (const [client, create] of CLIENTS)
+    test(`${client}: a request whose idle connection is reset is sent again`, LIMIT, async () => {
+      const answer: Answer = ({ socket }, n) => (n === 2 ? void socket.resetAndDestroy() : void socket.write(WHOLE));
+      const course = await runCourse(3, answer, create, 1010);
+      assert.deepEqual(course, { ends: ok(3), receivedCount: 4, connectionCount: 2, resendCount: 1 });
+    });
+
   test("a close within 10 ms of the send, before any byte, costs no request, whose times run from the first send", () => {
     const course = runScript((socket) => {
       socket.answer(WHOLE);
@@ -216,6 +236,24 @@ describe("reuse of HTTP/1.1 connections", () => {
       socket.answerAfter(5, WHOLE);
     });
     assert.deepEqual(course, { ends: ["ok", "ok"], latencyMs: 14, isResent: true, connectionCount: 2, written: 3 });
+  });
+
+  test("after an idle second so does a reset or close within 1 s, as of a busy server whose idle time is over", () => {
+    const course = runScript((socket) => {
+      socket.answer(WHOLE, 1001);
+      socket.closeAfter(208, RESET);
+      socket.open();
+      socket.answerAfter(5, WHOLE);
+    });
+    assert.deepEqual(course, { ends: ["ok", "ok"], latencyMs: 213, isResent: true, connectionCount: 2, written: 3 });
+    const lose = (idleMs: number, ms: number): object =>
+      runScript((socket) => {
+        socket.answer(WHOLE, idleMs);
+        socket.closeAfter(ms, RESET);
+      });
+    const lost = { ends: ["ok", "closed"], isResent: false, connectionCount: 1, written: 2 };
+    assert.deepEqual(lose(999, 1), { ...lost, latencyMs: 1 });
+    assert.deepEqual(lose(1001, 1001), { ...lost, latencyMs: 1001 });
   });
 
   test("a close later than that, and a second one, are failures", () => {
