@@ -20,13 +20,11 @@ if (role === "mock") {
   serveSenderThread(parentPort, () => import("./index.ts"));
 } else if (role === "measure-tokens") {
   const { serveTokenMeter } = await import("./measure/tokens/token-thread.ts");
-  lowerThreadPriority();
-  serveTokenMeter(parentPort, data as TokenThreadData);
+  serveTokenMeter(parentPort, data as TokenThreadData, lowerThreadPriority);
 } else if (role === "make-prompts") {
   const { servePrompts } = await import("./inputs/prompts/prompt-thread.ts");
   servePrompts(parentPort);
 } else {
   const { serveTokenWork } = await import("./cli/genai-perf/profile/token-work.ts");
-  lowerThreadPriority();
-  serveTokenWork(parentPort, data as TokenWorkData);
+  serveTokenWork(parentPort, data as TokenWorkData, lowerThreadPriority);
 }

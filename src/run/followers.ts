@@ -6,6 +6,7 @@ import type { RunSignal } from "./interrupt.ts";
 import { RecordHook } from "./record-hook.ts";
 import type { RunParts } from "./run-parts.ts";
 import { openScrapes } from "./scrapes.ts";
+import { sourcesToPage } from "./server-metrics.ts";
 
 /** Time between two queries for the tokens of single requests. */
 const INTERVAL_MS = 250;
@@ -64,5 +65,5 @@ export async function withFollowers(
     around = (given) => hook.around(given, inner);
   }
   if (plan.telemetry.scrapes === undefined) return around(observer);
-  return openScrapes(plan.telemetry.scrapes, observer, signal).around(around);
+  return openScrapes(plan.telemetry.scrapes, observer, signal, (url) => sourcesToPage(plan, url)).around(around);
 }

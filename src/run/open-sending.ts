@@ -99,8 +99,9 @@ export async function openSending(plan: Plan, options: SendingOptions): Promise<
   };
   // The thread loads its tokenizer while the server is queried and the data is created.
   const openingTokens = meter === undefined && measures ? openTokens(plan, spare) : undefined;
-  closers.push(() => spare.close());
   if (openingTokens !== undefined) closers.push(() => closeTokens(openingTokens));
+  // Before the tokens: a tokenizer that still loads is not waited for.
+  closers.push(() => spare.close());
   openingTokens?.catch(() => {});
   try {
     // One sender changes the server for all.

@@ -4,6 +4,7 @@ import { broadcast, type RunObserver } from "../result/observer.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { Scraper } from "../telemetry/scraper.ts";
+import type { SourceTurns } from "../transport/source-addresses.ts";
 import { INTERRUPTED_LIMIT_NS, type RunSignal } from "./interrupt.ts";
 import { type MetricsSource, openMetricsSource } from "./server-metrics.ts";
 
@@ -25,9 +26,15 @@ interface Source {
  * Prepares scraping.
  * @param observer of the run; receives a warning for each address from the user that cannot be scraped
  * @param signal shortens timeouts when interrupted
+ * @param sourcesTo what connections to an address come from. Default: the system's choice
  */
-export function openScrapes(plan: ScrapePlan, observer: RunObserver, signal: RunSignal): Scrapes {
-  const sources = plan.urls.flatMap((text) => openSource(text, plan, observer));
+export function openScrapes(
+  plan: ScrapePlan,
+  observer: RunObserver,
+  signal: RunSignal,
+  sourcesTo: (url: URL) => SourceTurns | undefined = () => undefined,
+): Scrapes {
+  const sources = plan.urls.flatMap((text) => openSource(text, plan, observer, sourcesTo));
   void signal.interrupted.then(() => {
     for (const { connection } of sources) connection.lowerTimeout(INTERRUPTED_LIMIT_NS);
   });
@@ -69,10 +76,15 @@ async function readAround(
   return { ...result, scrape: { endpoints: await Promise.all(sources.map(({ scraper }) => scraper.finish())) } };
 }
 
-function openSource(text: string, { intervalMs, isAsked }: ScrapePlan, observer: RunObserver): Source[] {
+function openSource(
+  text: string,
+  { intervalMs, isAsked }: ScrapePlan,
+  observer: RunObserver,
+  sourcesTo: (url: URL) => SourceTurns | undefined,
+): Source[] {
   const url = parseMetricsUrl(text);
   if (url === undefined) return [];
-  const connection = openMetricsSource(url, DEFAULT_TLS, TIMEOUT_NS);
+  const connection = openMetricsSource(url, DEFAULT_TLS, TIMEOUT_NS, sourcesTo(url));
   const scraper = new Scraper({
     url: text,
     intervalMs,

@@ -1,12 +1,14 @@
 import { fieldOf } from "../plan/defined.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
+import { urlsOf } from "../registry/service-kinds.ts";
 import { GaugePoller, type GaugePollerOptions } from "../telemetry/gauge-poller.ts";
 import { parseMetricsUrl } from "../telemetry/metrics-url.ts";
 import { ControlClient } from "../transport/control-client.ts";
 import { Http1Client } from "../transport/http1/client.ts";
 import type { WireRequest } from "../transport/request.ts";
-import { resolveEndpoint } from "./open/endpoint.ts";
+import type { SourceTurns } from "../transport/source-addresses.ts";
+import { parseUrl, resolveEndpoint, sourcesOf } from "./open/endpoint.ts";
 
 /** Timeout of a scrape. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s
@@ -28,7 +30,8 @@ export function openServerMetrics(
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
-  const source = openMetricsSource(url, fieldOf(plan.target, "tls") ?? DEFAULT_TLS, FETCH_TIMEOUT_NS);
+  const tls = fieldOf(plan.target, "tls") ?? DEFAULT_TLS;
+  const source = openMetricsSource(url, tls, FETCH_TIMEOUT_NS, sourcesToPage(plan, url));
   const { url: address, intervalMs } = metrics;
   const needsGpus = plan.behaviour?.needsCounters === true;
   const poller = new GaugePoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });
@@ -50,11 +53,21 @@ export interface MetricsSource {
   close(): void;
 }
 
-/** Opens a client for metrics. @param timeoutNs timeout of a fetch @throws UserError when a TLS file cannot be read */
-export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number): MetricsSource {
+/** Returns where connections to a page come from: at the host of a server of the plan, from the plan's addresses. */
+export function sourcesToPage({ target, client }: Pick<Plan, "target" | "client">, url: URL): SourceTurns | undefined {
+  const host = parseUrl(url.host, url.protocol === "https:" ? 443 : 80).host;
+  return urlsOf(target).some((server) => parseUrl(server, 0).host === host) ? sourcesOf(client) : undefined;
+}
+
+/**
+ * Opens a client for metrics.
+ * @param timeoutNs timeout of a fetch @param sources default: the system's choice
+ * @throws UserError when a TLS file cannot be read
+ */
+export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number, sources?: SourceTurns): MetricsSource {
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
   // The URL decides about TLS, not the model's port.
-  const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false });
+  const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false }, sources);
   const limits = { limitNs: timeoutNs, maxResponseBytes: MAX_PAGE_BYTES };
   const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), limits);
   const request: WireRequest = {

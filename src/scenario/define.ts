@@ -179,8 +179,8 @@ export interface ScenarioDefinition<
    */
   readonly maxInFlight?: number;
   /**
-   * Addresses of this host that connections to the servers come from, in turn: `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so
-   * that more connections can be open. Default: the system chooses.
+   * Addresses of this host that connections to the servers, and to pages of metrics at their hosts, come from, in turn:
+   * `["10.0.0.5", "10.0.0.6"]`. Each has ports of its own, so that more connections can be open. Default: the system chooses.
    */
   readonly sourceAddresses?: readonly string[];
   /**

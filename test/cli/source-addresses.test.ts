@@ -13,11 +13,14 @@ const ANSWER = JSON.stringify({
 });
 const MODELS = JSON.stringify({ object: "list", data: [{ id: "m" }] });
 const server = createServer((request, response) => {
-  seen.add(request.socket.remoteAddress ?? "");
-  const answer = request.url === "/v1/models" ? MODELS : ANSWER;
+  const isPage = request.url === "/metrics";
+  (isPage ? scraped : seen).add(request.socket.remoteAddress ?? "");
+  const answer = isPage ? "a_metric 1\n" : request.url === "/v1/models" ? MODELS : ANSWER;
   request.resume().on("end", () => response.setHeader("content-type", "application/json").end(answer));
 });
 const seen = new Set<string>();
+/** Who has read the page of metrics. */
+const scraped = new Set<string>();
 let url = "";
 before(async () => {
   server.listen(0, "127.0.0.1");
@@ -50,6 +53,22 @@ for (const [name, run] of DOORS)
       [],
     );
     assert.ok(seen.size === 2 || name === "a scenario", [...seen].join(", "));
+  });
+
+const PAGES = [
+  ["perf_analyzer", (page: string) => runPerfAnalyzer(url, [...TWO, "--collect-metrics", "--metrics-url", page])],
+  ["genai-perf", (page: string) => runGenaiPerf(url, [...TWO, "--server-metrics-url", page])],
+] as const;
+for (const [name, run] of PAGES)
+  test(`${name} reads a page of metrics from them at the host of the server only`, ON_LINUX, async () => {
+    scraped.clear();
+    const { code, err: stderr } = await run(`${url}/metrics`);
+    assert.equal(code, 0, stderr);
+    // A page that is read once is read from the first.
+    assert.match([...scraped].sort().join(), /^127\.0\.0\.2(,127\.0\.0\.3)?$/);
+    scraped.clear();
+    await run(`${url.replace("127.0.0.1", "localhost")}/metrics`);
+    assert.deepEqual([...scraped], ["127.0.0.1"]);
   });
 
 const FAULTS = [

@@ -104,7 +104,7 @@ export const CLIENT_OPTIONS: readonly SharedOption[] = [
     isRepeatable: true,
     defaultText: "what the system chooses",
     meant: ["--local-addr", "--local-address", "--interface", "--bind-address"],
-    help: "Address of this host that connections to the servers come from, in turn where there are several. Each has ports of its own, so that more connections can be open.",
+    help: "Address of this host that connections to the servers, and to pages of metrics at their hosts, come from, in turn where there are several. Each has ports of its own, so that more connections can be open.",
     resolve: (text) =>
       isAddress(text)
         ? { value: text }

@@ -171,13 +171,19 @@ export interface TokenThread {
 /**
  * Waits until the thread of a meter has its tokenizer. Rejects like `loadTokenizer`, and with `WorkerError` when the thread fails; the
  * thread is then ended.
+ * @param stop ends the thread while it is waited for
  */
-export async function openTokenThread(port: CallPort, end: () => Promise<unknown>): Promise<TokenThread> {
+export async function openTokenThread(
+  port: CallPort,
+  end: () => Promise<unknown>,
+  stop?: AbortSignal,
+): Promise<TokenThread> {
   const calls = new WorkerCalls(port, ERROR_FORM);
   const close = async (): Promise<void> => {
     calls.fail(failed("was closed"));
     await end();
   };
+  stop?.addEventListener("abort", () => calls.fail(failed("was closed")));
   try {
     await calls.call({ kind: "open" } satisfies TokenTask);
     return { link: new TokenLink(calls), close };
@@ -187,11 +193,17 @@ export async function openTokenThread(port: CallPort, end: () => Promise<unknown
   }
 }
 
-/** Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started. */
-export async function startTokenThread({ tokenizer, revision }: TokenThreadData["plan"]): Promise<TokenThread> {
+/**
+ * Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started.
+ * @param stop ends the thread while it loads
+ */
+export async function startTokenThread(
+  { tokenizer, revision }: TokenThreadData["plan"],
+  stop?: AbortSignal,
+): Promise<TokenThread> {
   const data: TokenThreadData = { plan: { tokenizer, revision }, secrets: registeredSecrets() };
   const worker = startWorker({ role: "measure-tokens", data });
-  return openTokenThread(worker, () => worker.terminate()).catch((error: unknown) => {
+  return openTokenThread(worker, () => worker.terminate(), stop).catch((error: unknown) => {
     throw error instanceof WorkerError ? failed(`could not be started: ${error.message}`) : error;
   });
 }
@@ -200,21 +212,24 @@ export async function startTokenThread({ tokenizer, revision }: TokenThreadData[
 export class SpareThreads {
   /** By tokenizer and revision. */
   private readonly threads = new Map<string, TokenThread>();
+  private stopping = new AbortController();
 
   /** Starts one. Rejects like {@link startTokenThread}. */
   async start(plan: TokenThreadData["plan"]): Promise<void> {
-    this.threads.set(keyOf(plan), await startTokenThread(plan));
+    this.threads.set(keyOf(plan), await startTokenThread(plan, this.stopping.signal));
   }
 
   /** Returns the one that was started, once. Otherwise starts one. */
   async take(plan: TokenThreadData["plan"]): Promise<TokenThread> {
     const thread = this.threads.get(keyOf(plan));
     this.threads.delete(keyOf(plan));
-    return thread ?? startTokenThread(plan);
+    return thread ?? startTokenThread(plan, this.stopping.signal);
   }
 
-  /** Ends those that no run has taken. */
+  /** Ends those that no run has taken, and those that still load their tokenizer. */
   async close(): Promise<void> {
+    this.stopping.abort();
+    this.stopping = new AbortController();
     const left = [...this.threads.values()];
     this.threads.clear();
     await Promise.all(left.map((thread) => thread.close()));

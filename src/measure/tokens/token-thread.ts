@@ -87,6 +87,8 @@ interface MeterHelp {
   countPayload?(payload: string): number;
   /** Opens the file of single requests. @throws RunError when it cannot be written */
   openRecords?(run: MeteredRun): RequestFile;
+  /** Called when a run begins. Until then, somebody waits for this thread: for its tokenizer, or for the requests that it creates. */
+  onBegin?(): void;
 }
 
 /** The thread's side: performs the tasks. */
@@ -140,6 +142,7 @@ export class MeterDesk {
       wantsGaps,
     } = run.plan;
     const { countTokens, countPayload, openRecords, tokenizer } = this.help;
+    this.help.onBegin?.();
     this.gaps = wantsGaps === true ? new TokenGaps() : undefined;
     this.log = run.keepsRequests === true ? new RequestTokensLog() : undefined;
     this.recordsError = undefined;
@@ -221,14 +224,18 @@ export interface TokenThreadData {
   readonly secrets: readonly string[];
 }
 
-/** Entry point of a scenario's thread: loads the tokenizer and measures until the thread ends. */
-export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData): void {
+/** Entry point of a scenario's thread: loads the tokenizer and measures until the thread ends. @param onBegin called when a run begins */
+export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData, onBegin: () => void): void {
   for (const secret of secrets) registerSecret(secret);
   const { tokenizer: name, revision } = plan;
   const opening = name === "none" ? Promise.resolve(undefined) : loadTokenizer(name, { revision });
   const desk = opening.then(
     (tokenizer) =>
-      new MeterDesk({ countTokens: tokenizer && ((text) => tokenizer.count(text)), tokenizer: tokenizer?.name }),
+      new MeterDesk({
+        countTokens: tokenizer && ((text) => tokenizer.count(text)),
+        tokenizer: tokenizer?.name,
+        onBegin,
+      }),
   );
   desk.catch(() => {});
   serveCalls(port, async (task: TokenTask) => (await desk).handle(task), ERROR_FORM);

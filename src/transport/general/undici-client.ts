@@ -70,6 +70,7 @@ class UndiciSlot {
   private socket: Socket | undefined;
   /** Bytes that the current connection had received when it had answered its latest request; 0 before the first response. */
   private answeredBytes = 0;
+  private answeredNs = 0;
   private readonly call: Call;
   private readonly client: Client;
   private readonly endpoint: Endpoint;
@@ -114,6 +115,7 @@ class UndiciSlot {
     const exchange = new UndiciExchange(this.call, this.options, this.endpoint, {
       onAnswered: () => {
         this.answeredBytes = this.socket?.bytesRead ?? 0;
+        this.answeredNs = nowNs();
       },
       resend: (error) => this.canResend(error) && this.resend(request),
     });
@@ -121,11 +123,13 @@ class UndiciSlot {
     this.client.dispatch(request, exchange);
   }
 
-  /** The rule of Rampart's own client, for a connection that the server closed in an orderly way. */
+  /** The rule of Rampart's own client, for a connection that the server closed or reset. */
   private canResend(error: Error): boolean {
     const { answeredBytes } = this;
     const isUnanswered = answeredBytes > 0 && this.socket?.bytesRead === answeredBytes;
-    return isUnanswered && error.message === CLOSED_BY_PEER && wasClosing(this.call.sendStartNs);
+    const isOrderly = error.message === CLOSED_BY_PEER;
+    const hasEnded = isOrderly || (error as { code?: string }).code === "ECONNRESET";
+    return isUnanswered && hasEnded && wasClosing(this.call.sendStartNs, this.answeredNs, isOrderly);
   }
 
   private resend(request: Dispatcher.DispatchOptions): true {

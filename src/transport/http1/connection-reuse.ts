@@ -6,18 +6,25 @@ const CLOSE_FOLLOWS_STREAM_NS = 10e6; // 10 ms
 const CLOSE_FOLLOWS_NS = 3e6; // 3 ms
 /** The same after the slot has lost a connection, for busy servers that close later. Paid once when the server keeps its connections. */
 const CLOSE_FOLLOWS_AGAIN_NS = 100e6; // 100 ms
-/** A close within this time after a response is a consequence of the response, not of idleness. */
+/** A close within this time after a response is a consequence of the response, and a later one of idleness: servers wait for seconds. */
 const CLOSED_AFTER_RESPONSE_NS = 1e9; // 1 s
 
 /** A close within this time after a send, without any byte of a response, ends the keep-alive of the connection, not the request. */
 const CLOSING_NS = 10e6; // 10 ms
+/**
+ * The same, and also for a reset, when the connection had been idle. A server that closes it for that while the request lies unread at its
+ * host resets it, and a busy server does so late: Node runs its timers before it reads.
+ */
+const IDLE_CLOSING_NS = 1e9; // 1 s
 
 /**
  * Whether a kept connection that ends now, before any byte of the response, was closing when its request arrived.
- * @param sendStartNs start of sending the request
+ * @param sendStartNs start of sending the request @param servedNs end of the response before it @param isOrderly false for a reset
  */
-export function wasClosing(sendStartNs: number): boolean {
-  return nowNs() - sendStartNs <= CLOSING_NS;
+export function wasClosing(sendStartNs: number, servedNs: number, isOrderly: boolean): boolean {
+  const passedNs = nowNs() - sendStartNs;
+  if (sendStartNs - servedNs >= CLOSED_AFTER_RESPONSE_NS) return passedNs <= IDLE_CLOSING_NS;
+  return isOrderly && passedNs <= CLOSING_NS;
 }
 
 /** What is known about connection reuse from all connections to a server, those of queries included. */

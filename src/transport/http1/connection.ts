@@ -287,17 +287,17 @@ export class Connection {
   private isUnanswered(): boolean {
     const { call } = this;
     if (!call.isActive || call.firstByteNs !== 0 || this.servedCount === 0 || this.waiting !== undefined) return false;
-    return !wasClosing(call.sendStartNs);
+    return !wasClosing(call.sendStartNs, this.servedNs, true);
   }
 
   /**
-   * Whether a request without any byte of a response goes to a new connection, once: its connection was reused, and either the server closed
-   * it in an orderly way right after the send, or its host rejected the request because it had closed the connection before. Under TLS a
-   * rejection proves nothing, because the rejected bytes may be the reply to `close_notify`. A reset is a failure.
+   * Whether a request without any byte of a response goes to a new connection, once: its connection was reused, and either it was closing, or
+   * the server's host rejected the request because it had closed the connection before. Under TLS a rejection proves nothing, because the
+   * rejected bytes may be the reply to `close_notify`. A reset of a connection that was not idle is a failure.
    */
   private canResend(error: Error | undefined): boolean {
     if (this.servedCount === 0) return false;
-    if (error === undefined) return wasClosing(this.call.sendStartNs);
+    if (wasClosing(this.call.sendStartNs, this.servedNs, error === undefined)) return true;
     return this.context.endpoint.tls === undefined && isRefusedAfterClose(error);
   }
 

@@ -1,6 +1,9 @@
 // Runs on: bun, deno, node.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -111,5 +114,26 @@ test("a spare thread is taken once, with the tokenizer that it has read", LIMIT,
   } finally {
     await spare.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test("a thread that still loads its tokenizer is not waited for", LIMIT, async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const hub = createServer(() => resolve()).listen(0, "127.0.0.1");
+  await once(hub, "listening");
+  const { HF_ENDPOINT } = process.env;
+  process.env["HF_ENDPOINT"] = `http://127.0.0.1:${(hub.address() as AddressInfo).port}`;
+  const spare = new SpareThreads();
+  try {
+    const taken = spare.take({ tokenizer: "no-org/no-model", revision: "main" });
+    const rejected = assert.rejects(taken, /was closed/);
+    await Promise.race([asked, taken]);
+    await spare.close();
+    await rejected;
+  } finally {
+    if (HF_ENDPOINT === undefined) delete process.env["HF_ENDPOINT"];
+    else process.env["HF_ENDPOINT"] = HF_ENDPOINT;
+    hub.closeAllConnections();
+    hub.close();
   }
 });

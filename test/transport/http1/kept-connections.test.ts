@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as sleepMs } from "node:timers/promises";
 import type { OpenSocket, SocketHandlers } from "../../../src/runtime/socket.ts";
+import { forgetArrivals } from "../../../src/transport/arrival.ts";
 import type { Call, ClientOptions, LoadClient } from "../../../src/transport/client.ts";
 import { UndiciClient } from "../../../src/transport/general/undici-client.ts";
 import { Http1Client } from "../../../src/transport/http1/client.ts";
@@ -36,11 +38,12 @@ interface Course {
   readonly resendCount: number;
 }
 
-/** Sends requests one after the other over one slot. */
+/** Sends requests one after the other over one slot. @param idleMs time between the first and the second */
 async function runCourse(
   count: number,
   answer: Answer,
   create: (typeof CLIENTS)[number][1] = (port, options) => new Http1Client(endpointAt(port), options),
+  idleMs = 0,
 ): Promise<Course> {
   let receivedCount = 0;
   const server = await startRawServer(async (connection) => {
@@ -54,7 +57,10 @@ async function runCourse(
   try {
     await driver.client.reserve(1);
     const ends: string[] = [];
-    for (let i = 0; i < count; i++) ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
+    for (let i = 0; i < count; i++) {
+      if (i === 1) await sleepMs(idleMs);
+      ends.push((await driver.request(0, REQUEST)).failure?.kind ?? "ok");
+    }
     const { connectionCount, resendCount } = driver.client;
     return { ends, receivedCount, connectionCount, resendCount };
   } finally {
@@ -66,13 +72,19 @@ async function runCourse(
 /** What the test does to the socket of {@link runScript}. Times pass only here. */
 interface ScriptedSocket {
   open(): void;
-  answer(bytes: Uint8Array): void;
+  /** Sends a request. */
+  send(): void;
+  /** Answers, and sends the next request. @param idleMs time until then. Default: 0 */
+  answer(bytes: Uint8Array, idleMs?: number): void;
   answerAfter(ms: number, bytes: Uint8Array): void;
-  closeAfter(ms: number): void;
+  /** @param error absent: in an orderly way */
+  closeAfter(ms: number, error?: Error): void;
 }
 
-/** Sends requests over a socket and a clock that the script moves, each when the one before has ended. */
-function runScript(script: (socket: ScriptedSocket) => void, count = 2) {
+const RESET = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+
+/** Sends requests over a socket and a clock that the script moves. */
+function runScript(script: (socket: ScriptedSocket) => void) {
   const { now } = performance;
   let timeMs = 1000;
   performance.now = () => timeMs;
@@ -89,7 +101,6 @@ function runScript(script: (socket: ScriptedSocket) => void, count = 2) {
     onDone: (call) => {
       last = call;
       ends.push(call.failure?.kind ?? "ok");
-      if (ends.length < count) client.send(0, REQUEST, undefined);
     },
   };
   const client = new Http1Client({ ...endpointAt(1), open }, options);
@@ -98,17 +109,23 @@ function runScript(script: (socket: ScriptedSocket) => void, count = 2) {
   try {
     void client.reserve(1);
     opened[0]?.onOpen();
+    forgetArrivals();
     client.send(0, REQUEST, undefined);
     script({
       open: () => opened.at(-1)?.onOpen(),
-      answer: (bytes) => opened.at(-1)?.onData(bytes),
+      send: () => client.send(0, REQUEST, undefined),
+      answer: (bytes, idleMs = 0) => {
+        opened.at(-1)?.onData(bytes);
+        timeMs += idleMs;
+        client.send(0, REQUEST, undefined);
+      },
       answerAfter: (ms, bytes) => {
         timeMs += ms;
         opened.at(-1)?.onData(bytes);
       },
-      closeAfter: (ms) => {
+      closeAfter: (ms, error) => {
         timeMs += ms;
-        opened.at(-1)?.onClose(undefined);
+        opened.at(-1)?.onClose(error);
       },
     });
     const { sendStartNs = 0, endNs = 0, isResent } = last ?? {};
@@ -124,14 +141,13 @@ const SLOWNESS = 100;
 
 /** Runs a course while the clock goes slowly. */
 async function slowly(run: () => Promise<Course>): Promise<Course> {
-  const now = performance.now.bind(performance);
-  const startMs = now();
-  const { now: original } = performance;
-  performance.now = () => startMs + (now() - startMs) / SLOWNESS;
+  const { now } = performance;
+  const startMs = performance.now();
+  performance.now = () => startMs + (now.call(performance) - startMs) / SLOWNESS;
   try {
     return await run();
   } finally {
-    performance.now = original;
+    performance.now = now;
   }
 }
 
@@ -208,6 +224,13 @@ describe("reuse of HTTP/1.1 connections", () => {
     });
   }
 
+  for (const [client, create] of CLIENTS)
+    test(`${client}: a request whose idle connection is reset is sent again`, LIMIT, async () => {
+      const answer: Answer = ({ socket }, n) => (n === 2 ? void socket.resetAndDestroy() : void socket.write(WHOLE));
+      const course = await runCourse(3, answer, create, 1010);
+      assert.deepEqual(course, { ends: ok(3), receivedCount: 4, connectionCount: 2, resendCount: 1 });
+    });
+
   test("a close within 10 ms of the send, before any byte, costs no request, whose times run from the first send", () => {
     const course = runScript((socket) => {
       socket.answer(WHOLE);
@@ -216,6 +239,24 @@ describe("reuse of HTTP/1.1 connections", () => {
       socket.answerAfter(5, WHOLE);
     });
     assert.deepEqual(course, { ends: ["ok", "ok"], latencyMs: 14, isResent: true, connectionCount: 2, written: 3 });
+  });
+
+  test("after an idle second so does a reset or close within 1 s, as of a busy server whose idle time is over", () => {
+    const course = runScript((socket) => {
+      socket.answer(WHOLE, 1001);
+      socket.closeAfter(208, RESET);
+      socket.open();
+      socket.answerAfter(5, WHOLE);
+    });
+    assert.deepEqual(course, { ends: ["ok", "ok"], latencyMs: 213, isResent: true, connectionCount: 2, written: 3 });
+    const lose = (idleMs: number, ms: number): object =>
+      runScript((socket) => {
+        socket.answer(WHOLE, idleMs);
+        socket.closeAfter(ms, RESET);
+      });
+    const lost = { ends: ["ok", "closed"], isResent: false, connectionCount: 1, written: 2 };
+    assert.deepEqual(lose(999, 1), { ...lost, latencyMs: 1 });
+    assert.deepEqual(lose(1001, 1001), { ...lost, latencyMs: 1001 });
   });
 
   test("a close later than that, and a second one, are failures", () => {
@@ -235,26 +276,21 @@ describe("reuse of HTTP/1.1 connections", () => {
 
   test("after a close within a response, or after several, no request waits for another close", () => {
     const closes: readonly ((socket: ScriptedSocket) => void)[] = [
-      (socket) => {
-        socket.answer(WHOLE.subarray(0, -1));
-        socket.closeAfter(11);
-      },
-      (socket) => {
-        socket.answer(WHOLE);
-        socket.closeAfter(11);
-      },
+      (socket) => socket.answerAfter(0, WHOLE.subarray(0, -1)),
+      (socket) => socket.answer(WHOLE),
     ];
-    for (const [index, close] of closes.entries()) {
+    for (const [index, beforeClose] of closes.entries()) {
       const served = index + 1;
-      const course = runScript((socket) => {
+      const { ends, written } = runScript((socket) => {
         socket.answer(WHOLE);
-        close(socket);
+        beforeClose(socket);
+        socket.closeAfter(11);
+        socket.send();
         socket.open();
         socket.answer(WHOLE);
-      }, served + 3);
+      });
       // The last request has left when the client is closed.
-      const ends = [...ok(served), "closed", "ok", "aborted"];
-      assert.deepEqual([course.ends, course.written], [ends, served + 3]);
+      assert.deepEqual([ends, written], [[...ok(served), "closed", "ok", "aborted"], served + 3]);
     }
   });
 

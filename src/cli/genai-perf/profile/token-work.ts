@@ -56,9 +56,9 @@ export interface TokenWorkData {
 
 type Task = TokenTask | { readonly kind: "write"; readonly secrets: readonly string[]; readonly task: WriteTask };
 
-/** Entry point of the thread: loads the tokenizer, and works until it is ended. */
-export function serveTokenWork(port: MessagePort, data: TokenWorkData): void {
-  const opening = openTokenWork(data);
+/** Entry point of the thread: loads the tokenizer, and works until it is ended. @param onBegin called when a run begins */
+export function serveTokenWork(port: MessagePort, data: TokenWorkData, onBegin?: () => void): void {
+  const opening = openTokenWork(data, onBegin);
   opening.catch(() => {});
   serveCalls(
     port,
@@ -71,7 +71,10 @@ export function serveTokenWork(port: MessagePort, data: TokenWorkData): void {
   );
 }
 
-async function openTokenWork({ tokenizer: needed, secrets }: TokenWorkData): Promise<(task: Task) => unknown> {
+async function openTokenWork(
+  { tokenizer: needed, secrets }: TokenWorkData,
+  onBegin: (() => void) | undefined,
+): Promise<(task: Task) => unknown> {
   for (const secret of secrets) registerSecret(secret);
   const tokenizer = needed && (await loadTokenizer(needed.name, { revision: needed.revision }));
   let countPayload: PayloadLayout["countPayload"];
@@ -79,6 +82,7 @@ async function openTokenWork({ tokenizer: needed, secrets }: TokenWorkData): Pro
     countTokens: tokenizer && ((text) => tokenizer.count(text)),
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
+    ...(onBegin === undefined ? {} : { onBegin }),
   });
   const write = async (task: WriteTask): Promise<WrittenInputs> => {
     const layout = await openLayout(task.requests, tokenizer);
