@@ -7,7 +7,7 @@ import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tok
 import type { Verdict } from "../../measure/verdicts.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { countOf, formatCount, formatDurationNs, formatPct, plural, secToNs } from "../../plan/units.ts";
+import { countOf, formatCount, formatDurationNs, formatPct, msToNs, plural, secToNs } from "../../plan/units.ts";
 import { planOfPhase } from "../../registry/load-modes.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
@@ -147,6 +147,7 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
 
 /** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
 function findClientLimit(window: Measurement): Finding<Text> | undefined {
+  if (window.durationNs < LEAST_TIME_NS) return undefined;
   const lag = clientLagOf(window);
   // The lag says more: what a busy client does to the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
@@ -164,6 +165,9 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
     weight: 1,
   };
 }
+
+/** In less time the client's use of its core is chance. */
+const LEAST_TIME_NS = msToNs(100);
 
 /** All levels share one note about the client, which has the worst of them. */
 const CLIENT = { severity: "caution", kind: "client" } as const;

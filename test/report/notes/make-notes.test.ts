@@ -80,6 +80,14 @@ test("notes on gaps and on the client name the metric that they are about", () =
   assert.deepEqual([alone?.code, alone?.metric], ["client-late", "latency"]);
 });
 
+test("no note is about the client in less than 100 ms", () => {
+  const codesOf = (durationNs: number): readonly string[] =>
+    notesOf([makeLevel({ window: { ...makeWindow({ health: { cpuRatio: 1.13 } }), durationNs } })])
+      .map(({ code }) => code)
+      .filter((code) => code.startsWith("client"));
+  assert.deepEqual([codesOf(99e6), codesOf(100e6)], [[], ["client-limit"]]);
+});
+
 test("the note on the client says the worst of its levels", () => {
   const waited = (coreWaitRatio: number) => ({ cpuRatio: 0.3, coreWaitRatio, loopLagMeanNs: 1e6 });
   const healths = [waited(0.2), waited(0.1), { cpuRatio: 0.3, loopLagMeanNs: 2e6 }];
