@@ -1,13 +1,10 @@
-import type { PreparedLoad } from "../load/load-mode.ts";
 import { nsToMs } from "../plan/units.ts";
 import { type RunObserver, reportWait } from "../result/observer.ts";
-import type { LevelResult, PreparedRun, RunResult } from "../result/run-result.ts";
+import type { PreparedRun, RunResult } from "../result/run-result.ts";
 import { nowNs, sleepMs, toEpochNs } from "../runtime/clock.ts";
 import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
-import { findMaxOf } from "./conduct/found-levels.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
-import { withinOf } from "./conduct/step.ts";
 import type { RunSignal } from "./interrupt.ts";
 import type { FailurePolicy } from "./judge/failure-policy.ts";
 import type { Session } from "./open/session.ts";
@@ -25,18 +22,7 @@ export interface RunEnding {
   readonly signal: RunSignal;
   readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
-  readonly search: PreparedLoad["search"];
   readonly prepared: PreparedRun;
-}
-
-/** What a run has measured when it ends. */
-export interface MeasuredParts {
-  readonly levels: readonly LevelResult[];
-  readonly phased: RunResult["phased"] | undefined;
-  readonly warmup: NonNullable<RunResult["warmup"]>;
-  readonly totals: SenderTotals;
-  readonly server: RunResult["server"];
-  readonly startNs: number;
 }
 
 /**
@@ -77,20 +63,17 @@ export async function serverDelta(
   return settled?.delta;
 }
 
-/** Composes the result of a run that has ended. */
-export async function composeResult(ending: RunEnding, parts: MeasuredParts): Promise<RunResult> {
-  const { sender, signal, policy, abort } = ending;
-  const { phased, warmup, totals, server, startNs } = parts;
+/** How a run ended, and what was sent in all. */
+type EndedRun = Omit<RunResult, "levels" | "findMax" | "warmup" | "phased" | "server" | keyof SenderTotals>;
+
+/** Describes the end of a run besides what it measured. @param startNs start of the run */
+export async function describeEnd(ending: RunEnding, startNs: number): Promise<EndedRun> {
+  const { sender, signal, policy, abort, prepared } = ending;
   const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });
   return {
-    prepared: ending.prepared,
-    ...foundLevels(ending, parts.levels),
+    prepared,
     ...{ sentCount, completedCount, failedCount, cancelledCount },
     failures: policy.log.list(),
-    ...(warmup.sentCount > 0 ? { warmup } : {}),
-    ...(phased === undefined ? {} : { phased }),
-    ...totals,
-    server,
     isInterrupted: signal.isInterrupted,
     error: signal.error,
     ...(abort?.broken === undefined ? {} : { aborted: abort.broken }),
@@ -98,14 +81,4 @@ export async function composeResult(ending: RunEnding, parts: MeasuredParts): Pr
     startEpochNs: toEpochNs(startNs),
     durationNs: nowNs() - startNs,
   };
-}
-
-/** Returns the levels, those of a search in ascending order with the result of the search. */
-function foundLevels(
-  { search, signal, prepared }: RunEnding,
-  levels: readonly LevelResult[],
-): Pick<RunResult, "levels" | "findMax"> {
-  if (search.search !== "highest") return { levels };
-  const findMax = findMaxOf(levels, !signal.isStopped, withinOf(prepared.plan.measurement.mode));
-  return { levels: levels.toSorted((a, b) => a.level - b.level), findMax };
 }

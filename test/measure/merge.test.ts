@@ -97,7 +97,8 @@ function measure(requests: readonly Request[], startNs: number, endNs: number, s
     hasGroups = true,
   } = sight;
   const options = { isScheduled: true, countsReading: false, isDecoupled: true, isStreamed: true };
-  const tally = new WindowTally({ ...options, extracted: [{ name: "length" }, { name: "text" }] });
+  const extracted = [{ name: "length" }, { name: "text" }];
+  const tally = new WindowTally({ ...options, extracted, goodputs: [{ latency: 3e6 }, { scheduledLatency: 5e6 }] });
   const tokens = new TokenTally([{ latency: 3e6 }]);
   const records = new RecordColumns((columns, count) => tally.add(columns, count));
   const isEnded = ({ endNs: atNs }: Request): boolean => atNs > startNs && atNs <= endNs;
@@ -231,6 +232,12 @@ const COMPARE: { readonly [K in keyof Measurement]?: (found: Measurement, expect
       assertSameValues(foundGood[at]?.sample ?? EMPTY_SKETCH, sample, "good");
     }
   },
+  good: ({ good: found = [] }, { good: expected = [] }) => {
+    for (const [at, { limits, sample }] of expected.entries()) {
+      assert.deepEqual(found[at]?.limits, limits);
+      assertSameSketch(found[at]?.sample ?? EMPTY_SKETCH, sample, "good");
+    }
+  },
   groups: ({ groups: found = [] }, { groups: expected = [] }) => {
     assert.equal(found.length, expected.length);
     for (const { tags, window } of expected) {
@@ -257,6 +264,12 @@ function assertSame(found: Measurement, expected: Measurement): void {
   const [errors, wholeErrors] = [found, expected].map((one) => errorRatioInterval(one));
   assertClose(errors?.low ?? 0, wholeErrors?.low ?? 0, 0.01, "low error rate");
   assertClose(errors?.high ?? 1, wholeErrors?.high ?? 1, 0.01, "high error rate");
+}
+
+/** Asserts that a measurement comes back equal from another thread, and from JSON. */
+function assertPlain(measurement: Measurement): void {
+  assert.deepEqual(structuredClone(measurement), measurement);
+  assert.deepEqual(JSON.parse(JSON.stringify(measurement)), measurement);
 }
 
 function isSketch(value: unknown): value is Sketch {
@@ -290,7 +303,9 @@ describe("a load in parallel parts", () => {
         const requests = drawLoad(seed, count, meanGapNs);
         const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
         const measured = measureParts(divide(requests, parts, seed), requests, START_NS, endNs);
-        assertSame(joinParallel(measured), measure(requests, START_NS, endNs));
+        const joined = joinParallel(measured);
+        assertSame(joined, measure(requests, START_NS, endNs));
+        assertPlain(joined);
       }),
       { numRuns: 30 },
     );
@@ -417,6 +432,7 @@ describe("windows one after the other", () => {
         const merged = mergeInTime(windows);
         assert.deepEqual([merged.windowCount, merged.numbers], [parts, { first: 1, last: parts }]);
         assertSame(merged, asWindows(whole, merged));
+        assertPlain(merged);
         const [first, ...others] = windows as [Measurement, ...Measurement[]];
         assertSame(mergeInTime([first, mergeInTime(others)]), merged);
         assertSame(mergeInTime([mergeInTime(windows.slice(0, -1)), windows.at(-1) as Measurement]), merged);
@@ -472,8 +488,5 @@ test("what was joined is plain data too", () => {
     { ...window, groups },
     { ...later, groups, memberServers: { a: makeDelta(1) } },
   ];
-  for (const one of [mergeInTime(grouped), joinParallel(grouped), mergeInTime([later])]) {
-    assert.deepEqual(structuredClone(one), one);
-    assert.deepEqual(JSON.parse(JSON.stringify(one)), one);
-  }
+  for (const one of [mergeInTime(grouped), joinParallel(grouped), mergeInTime([later])]) assertPlain(one);
 });

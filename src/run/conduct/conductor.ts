@@ -15,17 +15,17 @@ import { hostExhausted, limitReached, warnOfLevels, watchMemory } from "../host-
 import { FailurePolicy } from "../judge/failure-policy.ts";
 import { watchSilence } from "../judge/silence.ts";
 import { callModeOf } from "../lanes.ts";
-import { cancelReason, composeResult, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
+import { cancelReason, describeEnd, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
 import type { ConductorParts } from "../run-parts.ts";
 import type { ClosedSender, LoadSender } from "../send/messages.ts";
 import { ContinuousPhases } from "./continuous-phases.ts";
 import { EarlyAbort, mayAbort } from "./early-abort.ts";
-import { addLevel } from "./found-levels.ts";
+import { addLevel, findMaxOf } from "./found-levels.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelHost, LevelSequence } from "./level-sequence.ts";
 import { explainEnd, toRunError } from "./run-error.ts";
 import { SeparateLevels } from "./separate-levels.ts";
-import { runSteps, Step } from "./step.ts";
+import { runSteps, Step, withinOf } from "./step.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 
 /** Decides what a run does once the server has reported its model: warm-up, phases, levels and their search. */
@@ -234,14 +234,26 @@ export class Conductor implements LevelHost {
 
   private get ending(): RunEnding {
     const { sender, policy, abort, prepared } = this;
-    const { session, signal, observer, load } = this.parts;
-    return { observer, session, sender, signal, policy, abort, search: load.search, prepared };
+    const { session, signal, observer } = this.parts;
+    return { observer, session, sender, signal, policy, abort, prepared };
   }
 
+  /** Composes the result. The levels of a search are in ascending order. */
   private async toResult({ totals, timelines }: ClosedSender, server: RunResult["server"]): Promise<RunResult> {
     const { levels, warmup, startNs } = this;
+    const { load, signal, plan } = this.parts;
+    const isSearch = load.search.search === "highest";
+    const within = withinOf(plan.measurement.mode);
     const phased = await this.phased?.finish(timelines);
-    return composeResult(this.ending, { levels, phased, warmup, totals, server, startNs });
+    return {
+      ...(await describeEnd(this.ending, startNs)),
+      levels: isSearch ? levels.toSorted((a, b) => a.level - b.level) : levels,
+      ...(isSearch ? { findMax: findMaxOf(levels, !signal.isStopped, within) } : {}),
+      ...(warmup.sentCount > 0 ? { warmup } : {}),
+      ...(phased === undefined ? {} : { phased }),
+      ...totals,
+      server,
+    };
   }
 }
 
