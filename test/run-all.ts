@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { COLD } from "../src/runtime/cold.ts";
+import { COLD } from "../src/runtime/cold-start.ts";
 import { FEW_CASES } from "./few-cases.ts";
 import type { TestCase } from "./junit.ts";
 import { compareNumbers, printResults } from "./print-results.ts";

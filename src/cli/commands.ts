@@ -10,7 +10,7 @@ import { unexpectedArgument } from "./flags.ts";
 import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
-import { wrap } from "./options/rows.ts";
+import { wrap } from "./options/help-rows.ts";
 import { isDirectory } from "./output-files.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";

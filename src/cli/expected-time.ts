@@ -3,8 +3,15 @@ import { countLevels, type LevelRange } from "../load/levels.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
+import {
+  describeMs,
+  describeSpan,
+  estimateAllRuns,
+  joinTimes,
+  stairsOf,
+  type TimeSpan,
+} from "../registry/estimate-time.ts";
 import { levelUnitOf } from "../registry/load-modes.ts";
-import { describeMs, describeSpan, estimateAllRuns, joinTimes, stairsOf, type TimeSpan } from "../registry/run-time.ts";
 import type { CommandIo } from "./execute.ts";
 
 /** How long a run is expected to take, which is said before it starts. */

@@ -1,6 +1,6 @@
 import { DEFAULT_MOCK } from "../plan/mock.ts";
 import { sleepUnless } from "../runtime/clock.ts";
-import { startsCold } from "../runtime/cold.ts";
+import { startsCold } from "../runtime/cold-start.ts";
 import type { Socket } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../service/embedded/target.ts";

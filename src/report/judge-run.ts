@@ -17,10 +17,10 @@ import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import { type ReasonJson, worstFirst } from "./schema/report-schema.ts";
 
-/** The one verdict on the runs of a plan. The exit code, JSON and all other reports take it from here. */
+/** The one verdict on the runs of a plan. */
 
-/** How the runs of a plan ended. */
-interface WholeVerdict {
+/** How the runs of a plan, or a comparison, ended. The exit code, JSON and all other reports take it from here. */
+export interface ReportVerdict {
   readonly name: VerdictName;
   /** One sentence that says why, without a full stop. */
   readonly headline: string;
@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
 };
 
 /** Judges a run, or all runs of a repeated plan. The verdict is that the run ended early, or the worst of what happened. */
-export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): WholeVerdict {
+export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): ReportVerdict {
   const repeated = "runs" in whole ? whole : { runs: [whole] };
   const { runs } = repeated;
   const assertions = "runs" in whole ? judgeRepeated(plan, whole) : judgeAssertions(plan, whole);
@@ -94,7 +94,7 @@ function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]
 }
 
 /** Returns the verdict of runs without a reason against them. */
-function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<WholeVerdict, "name" | "headline"> {
+function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<ReportVerdict, "name" | "headline"> {
   const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
   const held = plural(judgedCount, "the assertion holds", `the ${judgedCount} assertions hold`);
   const parts = [

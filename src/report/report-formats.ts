@@ -6,7 +6,7 @@ import { createCsvReport } from "./csv.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import { type FollowedRuns, followRuns } from "./json/followed-runs.ts";
 import { createJunitReport } from "./junit.ts";
-import type { LiveReports } from "./live/live.ts";
+import type { LiveReports } from "./live/live-reports.ts";
 import { createMarkdownReport } from "./markdown.ts";
 import { createJsonReport } from "./model-report.ts";
 import { createEarlierFiles } from "./output-file.ts";
@@ -128,7 +128,7 @@ async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undef
   // Rampart's own commands show the state unless the user does not want it.
   const hasView = isLive ?? style === "rampart";
   if (!hasView && watchPort === undefined && otlpUrl === undefined) return undefined;
-  return (await import("./live/live.ts")).createLiveReports(plan, sink, hasView);
+  return (await import("./live/live-reports.ts")).createLiveReports(plan, sink, hasView);
 }
 
 function holdsSingleRun(key: string): UserError {

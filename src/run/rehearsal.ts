@@ -9,7 +9,7 @@ import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
 import type { RunObserver } from "../result/observer.ts";
 import { yieldBackgroundThreads } from "../runtime/background-threads.ts";
 import { nowNs, sleepUnless } from "../runtime/clock.ts";
-import { startsCold } from "../runtime/cold.ts";
+import { startsCold } from "../runtime/cold-start.ts";
 import type { OpenSocket } from "../runtime/socket.ts";
 import { isThisHost } from "../runtime/this-host.ts";
 import { raiseThreadPriority } from "../runtime/thread-priority.ts";

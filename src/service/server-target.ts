@@ -1,5 +1,5 @@
 import { userError } from "../plan/problem.ts";
-import { readApiKey, registerHeaders, registerUrl } from "../plan/secrets.ts";
+import { readApiKey, registerHeaders, registerSecret, registerUrl } from "../plan/secrets.ts";
 import type { Header } from "../transport/request.ts";
 
 /** What targets of several service kinds have in common. */
@@ -8,10 +8,12 @@ interface ServerTarget {
   readonly moreUrls?: readonly string[] | undefined;
   readonly protocol: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Environment variable with an API key. */
+  readonly apiKeyEnv?: string | undefined;
 }
 
 /** Returns all servers of a target, the first one first. */
-export function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
+function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }
 
@@ -20,11 +22,15 @@ export function describeServer({ url, protocol }: ServerTarget): string {
   return `${url} over ${protocol}`;
 }
 
-/** Registers the secrets in addresses and headers. */
+/** Registers the secrets in addresses and headers, and the API key. */
 export function registerServerSecrets(target: ServerTarget): void {
   for (const url of serverUrls(target)) registerUrl(url);
   registerHeaders(target.headers);
+  if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
 }
+
+/** What service kinds of servers at addresses have in common. */
+export const OF_SERVERS = { urls: serverUrls, describe: describeServer, registerSecrets: registerServerSecrets };
 
 /**
  * Adds the key in an environment variable to the headers of every request.

@@ -30,6 +30,14 @@ export function tensorEntries() {
   };
 }
 
+/** Returns the schema of `isStreaming` for kinds whose requests have one whole response. */
+export function neverStreams(message = "must be false") {
+  return v.pipe(
+    v.boolean(),
+    v.check((isStreaming) => !isStreaming, message),
+  );
+}
+
 function headersSchema(): Schema<[name: string, value: string][]> {
   const name = v.pipe(v.string(), v.regex(HEADER_NAME, "must be a header name"));
   const value = v.pipe(v.string(), v.regex(HEADER_VALUE, "must not contain a line break"));

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { defined } from "../plan/defined.ts";
 import type { NameOf } from "../plan/messages.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
-import { describeTime } from "../registry/run-time.ts";
+import { describeTime } from "../registry/estimate-time.ts";
 import type { Answers, QuestionId } from "./answers.ts";
 import { requireMeasurable } from "./detect.ts";
 import {

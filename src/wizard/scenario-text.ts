@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Plan } from "../plan/plan.ts";
-import { estimateTime, type RunTime } from "../registry/run-time.ts";
+import { estimateTime, type RunTime } from "../registry/estimate-time.ts";
 import { type Scenario, scenarioOf } from "../scenario/define.ts";
 import { toPlan } from "../scenario/to-plan.ts";
 import type { Answers } from "./answers.ts";

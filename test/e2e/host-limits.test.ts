@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { COLD } from "../../src/runtime/cold.ts";
+import { COLD } from "../../src/runtime/cold-start.ts";
 import { commandUnderTest, type JsonReport, makeFolder } from "./command.ts";
 
 /**

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { COLD } from "../../src/runtime/cold.ts";
+import { COLD } from "../../src/runtime/cold-start.ts";
 import { LIMIT } from "../time-limit.ts";
 import { runRampart } from "./command.ts";
 

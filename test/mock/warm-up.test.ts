@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, test } from "node:test";
 import { MockLlm } from "../../src/mock/llm.ts";
 import { MockModel } from "../../src/mock/model.ts";
 import { MOST_REQUESTS, warmUpMock } from "../../src/mock/warm-up.ts";
-import { COLD } from "../../src/runtime/cold.ts";
+import { COLD } from "../../src/runtime/cold-start.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { LIMIT } from "../time-limit.ts";
 

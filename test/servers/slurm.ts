@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleepMs } from "node:timers/promises";
-import { findFreePort } from "../../src/transport/ready.ts";
+import { findFreePort } from "../../src/transport/wait-for-address.ts";
 import { installTool } from "./install-tool.ts";
 
 /** A real cluster of Slurm with one node, on loopback, from Debian's packages. It needs root. */

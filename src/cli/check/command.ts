@@ -1,8 +1,8 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf, plural } from "../../plan/units.ts";
+import { describeTime, estimateAllRuns, joinTimes, type RunTime } from "../../registry/estimate-time.ts";
 import { describeLoad } from "../../registry/level-names.ts";
-import { describeTime, estimateAllRuns, joinTimes, type RunTime } from "../../registry/run-time.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";

@@ -7,7 +7,7 @@ import type { CommandIo } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";
 import { withNames } from "../setting-names.ts";
 import { runAnalyze } from "./analyze/run-analyze.ts";
-import { openCheckpoint, runKeptProfile } from "./checkpoint/keep.ts";
+import { openCheckpoint, runKeptProfile } from "./checkpoint/open-checkpoint.ts";
 import { dryRun, dryRunSweep } from "./dry-run.ts";
 import { ABOUT, defaultOf, formatHelp } from "./help.ts";
 import { resolveInputFormat } from "./input-format.ts";

@@ -1,5 +1,5 @@
 import { formatValue, USAGE_WIDTH } from "../options/argparse-usage.ts";
-import { formatRow, wrap } from "../options/rows.ts";
+import { formatRow, wrap } from "../options/help-rows.ts";
 import { describeOption, type GenaiFlag } from "./options/genai-option.ts";
 import { HELP_FLAG, TOP_FLAGS } from "./options/parse.ts";
 import { flagsOf, type SubcommandName } from "./options/subcommands.ts";

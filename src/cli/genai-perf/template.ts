@@ -1,11 +1,11 @@
 import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
-import { wrap } from "../options/rows.ts";
+import { wrap } from "../options/help-rows.ts";
 import type { Stimulus } from "./loads.ts";
 import { describeOption, type KeyedOption } from "./options/genai-option.ts";
-import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/keys.ts";
 import { flagsOf } from "./options/subcommands.ts";
 import { VALUE_KINDS } from "./options/value-kinds.ts";
+import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "./options/yaml-keys.ts";
 
 /** The YAML file of `create-template`: all options with their defaults, in GenAI-Perf's layout. */
 

@@ -1,4 +1,4 @@
-import { wrap } from "../options/rows.ts";
+import { wrap } from "../options/help-rows.ts";
 
 /** Markdown as plain text for a terminal: the part of Markdown that the guides are written in. */
 

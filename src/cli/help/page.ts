@@ -1,6 +1,6 @@
 import type { TextSink } from "../../report/report.ts";
 import { defaultNote, endNotes, type Flag, type FlagValues, HELP_ALL_FLAG } from "../flags.ts";
-import { wrap } from "../options/rows.ts";
+import { wrap } from "../options/help-rows.ts";
 
 /** The help of one of Rampart's own commands: one screen with `--help`, everything with `--help-all`. */
 

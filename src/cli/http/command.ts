@@ -12,7 +12,7 @@ import { inFleet } from "../in-fleet.ts";
 import type { PlanValues } from "../options/place.ts";
 import { sharedNameOf } from "../options/shared-options.ts";
 import { type PlanChanges, planChange } from "../run.ts";
-import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/made-plan.ts";
+import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/run-made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
 import { inScenario, NAMES_AT_URL, withNames } from "../setting-names.ts";

@@ -60,8 +60,7 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
   if (body?.isJson === true && !hasType(headers)) headers["Content-Type"] = "application/json";
   return {
     headers,
-    ...(method === undefined ? {} : { method }),
-    ...(body === undefined ? {} : { body: body.value }),
+    ...defined({ method, body: body?.value }),
     success: defined({ status, where }),
     extract: Object.fromEntries(extract),
     ...(tls === undefined ? {} : { tls }),

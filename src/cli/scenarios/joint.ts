@@ -1,7 +1,7 @@
 import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
 import { addProblems, messageOf, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { countOf, nsToSec } from "../../plan/units.ts";
-import { joinTimes, type TimeSpan } from "../../registry/run-time.ts";
+import { joinTimes, type TimeSpan } from "../../registry/estimate-time.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioJson, ScenarioReportJson } from "../../report/schema/scenarios.ts";
 import { modelOf } from "../../report/stored-report.ts";

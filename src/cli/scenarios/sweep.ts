@@ -4,7 +4,7 @@ import { nearestName } from "../../plan/nearest-name.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { ONLY_ONE, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
-import { describeSpan } from "../../registry/run-time.ts";
+import { describeSpan } from "../../registry/estimate-time.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioReportJson } from "../../report/schema/scenarios.ts";

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../defined.ts";
 import { numberHint } from "../nearest-name.ts";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
 import { atLeast, filledSchema, isWhole, lazySchema, type PlanOf, protocolSchema, withHint } from "../schema.ts";
@@ -64,7 +65,6 @@ export function memberPlanOf(plan: Plan, { name, target, inputs, tokens, tags }:
     inputs,
     measurement: { ...measurement, ...(tokens === undefined ? {} : { tokens }) },
     assertions: [],
-    ...(plan.limits === undefined ? {} : { limits: [] }),
-    ...(tags === undefined ? {} : { tags }),
+    ...defined({ limits: plan.limits && [], tags }),
   };
 }

@@ -1,7 +1,7 @@
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { countOf, plural } from "../../plan/units.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import type { VerdictName } from "../model/report-model.ts";
+import type { ReportVerdict } from "../judge-run.ts";
 import { countJudged } from "../model/values.ts";
 import { type ReasonJson, worstFirst } from "../schema/report-schema.ts";
 import type { PlacedMetric } from "./comparison.ts";
@@ -15,17 +15,6 @@ import {
   summarizeVerdicts,
 } from "./comparison-text.ts";
 import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limits.ts";
-
-/** How a comparison ended. The exit code, JSON and all reports take it from here. */
-interface ComparisonVerdict {
-  /** `measured`: nothing was limited. */
-  readonly name: VerdictName;
-  /** What became of the limits, what is worse, and how many metrics changed; without a full stop. */
-  readonly headline: string;
-  /** The limits that are broken or unresolved; of a strict comparison without limits, the metrics. The worst first. */
-  readonly reasons: readonly ReasonJson[];
-  readonly exitCode: number;
-}
 
 /** A metric that a strict comparison without limits judges. */
 export interface StrictMetric extends PlacedMetric {
@@ -46,7 +35,7 @@ export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetr
  * Judges comparisons of several candidates with one base.
  * @param isStrict whether an unresolved limit fails the command, and without limits a metric that is worse or unresolved
  */
-export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ComparisonVerdict {
+export function judgeComparison(sides: readonly ComparedSides[], isStrict: boolean): ReportVerdict {
   const reasons = reasonsOf(sides, isStrict);
   const strict = isStrict ? sides.flatMap(judgeStrictly) : [];
   if (strict.length > 0) return { ...judgeMetrics(strict, describeChanges(sides)), reasons };
@@ -79,7 +68,7 @@ function reasonsOf(sides: readonly ComparedSides[], isStrict: boolean): ReasonJs
   return worstFirst(all);
 }
 
-function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<ComparisonVerdict, "reasons"> {
+function judgeMetrics(metrics: readonly StrictMetric[], headline: string): Omit<ReportVerdict, "reasons"> {
   if (metrics.some(({ state }) => state === "fail"))
     return { name: "failed", headline, exitCode: EXIT.assertionFailed };
   if (metrics.some(({ state }) => state === "unresolved")) {

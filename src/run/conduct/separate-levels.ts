@@ -1,8 +1,8 @@
 import { inferPerSec } from "../../measure/derived-values.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { formatDurationNs, msToNs, nsToMs } from "../../plan/units.ts";
+import { CLIENT_WARM_UP_MS } from "../../registry/estimate-time.ts";
 import { loadModeOf, mlperfRulesOf } from "../../registry/load-modes.ts";
-import { CLIENT_WARM_UP_MS } from "../../registry/run-time.ts";
 import { type RunObserver, reportWait } from "../../result/observer.ts";
 import type { LevelResult } from "../../result/run-result.ts";
 import { sleepUnless } from "../../runtime/clock.ts";

@@ -16,7 +16,6 @@ import { type ServerTargetPlan, serviceKindOf, targetKindOf } from "../../regist
 import type { RunObserver } from "../../result/observer.ts";
 import type { InferCodec } from "../../service/content.ts";
 import { MissingCallError } from "../../service/missing-call.ts";
-import type { ServerCounters } from "../../service/server-counters.ts";
 import type { Ask, Service, ServiceAddress, ServiceFront } from "../../service/service.ts";
 import { describeTrace, setTrace, toTraceValues } from "../../telemetry/trace-settings.ts";
 import type { ClientOptions, CreateClient } from "../../transport/client.ts";
@@ -26,7 +25,7 @@ import { INTERRUPTED_LIMIT_NS } from "../interrupt.ts";
 import { createAsk } from "./ask.ts";
 import { connect, type Links, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
-import type { Target, TargetOptions, TargetSession } from "./session.ts";
+import type { Session, Target, TargetOptions, TargetSession } from "./session.ts";
 import { shareTensors } from "./shared-tensors.ts";
 
 /** Timeout for restoring, so that a dead server cannot delay the end of a run. */
@@ -161,10 +160,10 @@ async function setUpSession(
     ...(shared?.warnings ?? []),
     ...unusedSequenceSettings(plan, service, dataset),
   ];
-  const counters = new CounterReader(service, ask, observer, plan.behaviour?.needsCounters === true);
+  const counters = counterReader(service, ask, observer, plan.behaviour?.needsCounters === true);
   const { serverNames, createSinkClient } = links;
   return {
-    ...{ service, dataset, warnings, shared, counters: () => counters.read() },
+    ...{ service, dataset, warnings, shared, counters },
     ...defined({ serverNames, createSinkClient }),
   };
 }
@@ -221,36 +220,26 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
   });
 }
 
-/** Reads a server's counters, and warns once when it has none or cannot be asked for them. */
-class CounterReader {
-  private readonly service: Service;
-  private readonly ask: Ask;
-  private readonly observer: RunObserver;
-  private readonly isNeeded: boolean;
-  private isMissing = false;
-
-  /** @param isNeeded whether a failed query is an error, and not only a warning */
-  constructor(service: Service, ask: Ask, observer: RunObserver, isNeeded: boolean) {
-    this.service = service;
-    this.ask = ask;
-    this.observer = observer;
-    this.isNeeded = isNeeded;
-  }
-
-  async read(): Promise<ServerCounters[] | undefined> {
-    if (this.isMissing) return undefined;
+/**
+ * Returns what reads a server's counters, and warns once when it has none or cannot be asked for them.
+ * @param isNeeded whether a failed query is an error, and not only a warning
+ */
+function counterReader(service: Service, ask: Ask, observer: RunObserver, isNeeded: boolean): Session["counters"] {
+  let isMissing = false;
+  return async () => {
+    if (isMissing) return undefined;
     try {
-      const statistics = await this.service.statistics?.();
-      return statistics?.read(await this.ask(statistics.query, "model statistics"));
+      const statistics = await service.statistics?.();
+      return statistics?.read(await ask(statistics.query, "model statistics"));
     } catch (error) {
       const isAbsent = error instanceof MissingCallError;
-      if (!isAbsent && (this.isNeeded || !(error instanceof RunError))) throw error;
-      if (!this.isMissing)
-        this.observer.onWarning?.({ kind: isAbsent ? "no-statistics" : "failed-statistics", reason: error.message });
-      this.isMissing = true;
+      if (!isAbsent && (isNeeded || !(error instanceof RunError))) throw error;
+      if (!isMissing)
+        observer.onWarning?.({ kind: isAbsent ? "no-statistics" : "failed-statistics", reason: error.message });
+      isMissing = true;
       return undefined;
     }
-  }
+  };
 }
 
 /** Returns a sentence for each sequence setting without effect in this run. */

@@ -4,8 +4,8 @@ import { type Scenario, type ScenarioDefinition, type ScenarioExtras, scenarioOf
 import type { PartKind } from "../form.ts";
 import { type ParameterTable, type ParameterValue, parameterHint } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
-import { createReaders, isData, WRITE_CODE } from "./build.ts";
 import { type DataDocument, parseData } from "./document.ts";
+import { createReaders, isData, WRITE_CODE } from "./readers.ts";
 
 /** Scenarios in YAML and JSON, for those who write no code. */
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
+import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { flagSchema, hinted, listSchema, recordSchema } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
@@ -175,10 +176,7 @@ function toCallPlan(call: CallData, index: number, folder: string): ChainCallPla
   return {
     name,
     method,
-    ...(path === undefined ? {} : { path }),
-    ...(headers === undefined ? {} : { headers: Object.entries(headers) }),
-    ...(plan === undefined ? {} : { body: plan }),
-    ...(extract === undefined ? {} : { extract: { ...extract } }),
+    ...defined({ path, headers: headers && Object.entries(headers), body: plan, extract: extract && { ...extract } }),
     ...(once === true ? { isOnce: true } : {}),
     ...(think === undefined ? {} : { thinkTime: think }),
   };

@@ -2,7 +2,7 @@ import { durationHint } from "../../plan/nearest-name.ts";
 import { messageOf, RunError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { type Duration, formatDurationNs, nsToMs, parseDurationNs } from "../../plan/units.ts";
-import { findFreePort, isAddress, waitForAddress } from "../../transport/ready.ts";
+import { findFreePort, isAddress, waitForAddress } from "../../transport/wait-for-address.ts";
 import type { HookContext, ReadyOptions, Shell, StartedProcess, StartOptions } from "./hook-types.ts";
 import type { ProcessEnd, ProcessGroup, ProcessGroups } from "./process-group.ts";
 

@@ -1,6 +1,6 @@
 import type { ServiceProbe } from "../probe.ts";
 import { checkResponseRules } from "../response-reader.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { describeServer, OF_SERVERS } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type GrpcTargetPlan, grpcTargetSchema } from "./target.ts";
 
@@ -18,15 +18,13 @@ export const grpcKind: ServiceKind<GrpcTargetPlan> = {
     headers,
     ...(compression === "none" ? {} : { compression }),
   }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   subject: (target) => `${target.method} on ${describeServer(target)}`,
   check: (target) => checkResponseRules(target),
   hasNoStatistics: true,
   throughputUnit: "calls/s",
   takes: () => "messages",
   exported: () => ({ serviceKind: "dynamic_grpc", endpoint: "" }),
-  registerSecrets: registerServerSecrets,
   path: ({ method }) => method,
   server: "a gRPC server",
   // Any server may have any method; servers with reflection list theirs.

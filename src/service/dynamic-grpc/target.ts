@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { METHOD_NAME } from "../../transport/request.ts";
 import { responseRulesEntries } from "../response-reader.ts";
-import { serverEntries } from "../target-schemas.ts";
+import { neverStreams, serverEntries } from "../target-schemas.ts";
 
 /** A method of a gRPC service of any kind. */
 export type GrpcTargetPlan = PlanOf<typeof grpcTargetSchema>;
@@ -24,10 +24,7 @@ export function grpcTargetSchema() {
     method: v.pipe(v.string(), v.regex(METHOD_NAME, "must be package.Service/Method")),
     batchSize: v.literal(1, "must be 1: the messages set the number of items"),
     /** False: the method decides whether calls stream. */
-    isStreaming: v.pipe(
-      v.boolean(),
-      v.check((isStreaming) => !isStreaming, "must be false: the method decides whether calls stream"),
-    ),
+    isStreaming: neverStreams("must be false: the method decides whether calls stream"),
     /** `.proto` files with the method and its messages; empty: the server's reflection describes them. */
     protoFiles: v.array(path),
     /** Folders for the names of `.proto` files and their imports, before the folder of the importing file. */

@@ -1,6 +1,6 @@
-import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { registerUrl } from "../../plan/secrets.ts";
 import { checkResponseRules } from "../response-reader.ts";
-import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
+import { OF_SERVERS, registerServerSecrets, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { createHttpFront } from "./front.ts";
 import { type HttpTargetPlan, httpTargetSchema } from "./target.ts";
@@ -20,8 +20,7 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
     successStatuses,
     acceptsEncodings: successWhere === undefined && Object.keys(extract ?? {}).length === 0,
   }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   subject: ({ method, url, path, moreUrls = [] }) => {
     const others = moreUrls.length === 0 ? "" : ` and ${moreUrls.length} more`;
     return `${method} ${url.replace(/^http:\/\//, "").replace(/\/$/, "")}/${path.replace(/^\//, "")}${others}`;
@@ -35,7 +34,6 @@ export const httpKind: ServiceKind<HttpTargetPlan> = {
   registerSecrets: (target) => {
     registerServerSecrets(target);
     registerUrl(target.path);
-    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
   },
   path: ({ path }) => path.replace(/^\/+/, ""),
   server: "an HTTP server",

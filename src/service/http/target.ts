@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { atLeast, filledSchema, isWhole, type PlanOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { responseRulesEntries } from "../response-reader.ts";
-import { serverEntries } from "../target-schemas.ts";
+import { neverStreams, serverEntries } from "../target-schemas.ts";
 
 /** Any HTTP server: requests and responses are bytes. */
 export type HttpTargetPlan = PlanOf<typeof httpTargetSchema>;
@@ -21,10 +21,7 @@ export function httpTargetSchema() {
     kind: v.literal("plain-http"),
     ...server,
     protocol: v.literal("http", "must be http"),
-    isStreaming: v.pipe(
-      v.boolean(),
-      v.check((isStreaming) => !isStreaming, "must be false"),
-    ),
+    isStreaming: neverStreams(),
     batchSize: v.literal(1, "must be 1: each request counts once"),
     method: v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`),
     /** Path and query of requests without one of their own. */

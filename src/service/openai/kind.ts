@@ -1,7 +1,7 @@
-import { registerSecret, registerUrl } from "../../plan/secrets.ts";
+import { registerUrl } from "../../plan/secrets.ts";
 import type { ServiceApi } from "../probe.ts";
 import { checkResponseRules } from "../response-reader.ts";
-import { describeServer, registerServerSecrets, serverUrls, withApiKey } from "../server-target.ts";
+import { OF_SERVERS, registerServerSecrets, withApiKey } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type OpenAiTargetPlan, openAiTargetSchema, withoutLeadingSlashes } from "./target.ts";
 
@@ -34,15 +34,13 @@ export const openAiKind: ServiceKind<OpenAiTargetPlan> = {
     defaultPort: DEFAULT_PORT,
     headers: withApiKey(headers, apiKeyEnv),
   }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   takes: () => "payloads",
   exported: ({ endpoint }) => ({ serviceKind: "openai", endpoint }),
   check: (target) => checkResponseRules(target),
   registerSecrets: (target) => {
     registerServerSecrets(target);
     registerUrl(target.endpoint);
-    if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
   },
   path: ({ endpoint }) => withoutLeadingSlashes(endpoint),
   server: "an OpenAI-compatible server",

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { OF_SERVERS } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { type TfServingTargetPlan, tfServingTargetSchema } from "./target.ts";
 
@@ -21,8 +21,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
     headers,
     ...(compression === "none" ? {} : { compression }),
   }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   hasNoStatistics: true,
   takes: () => "tensors",
   exported: () => ({
@@ -32,7 +31,6 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
     endpoint: "",
   }),
   check: checkTfServing,
-  registerSecrets: registerServerSecrets,
   path: () => "tensorflow.serving.PredictionService",
   server: "a TensorFlow Serving server",
   api: {

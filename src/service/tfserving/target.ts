@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { filledSchema, type PlanOf } from "../../plan/schema.ts";
 import { DEFAULT_TLS } from "../../plan/tls.ts";
-import { serverEntries, tensorEntries } from "../target-schemas.ts";
+import { neverStreams, serverEntries, tensorEntries } from "../target-schemas.ts";
 
 /** A TensorFlow Serving server, or another server with its PredictionService, over gRPC. */
 export type TfServingTargetPlan = PlanOf<typeof tfServingTargetSchema>;
@@ -33,10 +33,7 @@ export function tfServingTargetSchema() {
     kind: v.literal("tfserving"),
     ...serverEntries(),
     protocol: v.literal("grpc", "must be grpc"),
-    isStreaming: v.pipe(
-      v.boolean(),
-      v.check((isStreaming) => !isStreaming, "must be false: TensorFlow Serving has no streams"),
-    ),
+    isStreaming: neverStreams("must be false: TensorFlow Serving has no streams"),
     /** A number is a version, any other text is a version label. Empty: the server chooses. */
     modelVersion: v.string(),
     /** Signature of the model. */

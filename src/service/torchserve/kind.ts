@@ -1,6 +1,6 @@
 import { registerUrl } from "../../plan/secrets.ts";
 import type { ServiceApi } from "../probe.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { OF_SERVERS, registerServerSecrets } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { createTorchServeFront } from "./front.ts";
 import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
@@ -26,8 +26,7 @@ const torchServeApi: ServiceApi = {
 export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   schema: torchServeTargetSchema,
   address: ({ url, headers }) => ({ url, wire: "http", defaultPort: DEFAULT_PORT, headers }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   hasNoStatistics: true,
   takes: () => "payloads",
   // Like in perf_analyzer: never the bytes of a file, nor those of a response.

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { filledSchema, type PlanOf } from "../../plan/schema.ts";
-import { serverEntries } from "../target-schemas.ts";
+import { neverStreams, serverEntries } from "../target-schemas.ts";
 
 /** A TorchServe server. */
 export type TorchServeTargetPlan = PlanOf<typeof torchServeTargetSchema>;
@@ -31,10 +31,7 @@ export function torchServeTargetSchema() {
       v.object({ kind: v.literal("raw"), contentType: text }),
     ]),
     batchSize: v.literal(1, "must be 1: a request carries one input, and TorchServe joins requests into batches"),
-    isStreaming: v.pipe(
-      v.boolean(),
-      v.check((isStreaming) => !isStreaming, "must be false"),
-    ),
+    isStreaming: neverStreams(),
     /** Address of the management API, which lists models. Default: the next port of the server. */
     managementUrl: v.exactOptional(filledSchema("must name a server")),
   });

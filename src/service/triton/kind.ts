@@ -1,7 +1,7 @@
 import { problem } from "../../plan/problem.ts";
 import type { ServiceApi } from "../probe.ts";
 import { checkResponseRules } from "../response-reader.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { OF_SERVERS } from "../server-target.ts";
 import type { ServiceKind } from "../service.ts";
 import { openTritonFront } from "./front.ts";
 import { type TritonTargetPlan, tritonTargetSchema, wireOf } from "./target.ts";
@@ -37,8 +37,7 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     headers: target.headers,
     ...(target.compression === "none" ? {} : { compression: target.compression }),
   }),
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   takes: () => "tensors",
   exported: () => ({ serviceKind: "triton", endpoint: "" }),
   check: (target) => {
@@ -48,7 +47,6 @@ export const tritonKind: ServiceKind<TritonTargetPlan> = {
     const message = "shared memory works with one server only";
     return [...problems, problem("unsupported", { setting: "target.url" }, message, "Give one address.")];
   },
-  registerSecrets: registerServerSecrets,
   path: () => "v2",
   server: "a KServe v2 server",
   api: kserveApi,

@@ -4,7 +4,7 @@ import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import type { PayloadCodec, ResponseReader } from "../content.ts";
 import { describeBytes, explainStatus } from "../explain-error.ts";
 import { listExtracted, namesOf } from "../response-reader.ts";
-import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+import { describeServer, OF_SERVERS } from "../server-target.ts";
 import { modelNamed, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
 import { joinBytes } from "../tensor.ts";
 import type { CustomOrigin } from "./encode.ts";
@@ -22,15 +22,13 @@ export const customKind: ServiceKind<CustomTargetPlan> = {
     const { url, headers, protocol } = target;
     return { url, wire: wireOf(target), defaultPort: DEFAULT_PORTS[protocol], headers };
   },
-  urls: serverUrls,
-  describe: describeServer,
+  ...OF_SERVERS,
   subject: (target) => `${target.model} on ${describeServer(target)}`,
   throughputUnit: "requests/s",
   hasNoStatistics: true,
   takes: () => "payloads",
   hasShortRequests: true,
   exported: () => ({ serviceKind: "user-defined", endpoint: "" }),
-  registerSecrets: registerServerSecrets,
   path: () => "",
   server: "a server of the scenario's own protocol",
   api: { name: "user-defined", label: "the scenario's own protocol", probes: [] },

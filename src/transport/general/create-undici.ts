@@ -3,6 +3,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client } from "undici/index.js";
+import { defined } from "../../plan/defined.ts";
 import { nsToMs } from "../../plan/units.ts";
 import type { TlsSettings } from "../../runtime/tls.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";
@@ -41,10 +42,7 @@ function connectTls(tls: TlsSettings, host: string, timeoutMs: number): buildCon
     timeout: timeoutMs,
     ...verifyOptions(tls),
     ALPNProtocols: [...tls.alpn],
-    ...(tls.caPem === undefined ? {} : { ca: tls.caPem }),
-    ...(tls.certPem === undefined ? {} : { cert: tls.certPem }),
-    ...(tls.keyPem === undefined ? {} : { key: tls.keyPem }),
-    ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+    ...defined({ ca: tls.caPem, cert: tls.certPem, key: tls.keyPem, servername: tls.serverName }),
   });
   return (options, callback) => {
     connect(options, (...[error, socket]) => {

@@ -1,5 +1,5 @@
 import type { Plan } from "../../plan/plan.ts";
-import type { RunTime } from "../../registry/run-time.ts";
+import type { RunTime } from "../../registry/estimate-time.ts";
 import type { Answers, GoalQuestionId } from "../answers.ts";
 import type { Choice, Surroundings } from "../question.ts";
 import type { ScenarioField } from "../source/format.ts";

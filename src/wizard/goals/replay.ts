@@ -1,5 +1,5 @@
 import { countOf } from "../../plan/units.ts";
-import type { RunTime } from "../../registry/run-time.ts";
+import type { RunTime } from "../../registry/estimate-time.ts";
 import { input } from "../../scenario/inputs.ts";
 import { intervals } from "../../scenario/loads/rates.ts";
 import { fixedSchedule } from "../../scenario/loads/schedules.ts";

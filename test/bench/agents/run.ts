@@ -12,7 +12,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { formatCount } from "../../../src/plan/units.ts";
 import { describeMachine } from "../../../src/runtime/machine.ts";
-import { findFreePort } from "../../../src/transport/ready.ts";
+import { findFreePort } from "../../../src/transport/wait-for-address.ts";
 import { startNats } from "../../servers/nats.ts";
 import { type Stub, startStub } from "../../servers/stub.ts";
 import { root } from "../clients.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/keep.ts";
+import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/open-checkpoint.ts";
 import { toPassedPlan } from "../../../src/cli/genai-perf/plan/passed-plan.ts";
 import { headersOf } from "../../../src/cli/genai-perf/plan/to-target.ts";
 import { readGood } from "./read.ts";

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/keep.ts";
+import { fingerprintOf } from "../../../src/cli/genai-perf/checkpoint/open-checkpoint.ts";
 import { toPassedPlan } from "../../../src/cli/genai-perf/plan/passed-plan.ts";
 import { PASSED_HINTS, PASSED_REFUSALS } from "../../../src/cli/genai-perf/plan/passed-refusals.ts";
 import { OPTIONS } from "../../../src/cli/perf-analyzer/options/table.ts";

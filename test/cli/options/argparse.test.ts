@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ArgparseOption, checkGiven, parseArgparse } from "../../../src/cli/options/argparse.ts";
 import { formatArgparseUsage } from "../../../src/cli/options/argparse-usage.ts";
-import { formatRow, wrap } from "../../../src/cli/options/rows.ts";
+import { formatRow, wrap } from "../../../src/cli/options/help-rows.ts";
 
 /** Any table of options is parsed and printed, not only genai-perf's. */
 

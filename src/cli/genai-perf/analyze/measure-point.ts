@@ -6,7 +6,7 @@ import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
 import { formatPoint, type PointParameters } from "../../../result/sweep.ts";
 import type { CommandIo } from "../../execute.ts";
-import { isWhole, toKeepable } from "../checkpoint/keep.ts";
+import { isWhole, toKeepable } from "../checkpoint/open-checkpoint.ts";
 import type { SweepPlan } from "../plan/plan-sweep.ts";
 import type { ProfilePlan } from "../plan/to-plan.ts";
 import { isUnstable, type Profile, runProfile } from "../profile/run-profile.ts";

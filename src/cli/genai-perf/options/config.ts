@@ -8,11 +8,11 @@ import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 import { JsonNumber, orderedKey } from "../../../service/json-text.ts";
 import type { LoadName } from "../loads.ts";
 import { valueNameOf } from "./genai-option.ts";
-import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./keys.ts";
 import { readStimulus } from "./read-load.ts";
 import { readSweeps } from "./sweeps.ts";
 import { isFileOrFolder, VALUE_KINDS } from "./value-kinds.ts";
 import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
+import { isGroup, YAML_KEYS, type YamlGroup, type YamlKey } from "./yaml-keys.ts";
 
 /** Reads genai-perf's YAML configuration files. Errors include line and column, and are all reported at once. */
 

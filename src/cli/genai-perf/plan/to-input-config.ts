@@ -4,8 +4,8 @@ import { endpointPath } from "../endpoints.ts";
 import { loadOf, type Stimulus } from "../loads.ts";
 import type { Asked } from "../options/asked.ts";
 import type { KeyedOption } from "../options/genai-option.ts";
-import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/keys.ts";
 import type { Sweep } from "../options/sweeps.ts";
+import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/yaml-keys.ts";
 
 /**
  * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Leaves out secrets in

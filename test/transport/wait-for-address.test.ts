@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { findFreePort, isAddress, tryAddress, waitForAddress } from "../../src/transport/ready.ts";
+import { findFreePort, isAddress, tryAddress, waitForAddress } from "../../src/transport/wait-for-address.ts";
 
 /** Waiting for a server. */
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LoadSearch, ladderOf } from "../../src/load/search.ts";
+import { estimateTime } from "../../src/registry/estimate-time.ts";
 import { loadModeOf } from "../../src/registry/load-modes.ts";
-import { estimateTime } from "../../src/registry/run-time.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
