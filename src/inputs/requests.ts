@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { functionOf } from "../plan/functions.ts";
-import { messageOf, userError } from "../plan/problem.ts";
+import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";
 import type { PayloadRequest } from "../service/content.ts";
@@ -159,7 +159,7 @@ function readFile(path: string): Uint8Array {
   try {
     return readFileBytes(path, MOST_BODY_BYTES);
   } catch (error) {
-    throw userError("unreadable", path, `cannot be read: ${messageOf(error)}`, "Check its path and permissions.");
+    throw unreadable(path, error, "Check its path and permissions.");
   }
 }
 

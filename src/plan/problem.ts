@@ -190,6 +190,7 @@ export const NO_FILE = "there is no such file";
 export const NO_FOLDER = "there is no such folder";
 const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: NO_FILE,
+  EEXIST: "there is a file of this name",
   EISDIR: "it is a folder",
   EACCES: "permission denied",
   EROFS: "the file system is read-only",

@@ -44,8 +44,8 @@ export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
     logFrequency: natural,
   });
   return v.object({
-    /** Null: none. */
-    metrics: v.nullable(v.object({ url, intervalMs })),
+    /** Null: none. `isAsked`: without a response there is no run. Absent: the run does without. */
+    metrics: v.nullable(v.object({ url, intervalMs, isAsked: v.exactOptional(v.literal(true)) })),
     /** Null: unchanged. */
     trace: v.nullable(trace),
     /** Absent: none. `isAsked`: a missing one needs a warning. */

@@ -102,7 +102,7 @@ export async function openRun(
       fleet = await openSenders(served, { ...options, count, isGrowing, elsewhere: agents });
     }
     const startNs = nowNs();
-    if (plan.telemetry.metrics !== null) metrics = openMetrics(plan, observer);
+    if (plan.telemetry.metrics !== null) metrics = await openMetrics(plan, observer);
     const parts: RunParts = { plan, observer, load, session, groups };
     return {
       parts,
@@ -178,7 +178,7 @@ function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
   return plan;
 }
 
-function openMetrics(plan: Plan, observer: RunObserver): ServerMetrics | undefined {
+function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics | undefined> {
   return openServerMetrics(plan, {
     warn: (warning) => observer.onWarning?.(warning),
     onReading: (reading) => observer.onMetrics?.(reading),

@@ -1,5 +1,6 @@
 import { fieldOf } from "../plan/defined.ts";
 import type { Plan } from "../plan/plan.ts";
+import { messageOf, RunError } from "../plan/problem.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";
 import { urlsOf } from "../registry/service-kinds.ts";
 import { GaugePoller, type GaugePollerOptions } from "../telemetry/gauge-poller.ts";
@@ -22,17 +23,21 @@ export interface ServerMetrics {
   close(): void;
 }
 
-/** Prepares scraping of the plan's metrics; undefined when it requests none. @throws UserError when a TLS file cannot be read */
-export function openServerMetrics(
+/**
+ * Prepares scraping of the plan's metrics; undefined when it requests none.
+ * @throws UserError when a TLS file cannot be read, RunError when the address that the plan asks for has no metrics
+ */
+export async function openServerMetrics(
   plan: Plan,
   listener: Pick<GaugePollerOptions, "warn" | "onReading">,
-): ServerMetrics | undefined {
+): Promise<ServerMetrics | undefined> {
   const { metrics } = plan.telemetry;
   const url = metrics === null ? undefined : parseMetricsUrl(metrics.url);
   if (metrics === null || url === undefined) return undefined;
   const tls = fieldOf(plan.target, "tls") ?? DEFAULT_TLS;
   const source = openMetricsSource(url, tls, FETCH_TIMEOUT_NS, sourcesToPage(plan, url));
-  const { url: address, intervalMs } = metrics;
+  const { url: address, intervalMs, isAsked } = metrics;
+  if (isAsked === true) await requireMetrics(address, source);
   const needsGpus = plan.behaviour?.needsCounters === true;
   const poller = new GaugePoller({ url: address, intervalMs, needsGpus, fetch: source.fetch, ...listener });
   return {
@@ -42,6 +47,17 @@ export function openServerMetrics(
       source.close();
     },
   };
+}
+
+/** A long run would otherwise end without what it was asked for. */
+async function requireMetrics(address: string, source: MetricsSource): Promise<void> {
+  try {
+    await source.fetch();
+  } catch (error) {
+    source.close();
+    const hint = "Is this the server's page of metrics? Correct the address, or leave it out.";
+    throw new RunError("unreachable", `no metrics from ${address}: ${messageOf(error)}`, hint);
+  }
 }
 
 /** Fetches one server's metrics. */

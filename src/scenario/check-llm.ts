@@ -11,6 +11,7 @@ import { canBe, describeInputs, isPlain, promptOptionsOf } from "./inputs.ts";
 import type { Load } from "./loads/load.ts";
 import { holdsSessions, loadCallOf } from "./loads/table.ts";
 import { type PromptsData, toAudioPlan } from "./prompts.ts";
+import { exampleOf } from "./renamed/hints.ts";
 import { responseTypeOf } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { AnyTarget, TargetBuilder } from "./targets/target-builder.ts";
@@ -32,7 +33,7 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   const problems: Problem[] = [];
   const prompts = inputs && promptOptionsOf(inputs);
   if (inputs === undefined || !canBe(inputs, "payloads") || isPlain(inputs)) {
-    const hint = "Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).";
+    const hint = exampleOf(["inputs"]) ?? "";
     problems.push(
       problem("conflict", "inputs", "the target takes input.prompts(…) or input.payloads(…)", hint, inputs?.kind),
     );

@@ -46,7 +46,10 @@ export interface ServerTraceOptions {
 
 /** The server's page of metrics: of its GPUs (Triton), and of its KV cache (vLLM, SGLang, TensorRT-LLM on Triton). */
 export interface MetricsOptions {
-  /** Address of a page in Prometheus' text format. Default: port 8002 of the target's host, path `/metrics`; the embedded target has none. */
+  /**
+   * Address of a page in Prometheus' text format; without a response from it there is no run. Default: port 8002 of the target's host, path
+   * `/metrics`, and a run without metrics when that does not answer; the embedded target has none.
+   */
   readonly url?: string;
   /** Time between two readings. Default: `"1 s"`. */
   readonly every?: Duration;

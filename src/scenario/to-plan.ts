@@ -203,7 +203,8 @@ function atServers(target: Plan["target"], [url, ...moreUrls]: readonly string[]
 function toMetricsPlan(metrics: DefinitionData["metrics"], targetUrl: string): MetricsPlan | null {
   if (metrics === undefined) return null;
   const { url = defaultMetricsUrl(targetUrl), every } = metrics;
-  return { url, intervalMs: every === undefined ? DEFAULT_METRICS_INTERVAL_MS : toMs(every) };
+  const intervalMs = every === undefined ? DEFAULT_METRICS_INTERVAL_MS : toMs(every);
+  return { url, intervalMs, ...(metrics.url === undefined ? {} : { isAsked: true }) };
 }
 
 function toTracePlan(trace: DefinitionData["serverTrace"]): Plan["telemetry"]["trace"] {

@@ -127,6 +127,23 @@ export default defineScenario({ name: "x", target, load: hold(4, { for: "10 s" }
     });
   });
 
+  test("for metrics that are asked for by their address, and not for those of the usual one", async () => {
+    const text = (metrics: string): string => `import { defineScenario, hold, triton } from "rampart";
+const target = triton("localhost:${httpPort}", { model: "simple" });
+export default defineScenario({ name: "x", target, load: hold(1, { requests: 5 }), metrics: ${metrics} });
+`;
+    const files = { "dead.ts": text(`{ url: "localhost:${deadPort}/metrics" }`), "usual.ts": text("{}") };
+    await inFolder({ ...files, "other.ts": text(`{ url: "localhost:${httpPort}/none" }`) }, async (cwd) => {
+      const dead = await runRampart(["dead.ts"], { cwd });
+      assert.deepEqual([dead.code, dead.out], [69, ""], dead.err);
+      assert.match(dead.err, /^rampart: no metrics from localhost:\d+\/metrics: Connection refused\. [^\n]*\n$/);
+      const other = await runRampart(["other.ts"], { cwd });
+      assert.deepEqual([other.code, other.out], [69, ""], other.err);
+      assert.match(other.err, /no metrics from localhost:\d+\/none: HTTP status 404\./);
+      assert.equal((await runRampart(["usual.ts"], { cwd })).code, 0);
+    });
+  });
+
   test("for one dead address of rampart http", async () => {
     const [live, dead] = [`localhost:${httpPort}`, `localhost:${deadPort}`];
     const args = [live, dead].flatMap((at) => ["--url", `${at}/v2/health/ready`]);

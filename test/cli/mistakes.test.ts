@@ -35,6 +35,8 @@ const FILES = {
     'import { defineScenario, hold, input, triton } from "rampart";\nexport default defineScenario({\n  target: triton("h:1", { model: "m" }),\n  load: hold(1),\n  inputs: input.json("./none.json"),\n});\n',
   "grpc.yaml": "name: x\ntarget: { triton: { url: 'grpc://h', model: m } }\nload: { hold: 1 }\n",
   "data.yaml": "name: x\ntarget: { triton: { url: h, model: m } }\nload: { hold: 1 }\ninputs: { json: none.json }\n",
+  "llm.yaml": "name: x\ntarget: { openai: { url: h, model: m } }\nload: { hold: 1 }\n",
+  "unit.yaml": "name: x\ntarget: embedded\nload: { hold: 1 }\nassert: [throughput > 5 req/s]\n",
   "comma.ts":
     'import { defineScenario, embedded, hold } from "rampart";\nexport default defineScenario({\n  target: embedded()\n   load: hold(1, { for: "1 s" }),\n});\n',
   "end.yaml": "name: x\ntarget: embedded\nload: { ramp: { from: 1, end: 8 } }\n",
@@ -155,6 +157,11 @@ const CASES: readonly (readonly [args: string, error: RegExp])[] = [
   ["http", /^URL: is not given\. Write rampart http http:/],
   ["http h:1 -c 0", /^-c: is not a whole number of 1 or more \(got 0\)/],
   ["http h:1 --body {}", /^--body: is not a flag of this command\. Did you mean --data\?/],
+  ["http h:1 -d @empty", /^-d: cannot be read: it is a folder \(got empty\)/],
+  ["types ok.ts", /^ok\.ts\/rampart\.d\.ts: cannot be written: there is a file of this name\./],
+  ["doctor --url ftp://h", /^--url: is not an address \(got ftp:\/\/h\)/],
+  ["run llm.yaml", /^llm\.yaml:1:1, inputs: .*\. Write inputs: \{ prompts: \{ isl: 550, osl: 128 \} \}\.$/],
+  ["run unit.yaml", /^unit\.yaml:4:10, assert\[0\]: must be a number \(got "5 req\/s"\)\. Write 5\.$/],
   ["http h:1 -d @nofile", /^-d: cannot be read: there is no such file \(got nofile\)\. Check the path\./],
   [
     "http h:1 --fail-if serverQueue>1ms",

@@ -205,7 +205,8 @@ const OF_PERF_ANALYZER: readonly (readonly [args: string, scenario: ScenarioDefi
   [
     "--collect-metrics --metrics-url h:8002/metrics --metrics-interval 500",
     under(hold(1), { metrics: { url: "h:8002/metrics", every: "500 ms" } }),
-    telemetry,
+    // Of a scenario, the address must answer.
+    ({ telemetry: { metrics } }) => ({ url: metrics?.url, intervalMs: metrics?.intervalMs }),
   ],
   [
     "--trace-file /f --trace-level TIMESTAMPS --trace-rate 5 --trace-count 8 --log-frequency 2",

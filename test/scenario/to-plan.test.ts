@@ -132,7 +132,11 @@ describe("a scenario's plan", () => {
       intervalMs: 1000,
     });
     const metrics = { url: "https://m/gpus", every: "250 ms" } as const;
-    assert.deepEqual(metricsOf({ metrics, target: embedded() }), { url: "https://m/gpus", intervalMs: 250 });
+    assert.deepEqual(metricsOf({ metrics, target: embedded() }), {
+      url: "https://m/gpus",
+      intervalMs: 250,
+      isAsked: true,
+    });
   });
 
   test("has the sequences that were asked for", () => {

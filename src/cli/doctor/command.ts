@@ -125,7 +125,7 @@ function readUrl(flags: FlagValues, problems: Problem[]): Pick<AskedLoad, "host"
   if (named !== undefined && named !== text)
     problems.push(problem("conflict", "--url", "the argument is an address too", "Give one of them.", named));
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
-  if (url === null || url.hostname === "") {
+  if (url === null || url.hostname === "" || !/^(?:http|grpc)s?:$/.test(url.protocol)) {
     problems.push(
       problem(
         "invalid-value",

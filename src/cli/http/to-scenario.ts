@@ -13,6 +13,7 @@ import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { HTTP_FOR } from "../options/load-options.ts";
 import type { PlanValues } from "../options/place.ts";
+import { isDirectory } from "../output-files.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 
@@ -118,6 +119,7 @@ function readStdin(problems: Problem[]): ReadBody | undefined {
 function checkFile(path: string, problems: Problem[]): true | undefined {
   try {
     fileSystem().accessSync(path, fileSystem().constants.R_OK);
+    if (isDirectory(path)) throw Object.assign(new Error(), { code: "EISDIR" });
     return true;
   } catch (error) {
     problems.push(

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
+import { describeWriteError, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { commandOf } from "../command-usage.ts";
@@ -100,7 +100,7 @@ function write(folder: string, path: string, text: string): void {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, text);
   } catch (error) {
-    throw userError("unwritable", path, `cannot be written: ${messageOf(error)}`, "Give another folder.");
+    throw userError("unwritable", path, `cannot be written: ${describeWriteError(error)}`, "Give another folder.");
   }
 }
 

@@ -165,6 +165,8 @@ function hintInData({ path, hint }: Problem): Problem["hint"] {
   const ofData = hintForData(String(hint));
   if (ofData !== undefined) return ofData;
   if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
+  // The text of an assertion has no quotes around its limit.
+  if (keys[0] === "assert" && typeof hint === "string") return toDataNames(hint.replace(", without quotes", ""));
   if (typeof hint === "string" && !hint.startsWith(CODE_HINT)) return toDataNames(hint);
   return String(hint).startsWith(CODE_HINT) ? "" : hint;
 }

@@ -51,6 +51,7 @@ export const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["name", ['name: "my test"', "name: my test"]],
   ["target", SERVER],
   ["load", HOLD],
+  ["inputs", PROMPTS],
   ["model", ['model: "NAME"', "model: NAME"]],
   ["url", ['"localhost:8000" as the first argument', "url: localhost:8000"]],
   ["for", ['for: "1 min"', "for: 1 min"]],

@@ -47,22 +47,22 @@ export const TARGETS: readonly WrongScenario[] = [
   {
     name: "a language model without inputs",
     fields: ['target: openai("localhost:8000", { model: "m" })', "load: hold(4)"],
-    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write inputs: input.prompts({ isl: 550, osl: 128 }).",
   },
   {
     name: "the embedded language model without inputs",
     fields: ["target: embeddedLlm()", "load: hold(4)"],
-    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+    says: "2:16, inputs: the target takes input.prompts(…) or input.payloads(…). Write inputs: input.prompts({ isl: 550, osl: 128 }).",
   },
   {
     name: "tensors for a language model",
     fields: ['target: openai("localhost:8000", { model: "m" })', "inputs: input.random()", "load: hold(4)"],
-    says: "5:3, inputs: the target takes input.prompts(…) or input.payloads(…) (got random). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+    says: "5:3, inputs: the target takes input.prompts(…) or input.payloads(…) (got random). Write inputs: input.prompts({ isl: 550, osl: 128 }).",
   },
   {
     name: "a member of a mix without its inputs",
     fields: ['target: mix([{ name: "a", target: embedded() }, { name: "b", target: embeddedLlm() }])', "load: hold(4)"],
-    says: "4:51, target[1].inputs: the target takes input.prompts(…) or input.payloads(…). Write input.prompts({ isl: 550, osl: 128 }), or input.payloads(file).",
+    says: "4:51, target[1].inputs: the target takes input.prompts(…) or input.payloads(…). Write inputs: input.prompts({ isl: 550, osl: 128 }).",
   },
   {
     name: "a mix of one",
