@@ -179,6 +179,11 @@ export class FleetSender implements LoadSender {
   }
 
   async until(moment: Moment): Promise<SenderState> {
+    if (moment.kind === "steady" && moment.hasEnded !== true) {
+      // The first request of a load is sent by the first sender. At a low rate the others send theirs long after it.
+      await this.gather(async (sender, index) => index === 0 && sender.until(moment));
+      return this.until({ ...moment, hasEnded: true });
+    }
     return joinStates([...(await this.gather((sender) => sender.until(moment))), ...this.lost.states]);
   }
 

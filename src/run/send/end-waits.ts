@@ -1,6 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
+import type { Moment } from "./messages.ts";
 
 /** Requests get this time to end after their load, or this many times the longest latency so far. */
 const DRAIN_NS = 10e9;
@@ -59,17 +60,14 @@ interface Looping {
   reachEnded(count: number): Promise<void>;
 }
 
-/**
- * Resolves when every request that was sent before the first end has ended.
- * @param openSentNs returns the send time of each request in flight @param limitNs time from which only the next end is awaited
- */
+/** Resolves when every request that was sent before the first end has ended. @param openSentNs returns the send time of each request in flight */
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
   openSentNs: () => readonly number[],
-  limitNs: number,
+  { limitNs, hasEnded }: Omit<Extract<Moment, { readonly kind: "steady" }>, "kind">,
 ): Promise<void> {
   const { clock } = driver;
-  await driver.reachEnded(driver.endedCount + 1);
+  if (hasEnded !== true) await driver.reachEnded(driver.endedCount + 1);
   const firstEndNs = clock.nowNs();
   const openCount = (): number => openSentNs().filter((sentNs) => sentNs < firstEndNs).length;
   for (let open = openCount(); open > 0 && clock.nowNs() < limitNs; open = openCount())

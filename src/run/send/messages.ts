@@ -63,8 +63,11 @@ export type Moment =
   | { readonly kind: "finished" }
   /** This number of requests more has ended. */
   | { readonly kind: "more-ended"; readonly count: number }
-  /** Every request has ended that was sent before the first end from now on. @param limitNs time from which only the next end is awaited */
-  | { readonly kind: "steady"; readonly limitNs: number }
+  /**
+   * Every request has ended that was sent before the first end from now on.
+   * @param limitNs time from which only the next end is awaited @param hasEnded whether the first end has been, at another sender
+   */
+  | { readonly kind: "steady"; readonly limitNs: number; readonly hasEnded?: true }
   /** The end of a round of a closed loop, at once for other loads. See {@link untilRoundEnds}. */
   | { readonly kind: "round-ends" };
 

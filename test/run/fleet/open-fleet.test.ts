@@ -65,6 +65,22 @@ test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, a
   });
 });
 
+test("at a low rate the measurement begins when it does with one thread, not when each has sent", LIMIT, async () => {
+  await withServer({}, async (server) => {
+    const load: Plan["load"] = {
+      ...{ kind: "request-rate", levels: { kind: "list", values: [2] }, search: "linear" },
+      ...{ distribution: "constant", seed: 1 },
+    };
+    const change: PlanChange = {
+      ...{ load, measurement: { mode: { kind: "duration", durationMs: 1000 } } },
+    };
+    const { error } = await run(planFor(server.url, 7, change));
+    assert.equal(error, undefined);
+    // One before the measurement and two in it. With one of each thread before it, they would be nine.
+    assert.ok(server.successCount <= 6, `${server.successCount}`);
+  });
+});
+
 test("a time in which the server answers none of the threads is a gap", LIMIT, async () => {
   let firstMs: number | undefined;
   const onInfer = (): Promise<undefined> => {
