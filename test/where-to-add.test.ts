@@ -506,7 +506,7 @@ function planOf(change: Partial<ScenarioDefinition>): Plan {
 /** Runs a plan in the copy. Returns what it printed. */
 async function execute(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io);
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
   return io.text();
@@ -915,7 +915,7 @@ test("made-up metrics and builders are in the types of scenarios and in the refe
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
 async function runCopy(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io);
   assert.equal(result.error ?? outputError, undefined);
   return io.text();
 }
