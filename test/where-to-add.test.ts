@@ -39,7 +39,7 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       import * as v from "valibot";
       import type { PlanOf } from "../../plan/schema.ts";
       import { faultOf } from "../../transport/response-check.ts";
-      import { describeServer, registerServerSecrets, serverUrls } from "../server-target.ts";
+      import { describeServer, OF_SERVERS } from "../server-target.ts";
       import type { PayloadCodec } from "../content.ts";
       import type { ServiceKind } from "../service.ts";
       import { serverEntries } from "../target-schemas.ts";
@@ -79,11 +79,10 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
       export const linesKind: ServiceKind<LinesTargetPlan> = {
         schema,
         address: ({ url, headers }) => ({ url, wire: "http", defaultPort: 7000, headers }),
-        urls: serverUrls,
+        ...OF_SERVERS,
         describe: (target) => \`lines from \${describeServer(target)}\`,
         takes: () => "payloads",
         exported: () => ({ serviceKind: "lines", endpoint: "lines" }),
-        registerSecrets: registerServerSecrets,
         path: () => "lines",
         server: "a server of lines",
         api: {
@@ -510,7 +509,7 @@ function planOf(change: Partial<ScenarioDefinition>): Plan {
 /** Runs a plan in the copy. Returns what it printed. */
 async function execute(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io);
   assert.equal(result.error ?? outputError, undefined);
   assert.equal(result.completedCount, 10);
   return io.text();
@@ -983,7 +982,7 @@ test("the compiler finds no other place that an addition needs", LIMIT, () => {
 /** Runs a plan in the copy, whatever its number of requests. Returns what it printed. */
 async function runCopy(plan: Plan): Promise<string> {
   const io = silentIo();
-  const { result, outputError } = await copy.executePlan(plan, io, { onInterrupt: () => {} });
+  const { result, outputError } = await copy.executePlan(plan, io);
   assert.equal(result.error ?? outputError, undefined);
   return io.text();
 }

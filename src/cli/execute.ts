@@ -73,8 +73,8 @@ export type OnReport = (json: ScenarioReportJson) => void;
 
 /** How a front door runs its plan. */
 export interface ExecuteOptions {
-  /** Called at the first Ctrl-C. */
-  readonly onInterrupt: (signal: EndSignal) => void;
+  /** Called at the first Ctrl-C. Default: says that requests in flight are waited for. */
+  readonly onInterrupt?: (signal: EndSignal) => void;
   /** Processes that measure together; not closed. Default: none. */
   readonly peers?: Peers;
   /** Measures the tokens of responses; not closed. Default: one for this run. */
@@ -91,6 +91,8 @@ export interface ExecuteOptions {
   readonly place?: ((problem: Problem) => Problem) | undefined;
 }
 
+const WAITING = "waiting for requests in flight (press Ctrl-C again to stop at once)";
+
 /**
  * Runs a plan with its reports. A write error of one report ends neither the run nor the other reports.
  * @throws UserError for a plan that cannot be run, RunError when the target prevents its start
@@ -98,7 +100,7 @@ export interface ExecuteOptions {
 export async function executePlan(
   given: Plan,
   io: CommandIo,
-  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch, place }: ExecuteOptions,
+  { onInterrupt, peers = ALONE, meter, held, functions, isUnchecked, watch, place }: ExecuteOptions = {},
 ): Promise<ExecutedPlan> {
   const spare = new SpareThreads();
   const plan = await settleTokenizers(given, (text) => io.err(`rampart: ${word(text, io.nameOf)}\n`), spare);
@@ -120,7 +122,8 @@ export async function executePlan(
       isInterruptedLate = isOver;
       if (isOver) return;
       for (const report of reports) report.onInterrupt?.();
-      onInterrupt(signal);
+      if (onInterrupt === undefined) io.err(`rampart: interrupted by ${signal}, ${WAITING}\n`);
+      else onInterrupt(signal);
       isInterrupted = true;
       running?.interrupt();
     }, discardAll);

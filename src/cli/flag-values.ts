@@ -1,7 +1,7 @@
 import { type Problem, problem } from "../plan/problem.ts";
 import type { Duration } from "../plan/units.ts";
 import type { FlagValues } from "./flags.ts";
-import { readNotation } from "./options/shared-option.ts";
+import { type Notation, readNotation } from "./options/shared-option.ts";
 
 /**
  * Reads a flag with a duration above 0; undefined when it is not given or not valid.
@@ -9,22 +9,16 @@ import { readNotation } from "./options/shared-option.ts";
  */
 export function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
   const text = flags.text(name);
-  if (text === undefined) return undefined;
-  const read = readNotation("duration", text);
-  if (typeof read === "number") return text as Duration;
-  problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
-  return undefined;
+  return text === undefined || readAs("duration", name, text, problems) === undefined ? undefined : (text as Duration);
 }
 
 /** Like {@link readDuration}, of a percentage up to 100 %. */
-export function readPercent(
-  flags: FlagValues,
-  name: string,
-  problems: Problem[],
-  text = flags.text(name),
-): number | undefined {
-  if (text === undefined) return undefined;
-  const read = readNotation("percent", text);
+export function readPercent(name: string, text: string | undefined, problems: Problem[]): number | undefined {
+  return text === undefined ? undefined : readAs("percent", name, text, problems);
+}
+
+function readAs(kind: Notation, name: string, text: string, problems: Problem[]): number | undefined {
+  const read = readNotation(kind, text);
   if (typeof read === "number") return read;
   problems.push(problem("invalid-value", `--${name}`, read.message, read.hint, text));
   return undefined;

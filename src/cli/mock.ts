@@ -136,7 +136,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   const latency = readLatency(flags, "latency", problems) ?? DEFAULT_MOCK.latency;
   const number = (name: string, max: number, min = 0): number =>
     readNumber(flags, name, { min, max, isWhole: true }, problems, flags.value(name)) ?? min;
-  const ratio = (name: string): number => (readPercent(flags, name, problems, flags.value(name)) ?? 0) / 100;
+  const ratio = (name: string): number => (readPercent(name, flags.value(name), problems) ?? 0) / 100;
   const read = {
     plan: {
       latency,

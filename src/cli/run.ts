@@ -16,7 +16,7 @@ import type { FieldContext } from "../scenario/resolve.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
-import { type CommandIo, type EndSignal, type ExecutedPlan, type ExecuteOptions, executePlan } from "./execute.ts";
+import { type CommandIo, type ExecutedPlan, type ExecuteOptions, executePlan } from "./execute.ts";
 import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
@@ -180,12 +180,10 @@ async function runPlan(
   if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
   if (functionsOf(plan).size > 0) await prepareSecondSignal();
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
-  const onInterrupt = (signal: EndSignal): void =>
-    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
   const executed = await withoutErrorsOf(
     file,
     executePlan(plan, reportIo, {
-      ...{ onInterrupt, functions, ...(watch?.peers && { peers: watch.peers }) },
+      ...{ functions, ...(watch?.peers && { peers: watch.peers }) },
       watch: watch ?? (onReport && { followsTime: true, onReport: (_, json) => onReport(json) }),
       place,
     }),

@@ -36,7 +36,7 @@ async function checkClientRate(_host: Host, { concurrency, ratePerSec, protocol 
   const silent = { out: () => {}, err: () => {}, onInterrupt: () => () => {}, loadApi: async () => ({}) };
   let perSec: number;
   try {
-    const run = await executePlan(toPlan(scenario, process.cwd()), silent, { onInterrupt: () => {} });
+    const run = await executePlan(toPlan(scenario, process.cwd()), silent);
     const [level] = run.result.levels;
     if (level === undefined || run.result.failedCount > 0)
       return unknown(

@@ -3,7 +3,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { type CommandIo, type EndSignal, executePlan, type PointWatch } from "../execute.ts";
+import { type CommandIo, executePlan, type PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
 import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
@@ -26,10 +26,7 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
     return EXIT.passed;
   }
   const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
-  const onInterrupt = (signal: EndSignal): void =>
-    io.err(`rampart: interrupted by ${signal}, waiting for requests in flight (press Ctrl-C again to stop at once)\n`);
-  const executed = await executePlan(plan, reportIo, { onInterrupt, watch });
-  return conclude(plan, executed, flags, io);
+  return conclude(plan, await executePlan(plan, reportIo, { watch }), flags, io);
 }
 
 /** The flags of the fields of a scenario that a command makes, by the beginning of a problem's path. */

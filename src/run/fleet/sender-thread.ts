@@ -135,8 +135,8 @@ class SenderThread {
     }
   }
 
-  private send(event: ThreadEvent, transfer: readonly ArrayBuffer[] = []): void {
-    this.port.postMessage(event, transfer);
+  private send(event: ThreadEvent): void {
+    this.port.postMessage(event);
   }
 
   private async open(data: SenderThreadData): Promise<void> {

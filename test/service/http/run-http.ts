@@ -55,6 +55,6 @@ export async function runHttp(url: string | readonly string[], run: HttpRun = {}
     onInterrupt: () => () => {},
     loadApi: async () => ({}),
   };
-  const executed = await executePlan(plan, io, { onInterrupt: () => {} });
+  const executed = await executePlan(plan, io);
   return { ...executed, plan, text };
 }

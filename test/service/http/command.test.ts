@@ -4,11 +4,11 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
-import { type AnsweringServer, startAnsweringServer } from "../servers/answering-server.ts";
-import { makeCertificates } from "../servers/tls.ts";
-import { LIMIT } from "../time-limit.ts";
-import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "./rampart-process.ts";
-import { runInFolder } from "./run-in-folder.ts";
+import { inFolder, type ProcessResult, rampartCommand, runRampart, startProcess } from "../../cli/rampart-process.ts";
+import { runInFolder } from "../../cli/run-in-folder.ts";
+import { type AnsweringServer, startAnsweringServer } from "../../servers/answering-server.ts";
+import { makeCertificates } from "../../servers/tls.ts";
+import { LIMIT } from "../../time-limit.ts";
 
 /** `rampart http`: its flags, its exit codes, and what it sends. */
 
