@@ -290,6 +290,11 @@ function asWindows(whole: Measurement, merged: Measurement): Measurement {
   return { ...whole, windowCount, overheadPct, ...more };
 }
 
+/** Returns when nine of ten requests have ended: some of the others are in flight then. */
+function nearlyAll(requests: readonly Request[]): number {
+  return (requests[Math.floor(0.9 * requests.length)]?.endNs ?? START_NS) + 1e6;
+}
+
 const load = fc.record({
   seed: fc.integer({ min: 1, max: 1e6 }),
   count: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 31, max: 2000 })),
@@ -301,7 +306,7 @@ describe("a load in parallel parts", () => {
     fc.assert(
       fc.property(load, fc.integer({ min: 1, max: 6 }), ({ seed, count, meanGapNs }, parts) => {
         const requests = drawLoad(seed, count, meanGapNs);
-        const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
+        const endNs = nearlyAll(requests);
         const measured = measureParts(divide(requests, parts, seed), requests, START_NS, endNs);
         const joined = joinParallel(measured);
         assertSame(joined, measure(requests, START_NS, endNs));
@@ -315,7 +320,7 @@ describe("a load in parallel parts", () => {
     fc.assert(
       fc.property(load, ({ seed, count, meanGapNs }) => {
         const requests = drawLoad(seed, count, meanGapNs);
-        const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
+        const endNs = nearlyAll(requests);
         const middleNs = Math.round((START_NS + endNs) / 2);
         const divided = divide(requests, 3, seed);
         const windows = [
@@ -348,13 +353,13 @@ describe("a load in parallel parts", () => {
   });
 
   test("have the groups of all, by their tags, and the servers of all members, each once", () => {
-    const groupOf = (size: string, count: number) => ({
-      tags: { target: "m", size },
+    const groupOf = (size: string, count: number, isTurned = false) => ({
+      tags: isTurned ? { size, target: "m" } : { target: "m", size },
       window: makeWindow({ latenciesNs: new Array<number>(count).fill(1e6) }),
     });
     const both = joinParallel([
       { ...makeWindow(), groups: [groupOf("a", 2), groupOf("b", 1)], memberServers: { m: makeDelta(3) } },
-      { ...makeWindow(), groups: [groupOf("b", 5)], memberServers: { m: makeDelta(5), n: makeDelta(1) } },
+      { ...makeWindow(), groups: [groupOf("b", 5, true)], memberServers: { m: makeDelta(5), n: makeDelta(1) } },
     ]);
     assert.deepEqual(
       both.groups?.map(({ tags, window }) => [tags["size"], window.requestCount, window.durationNs]),
@@ -368,6 +373,28 @@ describe("a load in parallel parts", () => {
       ["m", 5],
       ["n", 1],
     ]);
+  });
+
+  test("count as measured only while all of them were", () => {
+    const requests = drawLoad(5, 1000, 1e6);
+    const [lateNs, endNs] = [START_NS + 3e8, START_NS + 8e8];
+    const parts = [measure(requests, START_NS, endNs), measure(requests, lateNs, endNs)];
+    const { binNs, first, coveredNs } = joinParallel(parts).completions ?? assert.fail();
+    for (const [at, covered] of coveredNs.entries()) {
+      const [from, to] = [(first + at) * binNs, (first + at + 1) * binNs];
+      assert.equal(covered, Math.max(0, Math.min(to, endNs) - Math.max(from, lateNs)));
+    }
+  });
+
+  test("have the readings of one page, whoever read it first and last, and no gaps of their own", () => {
+    const readings = (...values: [number, number][]) =>
+      values.reduce((all, [value, atNs]) => addReading(all, watts(value), atNs), NO_READINGS);
+    const gaps = [{ startNs: 1, endNs: 2, typicalNs: 1 }];
+    const [long, short] = [readings([10, 0], [30, 9e8]), readings([20, 4e8], [25, 5e8])];
+    const both = joinParallel([long, short].map((gauges) => ({ ...makeWindow(), gauges, gaps })));
+    const { count, mean, firstNs, lastNs } = both.gauges?.series["gpuPowerWatts"]?.["gpu"] ?? assert.fail();
+    assert.deepEqual([count, mean, firstNs, lastNs], [4, 21.25, 0, 9e8]);
+    assert.equal("gaps" in both, false);
   });
 
   test("keep what only some of them have: a schedule, and several responses", () => {
@@ -421,9 +448,10 @@ describe("windows one after the other", () => {
     fc.assert(
       fc.property(load, fc.integer({ min: 2, max: 7 }), ({ seed, count, meanGapNs }, parts) => {
         const requests = drawLoad(seed, count, meanGapNs);
-        const endNs = (requests.at(-1)?.endNs ?? START_NS) + 1e6;
+        const endNs = nearlyAll(requests);
+        // Of different lengths, so that their bins are too.
         const cuts = Array.from({ length: parts + 1 }, (_, at) =>
-          Math.round(START_NS + ((endNs - START_NS) * at) / parts),
+          Math.round(START_NS + (endNs - START_NS) * (at / parts) ** 3),
         );
         const windows = cuts
           .slice(1)
@@ -467,10 +495,10 @@ describe("windows one after the other", () => {
   test("have no server times when one lacks them, and the mean health", () => {
     const merged = mergeInTime([
       makeWindow({ server: makeDelta(1), health: { coreWaitRatio: 0.5 } }),
-      makeWindow({ startNs: 1e9, health: { loopLagMaxNs: 5, cpuRatio: 0.5 } }),
+      makeWindow({ startNs: 1e9, health: { loopLagMaxNs: 5, loopLagMeanNs: 4, cpuRatio: 0.5 } }),
     ]);
     assert.equal("server" in merged, false);
-    assert.deepEqual(merged.health, { cpuRatio: 0.3, loopLagMaxNs: 5, loopLagMeanNs: 0 });
+    assert.deepEqual(merged.health, { cpuRatio: 0.3, loopLagMaxNs: 5, loopLagMeanNs: 2 });
   });
 });
 

@@ -100,7 +100,12 @@ test("XML stays well formed whatever the texts are", () => {
 test("CSV has every number of the model, and a text of a server is neither a formula nor another cell", () => {
   const { model } = reportOf();
   checkCsv(formatCsv(model), model);
-  assert.throws(() => checkCsv(formatCsv(model).replace("levels,1,30,", "levels,1,31,"), model));
+  assert.throws(() =>
+    checkCsv(
+      formatCsv(model).replace(/^(levels,1,.*?\b)30,/m, (_, before) => `${before}31,`),
+      model,
+    ),
+  );
   const example = '=cmd|"/c calc"!A1, and\r\nmore';
   const { model: hostile } = reportOf({ failures: [{ kind: "http", count: 3, example, status: 500 }] });
   const [row] = readCsv(formatCsv(hostile)).find(([first]) => first?.["section"] === "failures") ?? [];
@@ -129,7 +134,7 @@ test("Markdown begins with the verdict, and has assertions, levels, failures and
   assert.match(text, /^## ❌ Failed: run /);
   assert.match(text, /\| p99 latency \\< 500 us \| worst 1\.00 ms at concurrency 1 \| ❌ FAIL \|/);
   assert.match(text, /\| error rate ≤ 50 % \| 0 of 60 \| ✅ pass \|/);
-  assert.match(text, /\| 4 \| 30\.0\\\* \| 1\.00 ms \|.* over the limit \|/);
+  assert.match(text, /\| 4 \|.* 30\.0\\\* \| 1\.00 ms \|.* over the limit \|/);
   assert.match(text, /\| concurrency \| asked, in flight \| delivered \| mean in flight \| throughput × latency \|/);
   assert.match(text, /\| 4 \| 4 \| 0\.0300 \| 0\.0300 \| 0\.0300 \|/);
   assert.match(text, /\| http 500 \| 3 \|/);

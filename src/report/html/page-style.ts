@@ -97,5 +97,6 @@ footer { margin-top: 1.5rem; color: var(--faint); font-size: .85rem; }
   .scroll { overflow: visible; background: none; } table { width: 100%; font-size: 9.5px; min-width: 0; }
   th, td { padding: .12rem .35rem .12rem 0; } td { white-space: normal; } td.figure { white-space: nowrap; } td small { white-space: normal; font-size: 8px; }
   td.long, th.long { min-width: 0; }
+  .dense { font-size: 8px; } .dense th, .dense td { padding-right: .2rem; } .dense td small { font-size: 7px; }
 }
 `;
