@@ -99,8 +99,10 @@ export function findUnusable({ target, inputs }: Plan): Problem[] {
   }
   const parts = [inputs, ...membersOf(target).map((member) => member.inputs)];
   const paths = new Set(parts.flatMap((part) => INPUT_PATHS.flatMap((key) => textsIn(fieldOf(part, key)))));
+  // A pattern stands for the files that match.
   for (const path of paths)
-    if (isAbsolute(path) && find(path) === undefined) problems.push(...unreadable(path, { code: "ENOENT" }).problems);
+    if (isAbsolute(path) && !/[*?]/.test(path) && find(path) === undefined)
+      problems.push(...unreadable(path, { code: "ENOENT" }).problems);
   return problems;
 }
 

@@ -88,6 +88,8 @@ export interface RunObserver {
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
+  /** The server has not responded to a question for some seconds, and the run waits for it. @param url its address */
+  onSlowServer?(url: string): void;
   onWarning?(warning: RunWarning): void;
   /** A reading of the GPU metrics of the server, in the measured time. */
   onMetrics?(reading: GaugeReading): void;
@@ -134,6 +136,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onProgress: true,
   onBatch: true,
   onTrace: true,
+  onSlowServer: true,
   onWarning: true,
   onMetrics: true,
   onPrepared: true,

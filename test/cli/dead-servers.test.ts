@@ -182,6 +182,26 @@ export default defineScenario({ name: "x", target, load: hold(1, { requests: 5 }
     }
   });
 
+  test("for a server that accepts connections and does not respond, after a line that says so", async () => {
+    const mute = createTcpServer((socket) => socket.on("error", () => {}));
+    const text = `import { defineScenario, hold, triton } from "rampart";
+const target = triton("localhost:${await listen(mute)}", { model: "simple" });
+export default defineScenario({ name: "x", target, load: hold(1), stallTimeout: "4 s" });
+`;
+    try {
+      await inFolder({ "x.ts": text }, async (cwd) => {
+        const { code, out, err } = await runRampart(["x.ts"], { cwd });
+        assert.deepEqual([code, out], [69, ""], err);
+        assert.match(
+          err,
+          /^ {2}waiting for localhost:\d+, which has not responded .*\nrampart: [^\n]* did not answer: .*\n$/,
+        );
+      });
+    } finally {
+      mute.close();
+    }
+  });
+
   test("for rampart http and rampart chat too", async () => {
     for (const command of ["http", "chat"]) {
       const dead = await runRampart([command, `localhost:${deadPort}`]);

@@ -26,6 +26,7 @@ class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly report: Report;
+  private readonly slowServers = new Set<string>();
   /** Number of the run; 1 when the plan is not repeated. */
   private run = 1;
 
@@ -41,6 +42,13 @@ class RampartConsole implements Report {
   onPrepared({ warnings }: PreparedRun): void {
     if (this.run > 1) return;
     for (const warning of warnings) this.sink.err(`rampart: ${word(warning, this.sink.nameOf)}\n`);
+  }
+
+  onSlowServer(url: string): void {
+    // It is asked several questions at once.
+    if (this.slowServers.has(url)) return;
+    this.slowServers.add(url);
+    this.showProgress(`  waiting for ${url}, which has not responded for some seconds …\n`);
   }
 
   onWarning(warning: RunWarning): void {

@@ -16,6 +16,9 @@ export interface AskedServer {
   readonly waitHint?: Text;
 }
 
+/** How long a query is in flight before the observer hears of it. */
+const SLOW_MS = 3000;
+
 /** Creates the function for queries. It converts failures into `RunError`. */
 export function createAsk(
   { control, address, serverName, waitHint = { say: "look-or-wait" } }: AskedServer,
@@ -24,6 +27,8 @@ export function createAsk(
 ): Ask {
   let lastTraced: Promise<unknown> = Promise.resolve();
   return async (query: Query, what: string) => {
+    const { url = address.url } = query;
+    const slow = setTimeout(() => observer.onSlowServer?.(url), SLOW_MS);
     try {
       const response = control.call(query);
       if (isTracing) {
@@ -36,8 +41,9 @@ export function createAsk(
       if (isTracing) observer.onTrace?.({ kind: "reply", text: query.format(body) });
       return query.read(body);
     } catch (error) {
-      const { url = address.url } = query;
       throw toRunError(error, { address: { ...address, url }, serverName, waitHint }, what);
+    } finally {
+      clearTimeout(slow);
     }
   };
 }

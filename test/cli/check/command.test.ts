@@ -45,6 +45,27 @@ describe("rampart check", () => {
     });
   });
 
+  test("looks for the files of inputs, unless a pattern or setup finds them", async () => {
+    const json = (more: string): string => `
+import { defineScenario, hold, input, torchserve, triton } from "rampart";
+export default defineScenario({ name: "files", load: hold(1), ${more} });
+`;
+    const tensors = 'target: triton("localhost:1", { model: "m" }), inputs: input.json("made.json")';
+    const files = {
+      "missing.ts": json(tensors),
+      "made.ts": json(`setup: () => {}, ${tensors}`),
+      "pattern.ts": json('target: torchserve("localhost:1", { model: "m" }), inputs: input.files("*.ts")'),
+    };
+    await inFolder(files, async (cwd) => {
+      const args = ["check", "missing.ts", "made.ts", "pattern.ts"];
+      const { code, out } = await runRampart(args, { cwd, env: WITHOUT_COMPILER });
+      assert.deepEqual(
+        [code, out.match(/^plan .*$/gm)],
+        [64, ["plan   missing.ts: wrong", "plan   made.ts: right", "plan   pattern.ts: right"]],
+      );
+    });
+  });
+
   test("describes each target of a scenario that has several runs, and how long they take together", async () => {
     const members = '{ name: "one", target: embedded() }, { name: "two", target: embedded() }';
     const load = 'perTarget({ one: hold(3, { for: "2 s" }), two: rate(50, { for: "4 s" }) })';
