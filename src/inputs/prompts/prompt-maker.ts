@@ -151,17 +151,22 @@ export class PromptMaker {
     return text;
   }
 
+  /** @throws UserError at once when the texts of this number of requests, or of more, would be too long together */
+  expect(requestCount: number): void {
+    // Each token has a character or more.
+    const { input } = this.fixedLengths ?? { input: 0 };
+    limitCharacters(input * this.settings.textsPerRequest * requestCount);
+  }
+
   /** @throws UserError when the text, or all texts together, would be too long */
   private write(tokenCount: number, random: Random, before?: string): string {
-    const fail = (message: string, hint: string): never => {
-      throw userError("invalid-value", "inputs", message, hint);
-    };
-    if (tokenCount > MOST_PROMPT_TOKENS)
-      fail(`a text of ${tokenCount} tokens is above the maximum of ${MOST_PROMPT_TOKENS}`, "Give shorter lengths.");
+    if (tokenCount > MOST_PROMPT_TOKENS) {
+      const message = `a text of ${tokenCount} tokens is above the maximum of ${MOST_PROMPT_TOKENS}`;
+      throw userError("invalid-value", "inputs", message, "Give shorter lengths.");
+    }
     const text = this.writer.write(tokenCount, random, before);
     this.characterCount += text.length;
-    if (this.characterCount > MOST_CHARACTERS)
-      fail("the generated texts take more than 1 GiB", "Give shorter lengths, or fewer different requests.");
+    limitCharacters(this.characterCount);
     return text;
   }
 
@@ -174,6 +179,12 @@ export class PromptMaker {
     this.writerMade = new PromptWriter(this.tokenizer);
     return this.writerMade;
   }
+}
+
+function limitCharacters(count: number): void {
+  if (count <= MOST_CHARACTERS) return;
+  const hint = "Give shorter lengths, or fewer different requests.";
+  throw userError("invalid-value", "inputs", "the generated texts take more than 1 GiB", hint);
 }
 
 /** Joins the texts in front of a prompt with spaces, as for counting tokens. Skips empty ones. */

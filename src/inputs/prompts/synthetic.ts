@@ -10,14 +10,15 @@ const DEFAULT_LIST = "synthetic_data.json";
 
 /** Generates single requests or sessions, one list for each name. */
 export async function* makeSynthetic(maker: PromptMaker, names: readonly string[]): AsyncGenerator<PromptEntry> {
-  const { images, audio } = maker.settings;
+  const { images, audio, sessions, entryCount } = maker.settings;
+  const isInSessions = sessions !== undefined && sessions.count > 0;
+  maker.expect(isInSessions ? sessions.count : entryCount);
   const encoders = await openEncoders({
     isJpegNeeded: images !== undefined && images.format !== "png",
     isMp3Needed: audio?.format === "mp3",
   });
   for (const list of names.length === 0 ? [DEFAULT_LIST] : names) {
-    const { sessions, entryCount } = maker.settings;
-    if (sessions !== undefined && sessions.count > 0) {
+    if (isInSessions) {
       yield* makeSessions(maker, list, sessions);
       continue;
     }
@@ -30,6 +31,7 @@ export async function* makeSynthetic(maker: PromptMaker, names: readonly string[
 
 /** Generates queries, each with its passages. */
 export function* makeRankings(maker: PromptMaker): Generator<PromptEntry> {
+  maker.expect(maker.settings.entryCount);
   for (let position = 0; position < maker.settings.entryCount; position++) {
     const query = maker.text(maker.lengths({ list: "queries", position }).input, { list: "queries", position }, 0);
     const slot = { list: "passages", position };

@@ -225,14 +225,19 @@ export function takesPrompts({ target }: Plan): boolean {
   return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
 }
 
+/** A longer reason quotes the bytes of another protocol. */
+const MOST_REASON = 80;
+
 /** Returns the error of a target to which no connection could be opened. */
 export function cannotConnect({ target }: Plan, failure: Failure): RunError {
   const urls = urlsOf(target).join(", ");
+  const why = describeFailure(failure);
   const what =
-    { protocol: "does not answer in this protocol", closed: "closes connections without a response" }[
-      failure.kind as string
-    ] ?? "";
-  const message = what === "" ? `cannot connect to ${urls}: ${describeFailure(failure)}` : `${urls} ${what}`;
+    {
+      protocol: `does not answer in this protocol${why.length > MOST_REASON ? "" : `: ${why}`}`,
+      closed: "closes connections without a response",
+    }[failure.kind as string] ?? "";
+  const message = what === "" ? `cannot connect to ${urls}: ${why}` : `${urls} ${what}`;
   return new RunError("unreachable", message, "Is the server running, and is this its address?", { failure });
 }
 

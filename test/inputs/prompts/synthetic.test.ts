@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { parseSequenceMix } from "../../../src/inputs/lengths.ts";
 import { parseInputFile } from "../../../src/inputs/prompts/settings.ts";
 import { UserError } from "../../../src/plan/problem.ts";
+import type { Tokenizer } from "../../../src/tokenize/tokenizer.ts";
 import { collect, tiny } from "./collect.ts";
 import { inputText } from "./input-text.ts";
 
@@ -155,4 +156,18 @@ test("the value of --input-file names its kind", () => {
   assert.deepEqual(parseInputFile("trace:x"), { kind: "trace", path: "x" });
   const conversations = { kind: "conversations", path: "chats.json", isMultiTurn: true };
   assert.deepEqual(parseInputFile("conversations:chats.json"), conversations);
+});
+
+test("texts that would not fit into memory are refused before the first is written", async () => {
+  const uncalled: Tokenizer = {
+    ...{ name: "uncalled", endId: undefined, decode: () => assert.fail("it wrote a text") },
+    ...{ encode: () => assert.fail("it wrote a text"), count: () => assert.fail("it wrote a text") },
+  };
+  const long = { isl: { mean: 10_000_000, stddev: 0 } };
+  for (const settings of [
+    { ...long, entryCount: 200 },
+    { ...long, entryCount: 200, isRanking: true },
+    { ...long, sessions: { count: 200, turns: { mean: 1, stddev: 0 }, delayMs: { mean: 0, stddev: 0 } } },
+  ])
+    await assert.rejects(collect(settings, uncalled), /the generated texts take more than 1 GiB/);
 });

@@ -200,6 +200,13 @@ test("a measurement without any answer ends the run with what kept the server fr
     return signal.error?.message;
   };
   assert.match(endOf({ kind: "closed", message: "" }) ?? "", /closes connections without a response/);
+  const endless = endOf({ kind: "protocol", message: "response head is longer than 65536 bytes" });
+  assert.match(endless ?? "", /does not answer in this protocol: response head is longer than 65536 bytes$/);
+  const foreign = endOf({
+    kind: "protocol",
+    message: `response does not start with HTTP/1: "${"\\u0000".repeat(40)}"`,
+  });
+  assert.match(foreign ?? "", /does not answer in this protocol$/);
   assert.match(endOf({ kind: "timeout", message: "" }) ?? "", /has answered nothing to 1 request in time/);
   assert.equal(endOf({ kind: "closed", message: "" }, { completedCount: 1 }), undefined);
   assert.equal(endOf({ kind: "http", status: 500, message: "" }), undefined);
