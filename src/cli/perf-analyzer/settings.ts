@@ -166,8 +166,8 @@ export class ValueReader {
   }
 
   /** Parses a decimal prefix of the text. */
-  decimal(): number | undefined {
-    return this.number(this.text, Number.parseFloat(this.text), "a number");
+  decimal(text = this.text): number | undefined {
+    return this.number(text, Number.parseFloat(text), "a number");
   }
 
   private number(text: string, value: number, what: string): number | undefined {
