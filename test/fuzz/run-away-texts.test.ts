@@ -62,7 +62,11 @@ const scenario = (fields: string): string =>
 /** What a scenario's code says at length. */
 const CODE: readonly (readonly [name: string, fields: string, said: RegExp])[] = [
   ["why a response is wrong", 'target: http("URL"), check: () => LONG', /xxx…/],
-  ["an error of check", 'target: http("URL"), check: () => { throw new Error(LONG); }', /check throws: xxx.*xxx…/],
+  [
+    "an error of check",
+    'target: http("URL"), check: () => { throw new Error(LONG); }',
+    /check\s+throws:\s+xxx[\sx]*xxx…/,
+  ],
   ["an error of setup", "target: embedded(), setup: () => { throw new Error(LONG); }", /setup fails: xxx.*xxx…/],
   [
     "an error of a command",
