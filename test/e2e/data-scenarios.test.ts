@@ -46,13 +46,14 @@ describe("rampart run without code", () => {
 
   test("says where a value of a parameter is wrong, and finds files beside the scenario", async () => {
     const file = join(folder, "x.yml");
-    const lines = ["name: x", 'target: { triton: { url: "localhost:1", model: m } }', "inputs: { json: ./no.json }"];
+    const lines = ["name: x", 'target: { triton: { url: "localhost:1", model: m } }', "inputs: { json: ./data.json }"];
+    writeFileSync(join(folder, "data.json"), "{}");
     writeFileSync(file, [...lines, "params: { users: { integer: 1 } }", 'load: { hold: "${users}" }'].join("\n"));
     const wrong = await runRampart(["run", file, "--set", "users=0"]);
     assert.equal(wrong.code, 64);
     assert.match(wrong.stderr, /x\.yml:5:15, load\.hold\.concurrency: must be 1 or more \(got 0\)/);
     const { stdout } = await runRampart(["run", file, "--dry-run"]);
-    assert.ok(stdout.includes(JSON.stringify(join(folder, "no.json"))), stdout);
+    assert.ok(stdout.includes(JSON.stringify(join(folder, "data.json"))), stdout);
   });
 
   test("prints the schema for editors", async () => {

@@ -127,7 +127,7 @@ function helpPage(command: string): HelpPage {
   return {
     usage: [`${command} SCENARIO.ts… [options]`],
     about: [
-      "Checks scenarios and sends nothing: their types, by the TypeScript compiler of the nearest node_modules or of PATH if there is one; their fields, parameters and plan; and how long they take. Folders stand for the scenarios in them. setup is not called, so fields that need its result are not checked.",
+      "Checks scenarios and sends nothing: their types, by the TypeScript compiler of the nearest node_modules or of PATH if there is one; their fields, parameters, addresses, input files and plan; and how long they take. Folders stand for the scenarios in them. setup is not called, so fields that need its result are not checked.",
     ],
     flags: FLAGS,
     examples: [`${command} load.ts`, `${command} load-tests/`],
