@@ -11,6 +11,7 @@ import type { LevelResult, PreparedRun, RunResult } from "../../result/run-resul
 import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
+import { addLevel, findMaxOf } from "../found-levels.ts";
 import { hostExhausted, limitReached, warnOfLevels, watchMemory } from "../host-limits.ts";
 import { FailurePolicy } from "../judge/failure-policy.ts";
 import { watchSilence } from "../judge/silence.ts";
@@ -20,7 +21,6 @@ import type { ConductorParts } from "../run-parts.ts";
 import type { ClosedSender, LoadSender } from "../send/messages.ts";
 import { ContinuousPhases } from "./continuous-phases.ts";
 import { EarlyAbort, mayAbort } from "./early-abort.ts";
-import { addLevel, findMaxOf } from "./found-levels.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import type { LevelHost, LevelSequence } from "./level-sequence.ts";
 import { explainEnd, toRunError } from "./run-error.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LimitState } from "../../../src/measure/limits/judge-limits.ts";
-import type { LevelResult } from "../../../src/result/run-result.ts";
-import { addLevel, findMaxOf } from "../../../src/run/conduct/found-levels.ts";
-import { makeWindow } from "../../measure/make-window.ts";
-import { makeLevel } from "../../report/make-result.ts";
+import type { LimitState } from "../../src/measure/limits/judge-limits.ts";
+import type { LevelResult } from "../../src/result/run-result.ts";
+import { addLevel, findMaxOf } from "../../src/run/found-levels.ts";
+import { makeWindow } from "../measure/make-window.ts";
+import { makeLevel } from "../report/make-result.ts";
 
 const measured = (level: number, trials: number, outcome: LevelResult["outcome"] = "measured"): LevelResult => ({
   unit: "concurrency",

@@ -1,6 +1,6 @@
-import { identifyLevel } from "../../load/level-identity.ts";
-import { endsOf, isAnswered } from "../../load/search.ts";
-import type { FindMaxResult, LevelResult } from "../../result/run-result.ts";
+import { identifyLevel } from "../load/level-identity.ts";
+import { endsOf, isAnswered } from "../load/search.ts";
+import type { FindMaxResult, LevelResult } from "../result/run-result.ts";
 
 /**
  * Adds a level's result. That of a repeated measurement replaces the earlier one and keeps it in `repeats`; a partial one does not replace
