@@ -6,7 +6,15 @@ import { describeLevel } from "../registry/level-names.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { shownUnitOf } from "../registry/mix.ts";
 import { EXIT, exitCodeOf, hasOnlyFailures } from "../result/exit-codes.ts";
-import { isFarBehind, judgedInRuns, judgedLevels, measuredLevels, whyUnjudged } from "../result/judged-levels.ts";
+import {
+  isFarBehind,
+  judgedInRuns,
+  judgedLevels,
+  levelsAsIfFailed,
+  measuredLevels,
+  unansweredCount,
+  whyUnjudged,
+} from "../result/judged-levels.ts";
 import { completeRuns, type RepeatedResult } from "../result/repeated-result.ts";
 import type { FindMaxResult, LevelResult, RunResult } from "../result/run-result.ts";
 import { describeAssertion } from "./assertion-text.ts";
@@ -212,20 +220,26 @@ export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
   const unjudged = whyUnjudged(result);
   const unit = shownUnitOf(plan);
   return assertions.map((assertion, index) => {
-    const verdict = judge(assertion, judgedLevels(result), target.batchSize, unit);
+    const judgeAt = (levels: readonly LevelResult[]): Verdict => judge(assertion, levels, target.batchSize, unit);
+    const verdict = judgeAt(judgedLevels(result));
     if (unjudged !== undefined)
       return { ...verdict, state: "unresolved", measured: undefined, reason: unjudged, needed: undefined };
-    return withEarlyEnd(verdict, index, [result]);
+    const doubted = withUnanswered(verdict, [result], () => judgeAt(levelsAsIfFailed(result)));
+    return withEarlyEnd(doubted, index, [result]);
   });
 }
 
 /** Judges the assertions of a repeated plan on the mean over its complete runs. Without a complete run, all are unresolved. */
 export function judgeRepeated(plan: Plan, repeated: RepeatedResult): RunsVerdict[] {
-  const { runs, identify } = judgedInRuns(completeRuns(repeated));
+  const complete = completeRuns(repeated);
   const unit = shownUnitOf(plan);
-  return plan.assertions.map((assertion, index) =>
-    withEarlyEnd(judgeRuns(assertion, runs, plan.target.batchSize, unit, identify), index, repeated.runs),
-  );
+  return plan.assertions.map((assertion, index) => {
+    const judgeAt = ({ runs, identify }: ReturnType<typeof judgedInRuns>): RunsVerdict =>
+      judgeRuns(assertion, runs, plan.target.batchSize, unit, identify);
+    const verdict = judgeAt(judgedInRuns(complete));
+    const doubted = withUnanswered(verdict, complete, () => judgeAt(judgedInRuns(complete, levelsAsIfFailed)));
+    return withEarlyEnd(doubted, index, repeated.runs);
+  });
 }
 
 /** Returns the assertions that more requests would decide. */
@@ -234,6 +248,18 @@ export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] 
   if (run === undefined) return [];
   const verdicts = others.length === 0 ? judgeAssertions(plan, run) : judgeRepeated(plan, { runs });
   return verdicts.filter(({ state, needed }) => state === "unresolved" && needed !== undefined);
+}
+
+/**
+ * An assertion cannot pass that would not if the requests had failed that had no response at the end. They also took longer than any other.
+ * @param judgeFailed judges it as if they had failed
+ */
+function withUnanswered<V extends Verdict>(verdict: V, runs: readonly RunResult[], judgeFailed: () => Verdict): V {
+  const count = runs.reduce((sum, run) => sum + unansweredCount(run), 0);
+  if (verdict.state !== "pass" || count === 0) return verdict;
+  if (verdict.assertion.metric.statistic !== "max" && judgeFailed().state === "pass") return verdict;
+  const reason = `${countOf(count, "request")} had no response when the run ended`;
+  return { ...verdict, state: "unresolved", reason, needed: undefined };
 }
 
 /** An assertion that ended a run fails. Others cannot pass then, because the rest of the run is unknown. */

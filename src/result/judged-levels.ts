@@ -21,6 +21,22 @@ export function judgedLevels(result: RunResult): LevelResult[] {
   return findMax === undefined ? measured : measured.filter(({ level }) => level === findMax.highest);
 }
 
+/** Returns the number of requests that had no response when the run ended, although they got more time than any other had needed. */
+export function unansweredCount({ failures }: RunResult): number {
+  return failures.reduce((sum, { kind, count }) => sum + (kind === "unfinished" ? count : 0), 0);
+}
+
+/** Returns the levels at which assertions must hold as they were if the requests without a response had failed, at the last of them. */
+export function levelsAsIfFailed(result: RunResult): LevelResult[] {
+  const unanswered = unansweredCount(result);
+  return judgedLevels(result).map((level, index, { length }) => {
+    const { window } = level;
+    return index < length - 1
+      ? level
+      : { ...level, window: { ...window, failedCount: window.failedCount + unanswered } };
+  });
+}
+
 /** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
 export function whyUnjudged({ findMax }: RunResult): string | undefined {
   if (findMax === undefined || findMax.highest !== undefined) return undefined;
@@ -56,12 +72,12 @@ interface JudgedRuns {
 /**
  * Returns the levels at which assertions over runs are judged: all that were measured, each with the same level of the other runs. Of a
  * search it is the highest load of each run, whatever that is; a run whose search has no certain result does not count.
- * @param runs those that ended as planned
+ * @param runs those that ended as planned @param levelsOf returns the levels of a run
  */
-export function judgedInRuns(runs: readonly RunResult[]): JudgedRuns {
+export function judgedInRuns(runs: readonly RunResult[], levelsOf = judgedLevels): JudgedRuns {
   const isSearch = runs.some(({ findMax }) => findMax !== undefined);
   return {
-    runs: runs.filter(({ findMax }) => findMax?.isResolved !== false).map(judgedLevels),
+    runs: runs.filter(({ findMax }) => findMax?.isResolved !== false).map(levelsOf),
     identify: isSearch ? () => "highest" : identifyLevel,
   };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { MetricPlan } from "../../src/plan/assertions.ts";
 import { RunError, type RunErrorCode } from "../../src/plan/problem.ts";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { judgeRun } from "../../src/report/judge-run.ts";
@@ -139,6 +140,36 @@ test("reasons are words: what was asserted, what was measured and where", () => 
     { state: "fail", code: "assertion", text: "error rate = 0 %: 14.3 % (5 of 35)" },
     { state: "unresolved", code: "unstable", text: "not stable: concurrency 1" },
   ]);
+});
+
+test("an error rate cannot pass that would not if requests without a response had failed, in one run or in each", () => {
+  const unanswered = { kind: "unfinished", count: 4, example: "no response", status: undefined } as const;
+  const judgeAt = (
+    limit: number,
+    runCount: number,
+    failures: readonly (typeof unanswered)[],
+    metric: MetricPlan = { key: "errorRate" },
+  ) => {
+    const assertion = { metric, comparison: "below", limit } as const;
+    const plan = makePlan({ outputs: { style: "rampart" }, assertions: [assertion] });
+    const levels = [1, 2].map((level) =>
+      makeLevel({ level, window: makeWindow({ latenciesNs: [1e6, 1e6, 2e6, 3e6] }) }),
+    );
+    const run = makeResult(plan, levels, { failures });
+    const runs = Array.from({ length: runCount }, () => run);
+    return judgeRun(plan, runCount === 1 ? run : { runs });
+  };
+  const [reason] = judgeAt(0.5, 1, [unanswered]).reasons;
+  assert.equal(reason?.text, "error rate < 50 %: 0 of 8; 4 requests had no response when the run ended");
+  for (const runCount of [1, 2]) {
+    assert.equal(judgeAt(0.5, runCount, [unanswered]).name, "unresolved");
+    assert.equal(judgeAt(0.51, runCount, [unanswered]).name, "passed");
+    assert.equal(judgeAt(0.5, runCount, []).name, "passed");
+    // They took longer than any other request.
+    const longest = { key: "latency", statistic: "max" } as const;
+    assert.equal(judgeAt(5e6, runCount, [unanswered], longest).name, "unresolved");
+    assert.equal(judgeAt(5e6, runCount, [], longest).name, "passed");
+  }
 });
 
 test("that all requests failed has those outside the measured time", () => {
