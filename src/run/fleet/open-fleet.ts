@@ -273,7 +273,7 @@ class SeatSender {
       failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void => {
         const { name, limits } = this;
         if (failure.isHostExhausted === true && limits !== undefined)
-          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }));
+          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }, failure));
         listener.failed(failure, numberOf(lane, this.share), sentNs);
       },
       broken: (error) => listener.broken(this.named(error)),
