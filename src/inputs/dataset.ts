@@ -69,6 +69,8 @@ export interface Dataset {
   readonly hasExpected?: boolean;
   /** Whether the number of sessions was given, or is a default that a load of more users raises. Absent: the data decides it. */
   readonly sessionCount?: "given" | "default";
+  /** Number of users who take turns where sessions begin at a rate. Default: 1. */
+  readonly userCount?: number;
   /** Whether any step has tags. Default: false. */
   readonly hasTags?: boolean;
   /** One sentence each. */

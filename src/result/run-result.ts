@@ -208,6 +208,16 @@ export interface SendingHost {
   readonly lost?: LostShare;
   /** Longest time by which a message came after the moment at which all hosts should have acted on it, in nanoseconds. */
   readonly lateNs: number;
+  /** When it, or one of its threads, did not run; in the order of time. Absent: it always ran. */
+  readonly standstills?: readonly HostStandstill[];
+}
+
+/** A time in which a host did not run, in nanoseconds since the start. */
+export interface HostStandstill {
+  readonly startNs: number;
+  readonly endNs: number;
+  /** The start on the clock of windows. */
+  readonly fromNs: number;
 }
 
 /** What a run lacks because a host was lost. */

@@ -14,6 +14,7 @@ import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { type HostResources, readHostResources } from "../runtime/machine.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isOwnAddress } from "../runtime/this-host.ts";
+import type { Failure } from "../transport/failure.ts";
 import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 
@@ -256,8 +257,13 @@ function describeSources(count: number): string {
   return count === 1 ? " from one source address" : ` from each of ${count} source addresses`;
 }
 
-/** Ends a run whose requests fail because this host has no free file descriptor. */
-export function hostExhausted(limits: HostLimits): RunError {
+/** Ends a run whose requests fail because this host has no free file descriptor, or no room for their responses. */
+export function hostExhausted(limits: HostLimits, { isMemory, message: why = "" }: Partial<Failure> = {}): RunError {
+  if (isMemory === true) {
+    const hint = "Have fewer requests in flight, or leave out what needs whole responses, such as check.";
+    const { agents } = limits;
+    return new RunError("host-limit", `${agents === undefined ? "" : `the agent ${agents.leastName}: `}${why}`, hint);
+  }
   const { process: who, host } = nameSender(limits);
   const message = `${host}, not the server, ran out of file descriptors: ${who} may open ${formatCount(limits.resources.fileLimit)} files`;
   return new RunError("host-limit", message, raiseFiles(limits));

@@ -9,11 +9,21 @@ import { runtimeName } from "../runtime/runtime.ts";
 const TICK_NS = 20e6;
 /** Timer resolution on an idle machine: nanoseconds on Bun's event loop, milliseconds on Node's and Deno's. */
 const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
+/** A thread that is late by less did run: it had work, or waited for a core. */
+const STANDSTILL_NS = 1e9;
+/** Most standstills that are kept: the longest ones. */
+const MOST_STANDSTILLS = 64;
 /** Minimum number of samples for a 99th percentile. */
 const P99_SAMPLES = 100;
 
 let coreWait: CoreWait | undefined;
 let isCoreWaitOpen = false;
+
+/** A time in which a thread did not run. */
+export interface Standstill {
+  readonly startNs: number;
+  readonly endNs: number;
+}
 
 /** Monitors how busy a thread is. It costs the same however late its timers are. */
 export class LoadMonitor {
@@ -24,6 +34,8 @@ export class LoadMonitor {
   private startNs = 0;
   private startCpuUs = 0;
   private longestNs = 0;
+  /** Since the first start, in no order. */
+  readonly standstills: Standstill[] = [];
 
   /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
   constructor(clock = systemClock, isLagFree = false) {
@@ -71,7 +83,15 @@ export class LoadMonitor {
     const lagNs = Math.max(0, tickNs - this.lastTickNs - TICK_NS - TIMER_GRAIN_NS);
     this.lastTickNs = tickNs;
     this.longestNs = Math.max(this.longestNs, lagNs);
+    if (lagNs >= STANDSTILL_NS) this.noteStandstill({ startNs: tickNs - lagNs, endNs: tickNs });
     return lagNs;
+  }
+
+  private noteStandstill(standstill: Standstill): void {
+    const { standstills } = this;
+    standstills.push(standstill);
+    if (standstills.length <= MOST_STANDSTILLS) return;
+    standstills.sort((a, b) => b.endNs - b.startNs - (a.endNs - a.startNs)).pop();
   }
 }
 

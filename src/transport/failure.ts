@@ -58,8 +58,10 @@ export interface Failure {
   readonly excerpt?: string;
   /** The end mark that its stream lacks, where other streams had it. */
   readonly cutMark?: string;
-  /** This host has no free file descriptor: later requests fail too, whatever the server does. */
+  /** This host has no free file descriptor, or no room for responses: later requests fail too, whatever the server does. */
   readonly isHostExhausted?: true;
+  /** Whether it is memory that the host lacks. Default: file descriptors. */
+  readonly isMemory?: true;
   /** The server has ended for good: no later request can reach it. */
   readonly isServerGone?: true;
 }
@@ -107,6 +109,20 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
+/** Bytes of responses that are kept while they arrive, of all requests of a thread together: 1 GiB. A single one may have more. */
+export const MOST_RESPONSES_BYTES = 1024 * 1024 * 1024;
+
+/** The responses that arrive are together larger than this client may hold in memory. */
+export class ResponsesTooLargeError extends Error {
+  override readonly name = "ResponsesTooLargeError";
+
+  /** @param maxBytes the limit that was reached */
+  constructor(maxBytes: number) {
+    const limit = `the ${maxBytes.toLocaleString("en-US")} bytes allowed for all of a thread`;
+    super(`the responses that are kept while they arrive have together more than ${limit}`);
+  }
+}
+
 /** An event of a stream is larger than this client may hold in memory. */
 export class EventTooLargeError extends Error {
   override readonly name = "EventTooLargeError";
@@ -132,5 +148,7 @@ export function failureOfReading(error: unknown): Failure {
   if (error instanceof ProtocolError) return { kind: "protocol", message: error.message };
   if (error instanceof ResponseTooLargeError || error instanceof EventTooLargeError)
     return { kind: "limit", message: error.message };
+  if (error instanceof ResponsesTooLargeError)
+    return { kind: "limit", message: error.message, isHostExhausted: true, isMemory: true };
   throw error;
 }

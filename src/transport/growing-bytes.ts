@@ -1,12 +1,45 @@
+import { MOST_RESPONSES_BYTES, ResponsesTooLargeError } from "./failure.ts";
+
 const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
 const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB; larger buffers grow by a quarter and are not copied to fit
 const NOTHING = new Uint8Array(0);
+
+/** What large buffers may have together. */
+export class ByteBudget {
+  private readonly mostBytes: number;
+  private usedBytes = 0;
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes;
+  }
+
+  /** @throws ResponsesTooLargeError when that is too much, and others have a part of it */
+  take(bytes: number): void {
+    if (this.usedBytes > 0 && this.usedBytes + bytes > this.mostBytes) throw new ResponsesTooLargeError(this.mostBytes);
+    this.usedBytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.usedBytes -= bytes;
+  }
+}
+
+/** That of the responses of this thread which arrive. */
+export const RESPONSES_BUDGET = new ByteBudget(MOST_RESPONSES_BYTES);
 
 /** A growing byte buffer. Its size is proportional to the bytes appended, however small the pieces are. */
 export class GrowingBytes {
   /** Number of bytes held. */
   length = 0;
   private buffer: Uint8Array = NOTHING;
+  private readonly budget: ByteBudget | undefined;
+  /** What it has of the budget. */
+  private countedBytes = 0;
+
+  /** @param budget counts it once it is large. Default: nothing does */
+  constructor(budget?: ByteBudget) {
+    this.budget = budget;
+  }
 
   /** Adds a copy of `bytes[start, end)`. */
   append(bytes: Uint8Array, start: number, end: number): void {
@@ -19,7 +52,9 @@ export class GrowingBytes {
     }
     if (this.buffer.length < needed) {
       const factor = needed < LARGE_BYTES ? 2 : 1.25;
-      const grown = new Uint8Array(Math.max(needed, Math.ceil(this.buffer.length * factor)));
+      const size = Math.max(needed, Math.ceil(this.buffer.length * factor));
+      if (needed >= LARGE_BYTES) this.count(size);
+      const grown = new Uint8Array(size);
       grown.set(this.view());
       this.buffer = grown;
     }
@@ -48,7 +83,20 @@ export class GrowingBytes {
   }
 
   clear(): void {
+    if (this.countedBytes > 0) this.uncount();
     this.length = 0;
     this.buffer = NOTHING;
+  }
+
+  private count(bytes: number): void {
+    if (this.budget === undefined) return;
+    this.uncount();
+    this.budget.take(bytes);
+    this.countedBytes = bytes;
+  }
+
+  private uncount(): void {
+    this.budget?.giveBack(this.countedBytes);
+    this.countedBytes = 0;
   }
 }

@@ -45,6 +45,11 @@ export class AgentProcess {
     return /agent (\S+):/.exec(this.text)?.[1] ?? "";
   }
 
+  /** Stops the process or lets it continue, without an end. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.child.kill(name);
+  }
+
   /** @param signal absent: it ends by itself */
   async end(signal?: NodeJS.Signals): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;

@@ -115,6 +115,38 @@ test(
   },
 );
 
+test("an agent that stands still for a time is named with that time, although the others continue", LIMIT, async () => {
+  await withAgents(2, ([, stopped]) =>
+    withServer({}, async (server) => {
+      const file = writeScenario(server.url, `hold(4, { for: "6 s" })`);
+      const report = join(folder, "still.json");
+      const running = runRampart(["run", file, "--bus", nats.url, "--agents", "2", "--json", report], { cwd: folder });
+      await server.until(() => server.successCount > 200);
+      // The window waits for all agents to begin.
+      await sleepMs(1500);
+      const startMs = performance.now();
+      stopped?.signal("SIGSTOP");
+      await sleepMs(2000);
+      stopped?.signal("SIGCONT");
+      const stoppedSec = (performance.now() - startMs) / 1000;
+      const { code, stdout, stderr } = await running;
+      assert.equal(code, 0, `${stdout}\n${stderr}`);
+      const { notes } = JSON.parse(readFileSync(report, "utf8"));
+      const note = notes.find((one: { readonly code: string }) => one.code === "agent-stood-still");
+      const times = new RegExp(`${stopped?.name} from ([\\d.]+) s to ([\\d.]+) s \\(([\\d.]+) s\\)`).exec(
+        note?.text ?? "",
+      );
+      const [fromSec = 0, toSec = 0, lengthSec = 0] = (times ?? []).slice(1).map(Number);
+      assert.ok(Math.abs(toSec - fromSec - lengthSec) < 0.11, note?.text);
+      // It may stand still for longer on a busy machine.
+      assert.ok(
+        lengthSec > 1.8 && lengthSec < stoppedSec + 2 && toSec <= 8,
+        `${note?.text}, stopped for ${stoppedSec} s`,
+      );
+    }),
+  );
+});
+
 test("the function of generate is called once, by the conductor, whoever sends what it makes", LIMIT, async () => {
   await withAgents(2, () =>
     withServer({}, async (server) => {

@@ -170,19 +170,24 @@ describe("a chain of requests", () => {
     assert.deepEqual([server.count("login"), report.requests.completed], [120, 360]);
   });
 
-  for (const [name, calls] of [
-    ["each arrival logs in", CALLS],
-    ["users who have nothing to do take the next arrival", ONCE],
-  ] as const)
-    test(`begins at a rate: ${name}`, LIMIT, async () => {
-      const file = writeScenario({ calls, load: `sessionRate(20, { for: "2 s" })` });
-      const { code, stdout } = await runRampart(["run", file]);
-      assert.equal(code, 0, stdout);
-      checkOrder();
-      assert.ok(server.count("call") >= 20, String(server.count("call")));
-      if (calls === ONCE) assert.ok(server.count("login") < server.count("call"), String(server.count("login")));
-      else assert.ok(server.count("login") >= server.count("call"));
-    });
+  for (const args of [[], ["--workers", "3"]])
+    for (const [name, calls] of [
+      ["each arrival logs in", CALLS],
+      ["users keep their logins", ONCE],
+    ] as const)
+      test(`begins at a rate, its users in turn: ${name} ${args.join(" ")}`, LIMIT, async () => {
+        const file = writeScenario({ calls, options: "count: 30", load: "sessionRate(40)" });
+        const { code, stdout } = await runRampart(["run", file, ...args]);
+        assert.equal(code, 0, stdout);
+        if (calls === CALLS) checkOrder();
+        const sentBy = (user: string, what: string): number =>
+          server.log.filter((one) => one.user === user && one.what === what).length;
+        for (const user of ["ann", "bob", "cy"]) {
+          assert.deepEqual([sentBy(user, "call"), sentBy(user, "look")], [10, 10], user);
+          if (calls === CALLS) assert.equal(sentBy(user, "login"), 10, user);
+        }
+        if (calls === ONCE) assert.ok(server.count("login") < 30, String(server.count("login")));
+      });
 
   for (const more of ["", `client: "undici",`])
     test(`takes headers, cookies, numbers and URLs ${more}`, LIMIT, async () => {

@@ -137,6 +137,9 @@ test("an error says which limit was reached, and how to raise it", () => {
   const whole = limitReached(limitsOf({ ...HTTP, behaviour: { usesWholeHost: true } }, { memoryBytes: GIB }));
   assert.doesNotMatch(word(whole.hint), /raise/, "a compatible mode has no such setting");
   assert.match(hostExhausted(limitsOf(HTTP, { fileLimit: 99 })).message, /this host, not the server, .* 99 files/);
+  const responses = hostExhausted(limitsOf(HTTP), { isMemory: true, message: "the responses have too many bytes" });
+  assert.equal(responses.message, "the responses have too many bytes");
+  assert.match(word(responses.hint), /^Have fewer requests in flight/);
 });
 
 test("an error about ports says what more source addresses would give", () => {

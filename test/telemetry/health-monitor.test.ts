@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sleepMs } from "../../src/runtime/clock.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
-import { HealthMonitor } from "../../src/telemetry/health-monitor.ts";
+import { HealthMonitor, LoadMonitor } from "../../src/telemetry/health-monitor.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 
 /** How late timers may be without being late. */
@@ -53,6 +53,30 @@ test("a stop of the client at the end of a window is its lag, and no more than u
   assert.ok(loopLagMeanNs > 100e6, `${loopLagMeanNs}`);
   await clock.advanceMs(100);
   assert.ok(monitor.take().loopLagMaxNs <= 50e6);
+  monitor.stop();
+});
+
+test("only long times without running are standstills, each from its begin to its end", async () => {
+  const clock = new FakeClock();
+  const monitor = new LoadMonitor(clock);
+  const startNs = clock.nowNs();
+  monitor.start();
+  await clock.advanceMs(40);
+  clock.spendMs(900);
+  await clock.advanceMs(20);
+  assert.equal(monitor.standstills.length, 0);
+  clock.spendMs(1500);
+  await clock.advanceMs(0);
+  monitor.take();
+  const [{ startNs: fromNs, endNs: toNs } = { startNs: 0, endNs: 0 }, ...others] = monitor.standstills;
+  assert.deepEqual([others.length, Math.round((toNs - startNs) / 1e6)], [0, 2460]);
+  assert.ok(toNs - fromNs > 1470e6 && toNs - fromNs <= 1500e6, `${toNs - fromNs}`);
+  for (let turn = 0; turn < 100; turn++) {
+    clock.spendMs(1100);
+    await clock.advanceMs(20);
+  }
+  assert.equal(monitor.standstills.length, 64);
+  assert.ok(monitor.standstills.some((one) => one.startNs === fromNs));
   monitor.stop();
 });
 

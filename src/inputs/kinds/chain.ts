@@ -37,7 +37,8 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
     const { count = DEFAULT_COUNT } = plan;
     const streams = Array.from({ length: count }, () => turns);
     const sessionCount = plan.count === undefined ? "default" : "given";
-    return { streams, isFromJson: true, sessionCount, hasTags: true, warnings: [] };
+    const userCount = plan.users?.length ?? 1;
+    return { streams, isFromJson: true, sessionCount, userCount, hasTags: true, warnings: [] };
   },
 };
 

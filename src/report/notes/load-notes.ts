@@ -176,11 +176,16 @@ function describeStandstill({ window: { gaps = [], health } }: LevelResult): str
 }
 
 function timesOfGaps({ window: { gaps = [] } }: LevelResult): string {
+  return formatTimes(gaps);
+}
+
+/** Returns when something happened in a run: `from 2.0 s to 5.0 s (3.0 s)`. @param times since its start */
+export function formatTimes(times: readonly { readonly startNs: number; readonly endNs: number }[]): string {
   const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
-  const shown = gaps.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
+  const shown = times.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
     return `from ${inSec(startNs)} to ${inSec(endNs)} (${inSec(endNs - startNs)})`;
   });
-  return `${shown.join(", ")}${gaps.length > MOST_GAPS ? ` and ${countOf(gaps.length - MOST_GAPS, "time")} more` : ""}`;
+  return `${shown.join(", ")}${times.length > MOST_GAPS ? ` and ${countOf(times.length - MOST_GAPS, "time")} more` : ""}`;
 }
 
 /** Reports requests delayed by a limit on outstanding requests; undefined without any. */

@@ -7,7 +7,7 @@ import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
 import { findInLevel } from "./level-notes.ts";
-import { describeRepeats, type Finding, warnOfResends } from "./load-notes.ts";
+import { describeRepeats, type Finding, formatTimes, warnOfResends } from "./load-notes.ts";
 
 /** The notes of a report: made once of the results, part of its JSON, and the same in every format. */
 
@@ -39,11 +39,13 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   );
   const open = openVerdicts(plan, runs);
   const placed = levels.flatMap(({ result, run, level, name }) =>
-    [...findInLevel(plan, result.prepared, level, open, levels.length === 1), ...findLost(result, level)].map(
-      ({ texts, ...rest }): Placed => {
-        return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
-      },
-    ),
+    [
+      ...findInLevel(plan, result.prepared, level, open, levels.length === 1),
+      ...findLost(result, level),
+      ...findStandstills(result, level),
+    ].map(({ texts, ...rest }): Placed => {
+      return { finding: { ...rest, texts: texts.map((text) => word(text, nameOf)) }, run, level: name };
+    }),
   );
   const groups = Map.groupBy(placed, ({ finding }) => sameNote(finding));
   const names = new Set(levels.map(({ name }) => name));
@@ -114,6 +116,31 @@ function describeLost(result: RunResult): string[] {
   if (uncounted === 0) return [head];
   const who = others.length === 0 ? "it" : "they";
   return [head, `${countOf(uncounted, "request")} that ${who} reported ${plural(uncounted, "is", "are")} in no row`];
+}
+
+/** Most agents that are named for what they share. */
+const MOST_NAMED = 3;
+
+/** Finds that agents did not run for a part of a level: the others continued, so nothing else shows it. */
+function findStandstills({ hosts = [] }: RunResult, { window }: LevelResult): Finding[] {
+  const still = hosts.flatMap(({ name, standstills = [] }) => {
+    const within = standstills.filter(
+      ({ startNs, endNs, fromNs }) => fromNs < window.endNs && fromNs + endNs - startNs > window.startNs,
+    );
+    const sumNs = within.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0);
+    return within.length === 0 ? [] : [{ name, sumNs, times: formatTimes(within) }];
+  });
+  if (still.length === 0) return [];
+  const sorted = still.toSorted((a, b) => b.sumNs - a.sumNs);
+  const more = still.length > MOST_NAMED ? `; ${formatCount(still.length - MOST_NAMED)} more` : "";
+  const when = `${sorted
+    .slice(0, MOST_NAMED)
+    .map(({ name, times }) => `${name} ${times}`)
+    .join("; ")}${more}`;
+  const who = still.length === 1 ? "an agent" : `${formatCount(still.length)} agents`;
+  const code = "agent-stood-still";
+  const texts = [`${who} did not run for a part of the time: ${when}`, "look at what else ran on that host"];
+  return [{ code, severity: "caution", texts, kind: code, when, weight: sorted[0]?.sumNs ?? 0 }];
 }
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */

@@ -67,7 +67,7 @@ export class Conductor implements LevelHost {
       extracted: (values, atNs, group) => this.abort?.addExtracted(values, atNs, group),
       failed: (failure, lane, sentNs) => {
         this.policy.add(failure, lane, sentNs);
-        if (failure.isHostExhausted === true) signal.fail(hostExhausted(senderLimits));
+        if (failure.isHostExhausted === true) signal.fail(hostExhausted(senderLimits, failure));
       },
       limited: (wanted) => signal.fail(limitReached(senderLimits, wanted)),
       traced: (event) => observer.onTrace?.(event),

@@ -38,8 +38,8 @@ const CHANGE_AHEAD_NS = msToNs(5);
 /** What may be said of a fleet. */
 export interface FleetSenderOptions {
   readonly clock?: Clock;
-  /** Describes the other hosts that send. Default: there are none. */
-  readonly hosts?: (() => Promise<readonly SendingHost[]>) | undefined;
+  /** Describes the other hosts that send, in a run with this start. Default: there are none. */
+  readonly hosts?: ((runStartNs: number) => Promise<readonly SendingHost[]>) | undefined;
   /** Gets the single requests of the senders. Default: nobody wants them. */
   readonly joined?: JoinedRequests | undefined;
 }
@@ -171,7 +171,8 @@ export class FleetSender implements LoadSender {
   }
 
   async close(cancelMessage?: string): Promise<ClosedSender> {
-    const [parts, hosts] = await Promise.all([this.gather((sender) => sender.close(cancelMessage)), this.hosts?.()]);
+    const closing = this.gather((sender) => sender.close(cancelMessage));
+    const [parts, hosts] = await Promise.all([closing, this.hosts?.(this.lost.startNs)]);
     return {
       totals: { ...joinTotals(parts.map(({ totals }) => totals)), hosts },
       timelines: parts.flatMap(({ timelines }) => timelines),

@@ -4,7 +4,13 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
-import { type LostShare, REQUEST_COUNTS, type SendingHost, type SessionTally } from "../../result/run-result.ts";
+import {
+  type HostStandstill,
+  type LostShare,
+  REQUEST_COUNTS,
+  type SendingHost,
+  type SessionTally,
+} from "../../result/run-result.ts";
 import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals, Unsent } from "../send/messages.ts";
@@ -156,7 +162,20 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
     lateNs: Math.max(a.lateNs, b.lateNs),
     ...(a.lost === undefined ? {} : { lost: b.lost === undefined ? a.lost : joinLost(a.lost, b.lost) }),
+    ...joinStandstills([...(a.standstills ?? []), ...(b.standstills ?? [])]),
   };
+}
+
+/** Joins those of threads that stood still at the same time. */
+function joinStandstills(all: readonly HostStandstill[]): Pick<SendingHost, "standstills"> {
+  if (all.length === 0) return {};
+  const standstills: HostStandstill[] = [];
+  for (const one of all.toSorted((a, b) => a.startNs - b.startNs)) {
+    const last = standstills.at(-1);
+    if (last === undefined || last.endNs < one.startNs) standstills.push(one);
+    else standstills.splice(-1, 1, { ...last, endNs: Math.max(last.endNs, one.endNs) });
+  }
+  return { standstills };
 }
 
 function joinLost(a: LostShare, b: LostShare): LostShare {

@@ -10,7 +10,7 @@ export class LostSenders {
   /** Where they stood when they were lost. */
   readonly states: SenderState[] = [];
   /** Start of the run. */
-  private startNs: number;
+  startNs: number;
   /** Start of the window that has begun. Undefined: nothing is measured. */
   private windowStartNs: number | undefined;
   /** How much had ended at each sender when its window began. */

@@ -1,4 +1,5 @@
 import { countOf, numberOf, type Share } from "../../load/share.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";
@@ -113,7 +114,7 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
       if (elsewhere === undefined) return new FleetSender(senders, { joined });
       const fleet = new FleetSender(senders, {
         joined,
-        hosts: async () => joinHosts(await readClocks(seats, (seat) => seat.describe())),
+        hosts: async (runStartNs) => joinHosts(await readClocks(seats, (seat) => seat.describe(runStartNs))),
       });
       const lost = new Set<string>();
       drop = ({ hostId, sender }, heardNs) => {
@@ -197,8 +198,8 @@ class SeatSender {
     return reading;
   }
 
-  /** Describes what it sent, and its clock. */
-  async describe(): Promise<{ readonly id: string; readonly part: SendingHost }> {
+  /** Describes what it sent, and its clock. @param runStartNs start of the run */
+  async describe(runStartNs: number): Promise<{ readonly id: string; readonly part: SendingHost }> {
     const last = this.lost === undefined ? await this.readClock() : this.reading;
     const first = this.reading ?? last;
     // Its latest counts are those of its last reply.
@@ -208,7 +209,11 @@ class SeatSender {
     const clockDriftNs = first === undefined || last === undefined ? 0 : driftNs(first, last);
     const clockOffsetNs = first === undefined ? 0 : offsetNs(first);
     const clock = { clockOffsetNs, clockErrorNs: first?.errorNs ?? 0, clockDriftNs, lateNs: this.lateNs };
-    return { id, part: { name, ...counts, ...clock, ...(this.lost === undefined ? {} : { lost: this.lost }) } };
+    const standstills = (this.remote?.standstills ?? []).map(({ startNs, endNs }) => ({
+      ...{ startNs: startNs - runStartNs, endNs: endNs - runStartNs, fromNs: startNs },
+    }));
+    const rest = { lost: this.lost, standstills: standstills.length === 0 ? undefined : standstills };
+    return { id, part: { name, ...counts, ...clock, ...defined(rest) } };
   }
 
   /**
@@ -268,7 +273,7 @@ class SeatSender {
       failed: (...[failure, lane, sentNs]: Parameters<SenderListener["failed"]>): void => {
         const { name, limits } = this;
         if (failure.isHostExhausted === true && limits !== undefined)
-          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }));
+          listener.broken(hostExhausted({ ...limits, agents: { count: 1, leastName: name } }, failure));
         listener.failed(failure, numberOf(lane, this.share), sentNs);
       },
       broken: (error) => listener.broken(this.named(error)),

@@ -3,6 +3,7 @@ import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { msToNs } from "../../plan/units.ts";
 import type { ProgressCounts } from "../../result/observer.ts";
 import { nowNs } from "../../runtime/clock.ts";
+import type { Standstill } from "../../telemetry/health-monitor.ts";
 import type { LoadSender, SenderListener, SenderState } from "../send/messages.ts";
 import { DIVIDING, type RequestListener } from "./joined-requests.ts";
 import type { PackedRequests } from "./packed-requests.ts";
@@ -24,6 +25,8 @@ export type MessageName = Exclude<keyof LoadSender, "progress" | "counts" | "ahe
 export interface SentCounts {
   readonly progress: SenderState;
   readonly counts: ProgressCounts;
+  /** When it did not run so far, on the clock of windows. Absent: it always ran. */
+  readonly standstills?: readonly Standstill[];
 }
 
 /** What a sender elsewhere reports. */
@@ -79,6 +82,11 @@ export class RemoteSender {
     this.listener = listener;
     this.latest = latest;
     this.sender = this.createSender();
+  }
+
+  /** When the sender did not run so far, on the clock of windows. */
+  get standstills(): readonly Standstill[] {
+    return this.latest.standstills ?? [];
   }
 
   /** Handles what the sender reports; nothing once it is gone, because what it had reported then is what counts. */

@@ -95,6 +95,8 @@ export class ServedSender {
   }
 
   private counts(): SentCounts {
-    return { progress: this.sender.progress(), counts: { ...this.sender.counts(), client: this.client } };
+    const { standstills } = this.load;
+    const counts = { ...this.sender.counts(), client: this.client };
+    return { progress: this.sender.progress(), counts, ...(standstills.length === 0 ? {} : { standstills }) };
   }
 }

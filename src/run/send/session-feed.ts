@@ -25,6 +25,8 @@ interface ActiveSession {
   readonly slot: number;
   readonly conversation: Conversation;
   readonly stream: number;
+  /** Number of what draws its think times: its user, or the session itself where it arrived. */
+  readonly drawer: number;
   /** Index of the current or next turn. */
   turn: number;
   /** Whether any turn was sent. */
@@ -74,7 +76,7 @@ export class SessionFeed extends RequestFeed {
   private readonly open: (user: number) => Conversation;
   private readonly seed: number;
   /** Of think times, by slot. */
-  private readonly draws: Random[] = [];
+  private readonly draws: (Random | undefined)[] = [];
   private readonly active: (ActiveSession | undefined)[] = [];
   /** By the slot of their session: turns that were sent and not judged. The same turn may be in flight in several sessions. */
   private readonly inFlight = new Map<number, SentTurn>();
@@ -169,16 +171,20 @@ export class SessionFeed extends RequestFeed {
   /**
    * Starts the next session on the slot and encodes its first turn. Returns false when no session is left.
    * @param repeats whether the sessions begin again when all have begun
+   * @param arrives whether it begins at a time of its own: users take turns then, because which slot is free depends on time. Default: each slot is a user
    */
-  begin(slot: number, repeats = false): boolean {
+  begin(slot: number, repeats = false, arrives = false): boolean {
     const count = this.dataset.streams.length;
     const number = numberOf(this.begunCount, this.share);
     if (number >= count && !repeats) return false;
     const stream = number % count;
     this.begunCount++;
-    const conversation = this.open(this.userOf(slot));
+    const drawer = arrives ? number : numberOf(slot, this.share);
+    const { userCount = 1 } = this.dataset;
+    const conversation = this.open(arrives ? number % userCount : drawer);
+    if (arrives) this.draws[slot] = undefined;
     const session: ActiveSession = {
-      ...{ slot, conversation, stream, turn: -1, isSent: false, hasFailed: false },
+      ...{ slot, conversation, stream, drawer, turn: -1, isSent: false, hasFailed: false },
       ready: undefined,
       reads: [],
     };
@@ -286,13 +292,9 @@ export class SessionFeed extends RequestFeed {
   }
 
   private drawMs(slot: number, { meanMs, stddevMs = 0 }: ThinkTimePlan): number {
-    this.draws[slot] ??= createRandomFor(this.seed, "think time", this.userOf(slot));
+    const { drawer } = this.active[slot] as ActiveSession;
+    this.draws[slot] ??= createRandomFor(this.seed, "think time", drawer);
     return Math.max(0, drawNormal(this.draws[slot], meanMs, stddevMs));
-  }
-
-  /** Returns the number of a slot's user among those of all senders. */
-  private userOf(slot: number): number {
-    return numberOf(slot, this.share);
   }
 
   private toRecord({ stream, turn }: ActiveSession, bytes: Uint8Array): Payload {

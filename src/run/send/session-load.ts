@@ -128,7 +128,7 @@ export class SessionLoad implements ActiveLoad {
   private beginDue(): void {
     const { nextArrivalNs: dueNs } = this;
     const slot = this.free.pop() ?? this.slotCount++;
-    if (this.sessions.begin(slot, this.repeats)) {
+    if (this.sessions.begin(slot, this.repeats, true)) {
       this.sendTurn(slot, dueNs);
       this.awaitArrival();
     } else {

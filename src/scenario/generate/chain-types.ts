@@ -19,7 +19,7 @@ export interface ChainCall {
   readonly body?: RequestBody;
   /** Values to take from the response, by name: `{ token: "access_token", job: { header: "Location" } }`. Default: none. */
   readonly extract?: Readonly<Record<string, ChainExtract>>;
-  /** Each user sends it once, and keeps its values for all later chains. Default: false; it is sent in each chain. */
+  /** Each user sends it once, and keeps its values for all later chains; with `sessionRate` each entry of `users`. Default: false; it is sent in each chain. */
   readonly once?: boolean;
   /** Time between the response and the user's next request. Default: none. */
   readonly thinkTime?: DurationSpread;

@@ -17,7 +17,7 @@ import type { ChainCall, CheckedCalls } from "./chain-types.ts";
 export interface ChainOptions<U extends string = string> {
   /** Number of chains of a load without `for`. Default: 100, or as many as there are users. */
   readonly count?: number;
-  /** Values of the users, such as their logins: each user has one entry, in turn. Default: none. */
+  /** Values of the users, such as their logins: each user has one entry, in turn; with `sessionRate` each chain. Default: none. */
   readonly users?: readonly Readonly<Record<U, string | number | boolean>>[];
   /** Whether exports and messages show extracted values. Default: false; they have `***` there. */
   readonly showValues?: boolean;

@@ -33,22 +33,28 @@ export interface ChainTarget {
 /** What a user keeps from one chain to the next. */
 interface ChainUser {
   readonly number: number;
-  /** Values of calls that are sent once. */
+  login: Login;
+}
+
+/** What the calls that are sent once have given. */
+interface Login {
   readonly kept: Map<string, ChainValue>;
   readonly done: Set<ChainTurn>;
-  /** Cookies that these calls set. */
-  cookies: CookieJar;
+  readonly cookies: CookieJar;
 }
 
 /** Returns what starts chains of the users of a run, each of whom keeps the values of calls that are sent once. */
 export function createChains(target: ChainTarget): (user: number) => Conversation {
   const users = new Map<number, ChainUser>();
   return (number) => {
-    const cookies = new CookieJar(target.server);
-    const user = users.get(number) ?? { number, kept: new Map(), done: new Set(), cookies };
+    const user = users.get(number) ?? { number, login: createLogin(target) };
     users.set(number, user);
     return new Chain(user, target);
   };
+}
+
+function createLogin({ server }: ChainTarget): Login {
+  return { kept: new Map(), done: new Set(), cookies: new CookieJar(server) };
 }
 
 /** A server that refuses a token does so with this status. */
@@ -57,6 +63,8 @@ const UNAUTHORIZED = 401;
 /** A chain of a user. */
 class Chain implements Conversation {
   private readonly user: ChainUser;
+  /** The user's at its begin: other chains of the user may be in progress, and one of them may be refused. */
+  private readonly login: Login;
   private readonly target: ChainTarget;
   private readonly cookies: CookieJar;
   private readonly values = new Map<string, ChainValue>();
@@ -67,12 +75,13 @@ class Chain implements Conversation {
 
   constructor(user: ChainUser, target: ChainTarget) {
     this.user = user;
+    this.login = user.login;
     this.target = target;
-    this.cookies = new CookieJar(target.server, user.cookies);
+    this.cookies = new CookieJar(target.server, user.login.cookies);
   }
 
   skips({ origin }: Payload): boolean {
-    return this.user.done.has(origin as ChainTurn);
+    return this.login.done.has(origin as ChainTurn);
   }
 
   nextRequest({ origin }: Payload): Payload {
@@ -103,13 +112,13 @@ class Chain implements Conversation {
     for (const { name, take } of turn.extracts) {
       const found = take(response);
       if (found instanceof NoValue) reasons.push(`no value for {{${name}}}: ${found.reason}`);
-      else (turn.isOnce ? this.user.kept : this.values).set(name, found);
+      else (turn.isOnce ? this.login.kept : this.values).set(name, found);
     }
     if (!turn.showsValues) for (const body of bodies) hideIn(body, this.secrets());
     if (reasons.length > 0) return `call "${turn.name}": ${reasons.join("; ")}`;
     if (!turn.isOnce) return undefined;
-    this.user.done.add(turn);
-    if (!this.target.hasCookies) this.user.cookies.take(headers, this.path);
+    this.login.done.add(turn);
+    if (!this.target.hasCookies) this.login.cookies.take(headers, this.path);
     return undefined;
   }
 
@@ -120,11 +129,7 @@ class Chain implements Conversation {
   /** A user whose token is refused needs another one. */
   endTurn(failure: Failure): Failure {
     const secrets = this.turn?.showsValues === true ? [] : this.secrets();
-    if (failure.status === UNAUTHORIZED) {
-      this.user.done.clear();
-      this.user.kept.clear();
-      this.user.cookies = new CookieJar(this.target.server);
-    }
+    if (failure.status === UNAUTHORIZED && this.user.login === this.login) this.user.login = createLogin(this.target);
     if (secrets.length === 0) return failure;
     const hide = (text: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
     const { message, response, excerpt } = failure;
@@ -148,7 +153,7 @@ class Chain implements Conversation {
   }
 
   private valueOf(name: string): ChainValue | undefined {
-    return this.values.get(name) ?? this.user.kept.get(name) ?? this.given[name];
+    return this.values.get(name) ?? this.login.kept.get(name) ?? this.given[name];
   }
 
   /** The values that the scenario gives the user. */
@@ -158,13 +163,13 @@ class Chain implements Conversation {
   }
 
   private isSecret(name: string, value: ChainValue): boolean {
-    const isExtracted = this.values.has(name) || this.user.kept.has(name);
+    const isExtracted = this.values.has(name) || this.login.kept.has(name);
     return (isExtracted || isSecretName(name)) && canBeSecret(String(value));
   }
 
   /** Returns the secret values in all forms in which requests have them, the longest first. */
   private secrets(): string[] {
-    const values = [...Object.entries(this.given), ...this.user.kept, ...this.values];
+    const values = [...Object.entries(this.given), ...this.login.kept, ...this.values];
     const texts = [
       ...values.flatMap(([name, value]) => (this.isSecret(name, value) ? [String(value)] : [])),
       ...this.cookies.values().filter(canBeSecret),

@@ -3,8 +3,16 @@ import type { Client, Dispatcher } from "undici/index.js";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
 import { connectFailure } from "../connect-failure.ts";
-import { ABORTED, type Failure, MAX_ERROR_BODY_BYTES, silentFor, statusFailure, tooLarge } from "../failure.ts";
-import { GrowingBytes } from "../growing-bytes.ts";
+import {
+  ABORTED,
+  type Failure,
+  failureOfReading,
+  MAX_ERROR_BODY_BYTES,
+  silentFor,
+  statusFailure,
+  tooLarge,
+} from "../failure.ts";
+import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { wasClosing } from "../http1/connection-reuse.ts";
 import {
   defaultHeaders,
@@ -172,7 +180,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private encoding = "";
   private location = "";
   private receivedBytes = 0;
-  private readonly body = new GrowingBytes();
+  private readonly body = new GrowingBytes(RESPONSES_BUDGET);
   private isOver = false;
   private readonly events: ExchangeEvents;
 
@@ -231,9 +239,17 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
         ? responses.keepBodies || responses.createCheck !== undefined
         : this.body.length < MAX_ERROR_BODY_BYTES;
     if (this.receivedBytes > maxResponseBytes) this.refuse();
-    else if (isKept)
+    else if (isKept) this.keep(chunk);
+  }
+
+  private keep(chunk: Buffer): void {
+    try {
       // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
       this.body.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length);
+    } catch (error) {
+      const failure = failureOfReading(error);
+      this.finish(failure, () => this.controller?.abort(new Error(failure.message)));
+    }
   }
 
   onResponseEnd(): void {
@@ -277,6 +293,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
   private finish(failure: Failure, leave?: () => void): void {
     if (this.isOver) return;
     this.isOver = true;
+    this.body.clear();
     leave?.();
     const call = this.call;
     call.fail(failure, failure.kind === "http" ? call.endNs : nowNs());

@@ -8,7 +8,7 @@ import {
   ResponseTooLargeError,
   statusFailure,
 } from "../failure.ts";
-import { GrowingBytes } from "../growing-bytes.ts";
+import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
 import { expectResponses, isTooLarge, mostEventBytes } from "../streamed-responses.ts";
@@ -24,7 +24,7 @@ export class ReceivedResponse implements ResponseSink {
   readNs = 0;
   private readonly call: Call;
   private readonly options: ClientOptions;
-  private readonly body = new GrowingBytes();
+  private readonly body = new GrowingBytes(RESPONSES_BUDGET);
   /** Checks the body when it is not kept. */
   private readonly checked = new CheckedBody();
   private readonly rules: ResponseRules;

@@ -483,3 +483,33 @@ test("an agent that was lost makes what it would have sent missing, which is wro
   // After all levels.
   assert.deepEqual(noteOf({ ...host, lost: { ...lost, fromNs: 20e9 } })?.levels, []);
 });
+
+test("agents that did not run are named with the times in each level, the longest first", () => {
+  const still = (name: string, ...fromSec: number[]): RunResult["hosts"] & object => [
+    {
+      ...{ name, workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
+      ...{ clockOffsetNs: 0, clockErrorNs: 1e5, clockDriftNs: 0, lateNs: 0 },
+      standstills: fromSec.map((sec) => ({ startNs: sec * 1e9, endNs: (sec + 2) * 1e9, fromNs: (sec + 100) * 1e9 })),
+    },
+  ];
+  const window = makeWindow({ latenciesNs: [1e6, 1e6] });
+  const levels = [1, 2].map((level) =>
+    makeLevel({ level, window: { ...window, startNs: (90 + level * 10) * 1e9, endNs: (100 + level * 10) * 1e9 } }),
+  );
+  const textOf = (...hosts: RunResult["hosts"] & object): string[] =>
+    notesOf(levels, {}, { hosts }).flatMap(({ code, text }) => (code === "agent-stood-still" ? [text] : []));
+  assert.deepEqual(textOf(...still("a/1")), []);
+  // Before the first level.
+  assert.deepEqual(textOf(...still("a/1", -5)), []);
+  assert.deepEqual(textOf(...still("a/1", 3)), [
+    "At concurrency 1: an agent did not run for a part of the time: a/1 from 3.0 s to 5.0 s (2.0 s). Look at what else ran on that host.",
+  ]);
+  assert.deepEqual(textOf(...still("a/1", 12), ...still("b/2", 2, 6)), [
+    "At concurrency 1: an agent did not run for a part of the time: b/2 from 2.0 s to 4.0 s (2.0 s), from 6.0 s to 8.0 s (2.0 s). Look at what else ran on that host. Likewise at concurrency 2 a/1 from 12.0 s to 14.0 s (2.0 s).",
+  ]);
+  const names = ["a/1", "b/2", "c/3", "d/4", "e/5"];
+  assert.match(
+    textOf(...names.flatMap((name) => still(name, 3)))[0] ?? "",
+    /: 5 agents did not run for a part of the time: a\/1 from .*; b\/2 from .*; c\/3 from [^;]*; 2 more\./,
+  );
+});

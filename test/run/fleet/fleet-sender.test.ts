@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PhasePlan } from "../../../src/plan/load-options.ts";
 import type { LoadPlan } from "../../../src/plan/load-plan.ts";
-import type { RunResult } from "../../../src/result/run-result.ts";
+import type { RunResult, SendingHost } from "../../../src/result/run-result.ts";
+import { joinHosts } from "../../../src/run/fleet/join-parts.ts";
 import { RemoteSender, type SentCounts } from "../../../src/run/fleet/remote-sender.ts";
 import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
 import { runSenders } from "./run-senders.ts";
@@ -123,4 +124,21 @@ test("of a sender that is gone, what it had reported until then counts, whatever
   remote.receive({ kind: "counts", ...ended(9) });
   assert.deepEqual([remote.sender.progress(), remote.sender.counts()], [ended(7).progress, ended(7).counts]);
   await assert.rejects(remote.sender.until({ kind: "now" }), /gone/);
+});
+
+test("threads of a host that stood still at the same time are one standstill of the host", () => {
+  const partOf = (...spansSec: readonly (readonly [number, number])[]): SendingHost => ({
+    ...{ name: "a/1", workerCount: 1, sentCount: 5, completedCount: 5, failedCount: 0 },
+    ...{ clockOffsetNs: 0, clockErrorNs: 0, clockDriftNs: 0, lateNs: 0 },
+    ...(spansSec.length === 0
+      ? {}
+      : { standstills: spansSec.map(([from, to]) => ({ startNs: from, endNs: to, fromNs: from + 100 })) }),
+  });
+  const standstillsOf = (...parts: readonly SendingHost[]): SendingHost["standstills"] =>
+    joinHosts(parts.map((part) => ({ id: "one", part })))[0]?.standstills;
+  assert.equal(standstillsOf(partOf(), partOf()), undefined);
+  assert.deepEqual(standstillsOf(partOf([7, 9], [2, 5]), partOf(), partOf([3, 6])), [
+    { startNs: 2, endNs: 6, fromNs: 102 },
+    { startNs: 7, endNs: 9, fromNs: 107 },
+  ]);
 });

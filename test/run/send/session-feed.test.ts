@@ -5,7 +5,7 @@ import { SessionFeed, sessionsOf } from "../../../src/run/send/session-feed.ts";
 import type { Payload } from "../../../src/service/content.ts";
 import { Call } from "../../../src/transport/client.ts";
 import { makeService } from "./fake-client.ts";
-import { makeSessionFeed } from "./make-sessions.ts";
+import { makeSessionFeed, makeSessions, openConversation } from "./make-sessions.ts";
 
 /** Sends the slot's turn and judges its response. */
 function turn(feed: SessionFeed, slot: number, answer: number, failure?: Call["failure"]): readonly number[] {
@@ -234,4 +234,22 @@ describe("users", () => {
     assert.equal(one.restsAtEnd(0), false);
     assert.equal(one.delayNs(0), 7e6);
   });
+});
+
+test("sessions that arrive are of users in turn, whichever slots are free and whoever sends them", () => {
+  const usersOf = (index: number, count: number, slots: readonly number[]): number[] => {
+    const users: number[] = [];
+    const open = (user: number) => {
+      users.push(user);
+      return openConversation();
+    };
+    const data = { ...makeSessions(1, 1, 1, 1, 1, 1, 1, 1), userCount: 3 };
+    const feed = new SessionFeed(makeService(), data, open, { senders: { index, count } });
+    for (const slot of slots) assert.ok(feed.begin(slot, false, true));
+    assert.equal(feed.begin(0, false, true), false);
+    return users;
+  };
+  assert.deepEqual(usersOf(0, 1, [0, 0, 0, 1, 0, 2, 1, 0]), [0, 1, 2, 0, 1, 2, 0, 1]);
+  assert.deepEqual(usersOf(0, 2, [0, 0, 1, 0]), [0, 2, 1, 0]);
+  assert.deepEqual(usersOf(1, 2, [0, 0, 0, 1]), [1, 0, 2, 1]);
 });
