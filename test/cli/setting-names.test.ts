@@ -271,7 +271,7 @@ const FAILURES: readonly FailureCase[] = [
     answer: (response) => response.writeHead(404).end(),
     path: "/v1",
     // A target accepts an address that ends in /v1.
-    scenario: /HTTP status 404\n$/,
+    scenario: /HTTP status 404$/m,
     perfAnalyzer: /leave \/v1 out of -u\./,
     genaiPerf: /leave \/v1 out of --url\./,
   },
@@ -299,9 +299,9 @@ describe("a failure is explained in each front door's terms:", () => {
       const server = await startAnsweringServer(answer);
       try {
         const url = `${server.url}${path}`;
-        const scenario = await runScenario(url, "", fields);
-        assert.match(scenario.err, said.scenario);
-        assert.doesNotMatch(scenario.err, FLAG);
+        const { out, err } = await runScenario(url, "", fields);
+        assert.match(out + err, said.scenario);
+        assert.doesNotMatch(err, FLAG);
         for (const [ran, wanted] of [
           [await runPerfAnalyzer(url, flags), said.perfAnalyzer],
           [await runGenaiPerf(url, flags), said.genaiPerf],

@@ -183,13 +183,16 @@ export async function openTokenThread(
     calls.fail(failed("was closed"));
     await end();
   };
-  stop?.addEventListener("abort", () => calls.fail(failed("was closed")));
+  const onStop = (): void => calls.fail(failed("was closed"));
+  stop?.addEventListener("abort", onStop);
   try {
     await calls.call({ kind: "open" } satisfies TokenTask);
     return { link: new TokenLink(calls), close };
   } catch (error) {
     await end();
     throw error;
+  } finally {
+    stop?.removeEventListener("abort", onStop);
   }
 }
 

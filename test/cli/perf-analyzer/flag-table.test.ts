@@ -40,6 +40,8 @@ const PERF_ANALYZER_SWITCHES: readonly string[] = [
 
 /** The tests of service kinds. */
 const KINDS = join(import.meta.dirname, "../../service");
+/** Those of them that are about options of perf_analyzer mode. */
+const OF_KINDS = ["perf-analyzer.test.ts", "shared-memory.test.ts"];
 
 /** A test of a flag's effect on the wire, on the schedule or on the output: its name, and what stands in it. */
 interface EffectTest {
@@ -53,7 +55,7 @@ function readEffectTests(): EffectTest[] {
   const kinds = readdirSync(KINDS, { recursive: true, encoding: "utf8" });
   const files = [
     ...here.map((file) => join(import.meta.dirname, file)),
-    ...kinds.filter((file) => basename(file) === "perf-analyzer.test.ts").map((file) => join(KINDS, file)),
+    ...kinds.filter((file) => OF_KINDS.includes(basename(file))).map((file) => join(KINDS, file)),
   ];
   const texts = files.map((file) => readFileSync(file, "utf8"));
   return texts.flatMap((text) =>
