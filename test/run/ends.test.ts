@@ -71,25 +71,33 @@ test("a wait for the last response also ends when handling it throws", LIMIT, as
   driver.close();
 });
 
-test("a schedule ends a sequence whose last request lost its connection", LIMIT, async () => {
-  const { driver, client } = makeDriver({ laneCount: 1, isSync: false, sequenceCount: 1, feed: longSequences() });
-  await starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, 2);
-  await until(() => client.active.length > 0);
-  client.answer(client.active[0] as number);
-  await until(() => client.active.length > 0);
-  client.answer(client.active[0] as number, LOST);
-  await driver.finished();
-  const stopped = driver.stop();
-  answerAll(client);
-  await stopped;
-  assert.equal(checkSequences(trafficOf(client)).sequenceCount, 1);
-  driver.close();
-});
+// After a success the slot does not wait, and ends the sequence itself.
+for (const [name, first] of [
+  ["", undefined],
+  [", and the one before too", LOST],
+] as const)
+  test(`a schedule ends a sequence whose last request lost its connection${name}`, LIMIT, async () => {
+    const { driver, client } = makeDriver({ laneCount: 1, isSync: false, sequenceCount: 1, feed: longSequences() });
+    await starterOf(driver).start({ kind: "scheduled", arrivals: () => 0 }, 2);
+    await until(() => client.active.length > 0);
+    client.answer(client.active[0] as number, first);
+    await until(() => client.active.length > 0);
+    client.answer(client.active[0] as number, LOST);
+    answerAll(client);
+    await driver.finished();
+    const stopped = driver.stop();
+    answerAll(client);
+    await stopped;
+    assert.equal(checkSequences(trafficOf(client)).sequenceCount, 1);
+    driver.close();
+  });
 
 test("a closed loop ends a sequence that lost its connection before the level was lowered", LIMIT, async () => {
   const { driver, client } = makeDriver({ feed: longSequences() });
   await starterOf(driver).start({ kind: "closed", concurrency: 2 }, ENDLESS);
   client.answer(1);
+  // The first failure after a success delays nothing.
+  client.answer(1, LOST);
   client.answer(1, LOST);
   await starterOf(driver).start({ kind: "closed", concurrency: 1 }, ENDLESS);
   const stopped = driver.stop();

@@ -151,19 +151,17 @@ export class PromptMaker {
     return text;
   }
 
-  /** @throws UserError at once when the texts of this number of requests, or of more, would be too long together */
+  /** @throws UserError at once when a text of this number of requests, or of more, or all texts together would be too long */
   expect(requestCount: number): void {
-    // Each token has a character or more.
     const { input } = this.fixedLengths ?? { input: 0 };
+    limitTokens(input);
+    // Each token has a character or more.
     limitCharacters(input * this.settings.textsPerRequest * requestCount);
   }
 
   /** @throws UserError when the text, or all texts together, would be too long */
   private write(tokenCount: number, random: Random, before?: string): string {
-    if (tokenCount > MOST_PROMPT_TOKENS) {
-      const message = `a text of ${tokenCount} tokens is above the maximum of ${MOST_PROMPT_TOKENS}`;
-      throw userError("invalid-value", "inputs", message, "Give shorter lengths.");
-    }
+    limitTokens(tokenCount);
     const text = this.writer.write(tokenCount, random, before);
     this.characterCount += text.length;
     limitCharacters(this.characterCount);
@@ -179,6 +177,12 @@ export class PromptMaker {
     this.writerMade = new PromptWriter(this.tokenizer);
     return this.writerMade;
   }
+}
+
+function limitTokens(count: number): void {
+  if (count <= MOST_PROMPT_TOKENS) return;
+  const message = `a text of ${count} tokens is above the maximum of ${MOST_PROMPT_TOKENS}`;
+  throw userError("invalid-value", "inputs", message, "Give shorter lengths.");
 }
 
 function limitCharacters(count: number): void {

@@ -121,7 +121,8 @@ test("a thread that still loads its tokenizer is not waited for", LIMIT, async (
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const hub = createServer(() => resolve()).listen(0, "127.0.0.1");
   await once(hub, "listening");
-  const { HF_ENDPOINT } = process.env;
+  const before = { HF_ENDPOINT: process.env["HF_ENDPOINT"], HF_HUB_OFFLINE: process.env["HF_HUB_OFFLINE"] };
+  delete process.env["HF_HUB_OFFLINE"];
   process.env["HF_ENDPOINT"] = `http://127.0.0.1:${(hub.address() as AddressInfo).port}`;
   const spare = new SpareThreads();
   try {
@@ -131,8 +132,10 @@ test("a thread that still loads its tokenizer is not waited for", LIMIT, async (
     await spare.close();
     await rejected;
   } finally {
-    if (HF_ENDPOINT === undefined) delete process.env["HF_ENDPOINT"];
-    else process.env["HF_ENDPOINT"] = HF_ENDPOINT;
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
     hub.closeAllConnections();
     hub.close();
   }
