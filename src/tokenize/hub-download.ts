@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { Dispatcher } from "undici/index.js";
 import { messageOf, RunError, UserError, userError } from "../plan/problem.ts";
 import { MOST_FILE_BYTES } from "../runtime/files.ts";
@@ -146,9 +144,7 @@ class Hub {
     const blob = join(folder, "blobs", etag);
     const link = join(folder, "snapshots", commit, file);
     try {
-      await putInPlace(blob, (path) =>
-        pipeline(readBody(response, MOST_FILE_BYTES, this.signal), createWriteStream(path)),
-      );
+      await putInPlace(blob, (path) => writePieces(path, readBody(response, MOST_FILE_BYTES, this.signal)));
       await putInPlace(link, (path) => linkOrCopy(blob, link, path));
       const { revision } = this.model;
       if (revision !== commit)
@@ -164,6 +160,16 @@ class Hub {
 
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
+}
+
+/** Writes a file. It is opened first: a stream would open it later, perhaps after the failed file was removed. */
+async function writePieces(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    for await (const piece of pieces) await file.writeFile(piece);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Writes a file under another name and renames it when it is complete. */
