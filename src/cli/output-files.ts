@@ -1,13 +1,10 @@
 import type { Stats } from "node:fs";
-import { isAbsolute } from "node:path";
 import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import { addProblems, type Problem, problem, unreadable } from "../plan/problem.ts";
+import { type Problem, problem } from "../plan/problem.ts";
 import { membersOf } from "../registry/mix.ts";
-import { urlsOf } from "../registry/service-kinds.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
-import { parseUrl } from "../run/open/endpoint.ts";
 import { fileSystem } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
@@ -82,28 +79,6 @@ export function inputFilesOf({ target, load, inputs, measurement }: Plan): strin
   const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
   const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);
   return textsIn([texts, load]);
-}
-
-/** Where plans of inputs have files and folders. */
-const INPUT_PATHS = ["file", "files", "paths", "directory", "folder"] as const;
-
-/** Checks the addresses of the servers, and that the files and folders of the inputs exist. Nothing is sent. */
-export function findUnusable({ target, inputs }: Plan): Problem[] {
-  const problems: Problem[] = [];
-  for (const url of urlsOf(target)) {
-    try {
-      parseUrl(url, 1);
-    } catch (error) {
-      addProblems(problems, error, (path) => path);
-    }
-  }
-  const parts = [inputs, ...membersOf(target).map((member) => member.inputs)];
-  const paths = new Set(parts.flatMap((part) => INPUT_PATHS.flatMap((key) => textsIn(fieldOf(part, key)))));
-  // A pattern stands for the files that match.
-  for (const path of paths)
-    if (isAbsolute(path) && !/[*?]/.test(path) && find(path) === undefined)
-      problems.push(...unreadable(path, { code: "ENOENT" }).problems);
-  return problems;
 }
 
 /** Returns all strings in plain data. */
