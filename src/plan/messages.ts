@@ -1,3 +1,5 @@
+import type { OutputFilesPlan } from "./output-files-plan.ts";
+
 /**
  * Texts that name settings, as plain data until the front door that the user typed into words them with its own names: a field of a scenario,
  * or a flag. All sentences with such names stand here.
@@ -163,7 +165,7 @@ interface Settings {
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
-  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "perfAnalyzerCsv" | "profileExport" | "records";
+  "outputs.files": keyof OutputFilesPlan;
   /** What `rampart run` may change about a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";

@@ -1,8 +1,8 @@
 import type { LevelSearch } from "../load/load-mode.ts";
 import { WindowTally } from "../measure/tally/window-tally.ts";
 import type { ResponseSink } from "../measure/tokens/packed-responses.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/defaults.ts";
 import type { Plan } from "../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";

@@ -1,4 +1,5 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
