@@ -234,6 +234,7 @@ test("threads, the report, its tables, its records and a second reading have the
       assert.match(text, /pointsPerSec \(points\/s\)/);
       assert.match(text, /sum \(points\)/);
     }
+    assert.match(out, /share of .* 50 % \(20 of 40\)/);
     const lines = readFileSync(records, "utf8").trim().split("\n");
     const sums = lines.map((line) => (JSON.parse(line) as RecordJson).metadata.extracted.sum);
     assert.equal(sums.filter((sum) => sum === 30).length, 20);

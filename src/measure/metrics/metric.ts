@@ -116,6 +116,13 @@ export type Metric = (Distribution | Single) & {
   readonly needsLimits?: true;
   /** Whether only reports have it, because it is not one of a single level. */
   readonly isOfReports?: true;
+  /** Whether it is the result of a search, not of a level. */
+  readonly isOfSearch?: true;
+  /** Key of the metric whose time it is a part of. */
+  readonly partOf?: string;
+  /** See the field of the same name in the table of metrics of single requests. */
+  readonly showsCuts?: true;
+  readonly differsByReasoning?: true;
 };
 
 /** Units of numbers in names of JSON. */
