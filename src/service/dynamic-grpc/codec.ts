@@ -1,7 +1,7 @@
 import type protobuf from "protobufjs";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import { ANY_RESPONSE, type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
 import { CollectedCheck } from "../collected-pieces.ts";
