@@ -12,7 +12,7 @@ export interface AnsweredRequest {
   /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
-  /** From the send to the end of the response, in nanoseconds, which goodput limits. Default: to the last content, as in GenAI-Perf. */
+  /** From the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the last content. */
   readonly wholeNs?: number | undefined;
   /** Tokens of the request's text; NaN when not counted. */
   readonly inputTokens: number;
@@ -44,6 +44,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     : Number.NaN;
   return {
     latencyNs,
+    wholeNs: request.wholeNs ?? latencyNs,
     times,
     inputTokens,
     outputTokens,
@@ -67,6 +68,7 @@ function textTokensOf({ usage, times, callsTools }: Pick<AnsweredRequest, "usage
 /** A request whose response is not text. */
 export const NO_TEXT: MetricInput = {
   latencyNs: Number.NaN,
+  wholeNs: Number.NaN,
   times: {
     contentNs: [],
     eventCount: 0,

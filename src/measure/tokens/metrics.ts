@@ -15,6 +15,8 @@ export type ResponseFamily = "text" | "images" | "plain";
 export interface MetricInput {
   /** From the send to the last content. */
   readonly latencyNs: number;
+  /** From the send to the end of the response. */
+  readonly wholeNs: number;
   readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -133,11 +135,11 @@ export const METRICS = {
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
     value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
   },
-  /** Whole latency divided by output tokens. The chunking of a stream does not change it. */
+  /** Latency, to the end of the response, divided by output tokens. The chunking of a stream does not change it. */
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
     more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
-    value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
+    value: ({ wholeNs, outputTokens }) => (outputTokens > 0 ? wholeNs / outputTokens : Number.NaN),
   },
   outputTokensPerSecPerUser: {
     label: "output tokens/s per user",
