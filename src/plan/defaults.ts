@@ -1,13 +1,13 @@
-/** Defaults of every front door where a user does not say. */
+/** Defaults of every front door, for settings that the user omits. */
 
-/** How a level is measured: perf_analyzer's windows. */
+/** Default measurement of a level: perf_analyzer's windows. */
 export const DEFAULT_WINDOWS: {
   readonly windowMs: number;
   readonly stabilityPct: number;
   readonly maxTrials: number;
 } = { windowMs: 5000, stabilityPct: 10, maxTrials: 10 };
 
-/** A request without a byte for this long has failed. */
+/** A request that receives no byte for this time fails. */
 export const DEFAULT_STALL_TIMEOUT_MS = 60_000;
 
 /** Lengths of prompts and responses of language models, in tokens. */
