@@ -13,7 +13,7 @@ export type Reply =
 let lastKey = "";
 let isListening = false;
 
-/** Records the last key, because the prompts report Escape and Ctrl-C alike. */
+/** Records the last key, because the prompts report Escape and Ctrl-C in the same way. */
 function listenForKeys(): void {
   if (isListening) return;
   isListening = true;
@@ -79,7 +79,7 @@ async function askChoice(
   }
 }
 
-/** A hint stands beside the answer where there is room, and otherwise where the cursor is. */
+/** A hint is shown beside the answer if there is room, otherwise at the cursor. */
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   if (hint === undefined || hint === "") return { value, label: clean(label) };
   const explained = clean(`${label} (${hint})`);

@@ -23,7 +23,7 @@ const SERVER = {
 /** Metrics of the server: its times, and its response cache. */
 export const SERVER_METRICS = factsOf(SERVER);
 
-/** Only sums are counted, so there is a mean and nothing else. */
+/** Only sums are counted, so the mean is the only statistic. */
 function timeOf(stage: Stage) {
   return {
     quantity: "time",

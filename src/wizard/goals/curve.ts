@@ -39,7 +39,7 @@ const RATES: AmountForm = {
     LEVELS.fits(answer, isValid) && (!answer.includes(":") || (numbersOf(answer).length === 3 && isFewRates(answer))),
 };
 
-/** How throughput and latency change with the load. */
+/** Measures how throughput and latency change with the load. */
 export const curveGoal: Goal = {
   label: "a curve",
   hint: "one row per level of load: where does it stop scaling?",
