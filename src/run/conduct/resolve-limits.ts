@@ -18,7 +18,7 @@ const MISSED_RATE_RATIO = 0.05;
 
 /** After this part of the longest time, a level is left undecided when the rest of the time cannot decide it. */
 const LEAST_PART = 0.25;
-/** The rest of the time may give up to this many times the requests per second. */
+/** The rest of the time may have this many times the requests per second, at most. */
 const MORE_REQUESTS = 1.5;
 
 /** Dependencies of {@link resolveLimits}. */
