@@ -14,7 +14,7 @@ import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts"
 /** Maximum wait for outstanding requests after an error. */
 const FAILED_GRACE_MS = 1000;
 
-/** The parts of a run that its end needs. */
+/** Parts of a run that are needed at its end. */
 export interface RunEnding {
   readonly observer: Pick<RunObserver, "onWait">;
   readonly session: Session;
@@ -26,7 +26,8 @@ export interface RunEnding {
 }
 
 /**
- * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
+ * Stops sending and waits for outstanding requests, so that the server's counts and the client's agree; briefly after an error or an
+ * interrupt.
  * @param isOpen whether a load has been started
  */
 export async function shutDown(ending: RunEnding, isOpen: boolean): Promise<ClosedSender> {
@@ -40,13 +41,13 @@ export async function shutDown(ending: RunEnding, isOpen: boolean): Promise<Clos
   return sender.close(cancelReason(signal));
 }
 
-/** Returns why requests in flight are cancelled at the end of a run; undefined when it did not end early. */
+/** Returns why requests in flight are cancelled at the end of a run; undefined when the run did not end early. */
 export function cancelReason(signal: RunSignal): string | undefined {
   const end = endOf(signal);
   return end && `cancelled without its complete response when the run ${end}`;
 }
 
-/** Returns how this client ended the run, in words; undefined when it did not. */
+/** Returns how this client ended the run, in words; undefined when the run ended by itself. */
 function endOf({ isAborted, isInterrupted, error }: RunSignal): string | undefined {
   if (isAborted) return "was aborted";
   if (isInterrupted) return "was interrupted";
@@ -63,10 +64,10 @@ export async function serverDelta(
   return settled?.delta;
 }
 
-/** How a run ended, and what was sent in all. */
+/** Outcome of a run and its total counts. */
 type EndedRun = Omit<RunResult, "levels" | "findMax" | "warmup" | "phased" | "server" | keyof SenderTotals>;
 
-/** Describes the end of a run besides what it measured. @param startNs start of the run */
+/** Describes the end of a run, without its measurements. @param startNs start of the run */
 export async function describeEnd(ending: RunEnding, startNs: number): Promise<EndedRun> {
   const { sender, signal, policy, abort, prepared } = ending;
   const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });

@@ -28,7 +28,7 @@ import { SeparateLevels } from "./separate-levels.ts";
 import { runSteps, Step, withinOf } from "./step.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 
-/** Decides what a run does once the server has reported its model: warm-up, phases, levels and their search. */
+/** Conducts a run once the server has reported its model: warm-up, phases, levels and their search. */
 export class Conductor implements LevelHost {
   readonly parts: ConductorParts;
   readonly sender: LoadSender;
@@ -97,7 +97,7 @@ export class Conductor implements LevelHost {
   private async runAll(): Promise<RunResult> {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
-    // An ended run sends nothing more while it reads counters and waits for responses.
+    // A run that has ended sends nothing more while it reads counters and waits for responses.
     void signal.stopped.then(() => this.sender.change({ quota: 0 }));
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
@@ -133,7 +133,10 @@ export class Conductor implements LevelHost {
     this.parts.signal.fail(toRunError(error));
   }
 
-  /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
+  /**
+   * Measures the levels of the load's phases. A load without phases is a single unnamed phase whose levels are started one by
+   * one.
+   */
   private async runLevels(first: Step | undefined): Promise<void> {
     const { signal, observer, poller, growth, load } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
@@ -156,7 +159,7 @@ export class Conductor implements LevelHost {
     await runSteps(first, signal, run).finally(() => poller?.stop());
   }
 
-  /** Ends the run when a metric that the scenario derives cannot be computed because its function is wrong. */
+  /** Ends the run when the function of a derived metric fails. */
   private checkDerived(result: LevelResult): void {
     const { derived = [], target } = this.parts.plan;
     for (const one of derived) {
@@ -176,7 +179,7 @@ export class Conductor implements LevelHost {
     return this.requestCount() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Returns the total number of requests; undefined when time decides. */
+  /** Returns the total number of requests; undefined when the load is limited by time. */
   private requestCount(): number | undefined {
     const { mode } = this.parts.plan.measurement;
     if (mode.kind !== "requests" || mode.minDurationMs !== undefined) return undefined;

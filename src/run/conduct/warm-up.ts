@@ -6,14 +6,14 @@ import type { LoadSender, LoadStep } from "../send/messages.ts";
 /** Parameters of a warm-up. */
 export interface WarmUp {
   readonly sender: LoadSender;
-  /** The one by which the sender sends. */
+  /** The clock by which the sender sends. */
   readonly clock: Clock;
   readonly policy: Pick<FailurePolicy, "isWarmingUp">;
   readonly signal: RunSignal;
   readonly step: LoadStep;
   /** Number of requests to send. */
   readonly count: number;
-  /** Minimum duration; 0: until the requests are sent. */
+  /** Minimum duration; 0: the warm-up ends when the requests are sent. */
   readonly durationMs: number;
 }
 

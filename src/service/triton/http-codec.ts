@@ -30,7 +30,7 @@ export interface HttpCodecOptions {
   readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
-/** Precedes a request's id. */
+/** Text before a request's id. */
 const ID_START = '{"id":"';
 
 const NO_BYTES = new Uint8Array(0);
@@ -245,7 +245,7 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
     if (typeof error === "string")
       return isUnreadable ? appendExplanation(failure, error) : { ...failure, message: error };
   } catch {
-    // Not JSON: the text itself is the explanation.
+    // The text is not JSON, so it is the explanation itself.
   }
   return appendExplanation(failure, text);
 }
