@@ -493,7 +493,7 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold, ramp } = await import("../src/scenario/loads/levels.ts");
+const { hold, ramp } = await import("../src/scenario/loads/concurrency.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
 const { findMax } = await import("../src/scenario/loads/find-max.ts");

@@ -20,7 +20,7 @@ import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import type { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
-import { cannotConnect } from "./judge/failure-policy.ts";
+import { cannotConnect } from "./judge/failure-limits.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
 import { unlessSilent } from "./judge/silence.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";

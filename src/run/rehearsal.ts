@@ -18,7 +18,7 @@ import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import { LevelMeter } from "./count/window-counter.ts";
-import { takesPrompts } from "./judge/failure-policy.ts";
+import { takesPrompts } from "./judge/failure-limits.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
 import { createTargetFeed } from "./mix/create-feed.ts";

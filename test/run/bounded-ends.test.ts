@@ -10,7 +10,7 @@ import type { RunObserver } from "../../src/result/observer.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { makeOpenAiTarget, makePlan, type PlanChange } from "../plan/make-plan.ts";

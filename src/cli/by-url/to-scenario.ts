@@ -13,8 +13,8 @@ import {
 } from "../../scenario/assertions.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { scenarioOf } from "../../scenario/define.ts";
+import { hold, ramp, steps } from "../../scenario/loads/concurrency.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
 import type { Answers } from "../../wizard/answers.ts";
 import { toTimes } from "../../wizard/goals/limit.ts";
 import { toDuration } from "../../wizard/goals/loads.ts";

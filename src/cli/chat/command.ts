@@ -7,7 +7,7 @@ import { writeReport } from "../../report/output-file.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { payloads } from "../../scenario/prompts.ts";
 import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";

@@ -78,7 +78,7 @@ function refused({ target }: Plan, failure: Failure): RunError {
 }
 
 /** Decides how failed requests affect the run. */
-export class FailurePolicy {
+export class FailureLimits {
   readonly log = new FailureLog();
   /** Whether the run is in its warm-up. */
   isWarmingUp = false;
