@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { formatCount } from "../plan/units.ts";
 import { joinBytes } from "../runtime/bytes.ts";
@@ -151,7 +152,7 @@ export function assembleContent(
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
   if (messages !== undefined) return { bytes, messages };
   if (request === undefined && origin === undefined) return { bytes };
-  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
+  return { bytes, ...defined({ request, origin }) };
 }
 
 /**

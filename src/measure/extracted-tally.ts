@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { ExtractedName } from "../service/content.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
@@ -149,7 +150,7 @@ export class ExtractedTally {
 }
 
 function ofName({ name, unit, better }: ExtractedName): ExtractedName {
-  return { name, ...(unit === undefined ? {} : { unit }), ...(better === undefined ? {} : { better }) };
+  return { name, ...defined({ unit, better }) };
 }
 
 function toText(value: unknown): string {

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { Tags } from "../plan/groups/tags.ts";
 import type { CompletionGap } from "./completion-gaps.ts";
 import type { Extracted } from "./extracted-tally.ts";
@@ -155,5 +156,5 @@ export function withTokens(window: Measurement, taken: WindowTokens | undefined)
     const tokens = taken.groupTokens?.[at];
     return tokens === undefined ? group : { ...group, window: { ...group.window, tokens } };
   });
-  return { ...window, tokens: taken.tokens, ...(groups === undefined ? {} : { groups }) };
+  return { ...window, tokens: taken.tokens, ...defined({ groups }) };
 }

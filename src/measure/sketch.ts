@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { nsToUs } from "../plan/units.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
@@ -98,7 +99,7 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
     max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
     step,
     ...(isRounded ? { digits: ROUNDED_DIGITS, ...countAgain([ranks], roundNumber) } : ranks),
-    ...(bins === undefined ? {} : { bins }),
+    ...defined({ bins }),
   };
 }
 

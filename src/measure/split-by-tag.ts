@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { hasTags, TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
 import type { Measurement } from "./measurement.ts";
 import { joinParallel } from "./merge.ts";
@@ -46,7 +47,7 @@ function joinGroups(whole: Measurement, tags: TaggedPart["tags"], isPart: (tags:
   const server = serverOf(whole, tags);
   return {
     tags,
-    window: { ...joined, ...(gaps === undefined ? {} : { gaps }), ...(server === undefined ? {} : { server }) },
+    window: { ...joined, ...defined({ gaps, server }) },
   };
 }
 

@@ -5,7 +5,10 @@ type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K
 
 /** Returns an object without its undefined fields: in plain data, absence is a missing field. */
 export function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+  // A loop, because `Object.fromEntries` takes two to three times as long.
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) found[name] = value;
+  return found as Defined<T>;
 }
 
 type FieldName<T> = T extends unknown ? keyof T & string : never;

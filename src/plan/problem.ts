@@ -1,3 +1,4 @@
+import { defined } from "./defined.ts";
 import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
 import { countOf } from "./units.ts";
@@ -171,7 +172,7 @@ export function formatRunError({ message, hint }: RunError): string {
 
 /** Creates a problem. The arguments are the fields of {@link Problem}. */
 export function problem(code: ProblemCode, path: Text, message: Text, hint: Text, value?: string): Problem {
-  return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
+  return { code, path, message, hint, ...defined({ value }) };
 }
 
 /** Hint for settings that exclude each other. */

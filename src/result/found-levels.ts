@@ -1,5 +1,6 @@
 import { identifyLevel } from "../load/level-identity.ts";
 import { endsOf, isAnswered } from "../load/search.ts";
+import { defined } from "../plan/defined.ts";
 import type { FindMaxResult, LevelResult } from "./run-result.ts";
 
 /**
@@ -35,8 +36,7 @@ export function findMaxOf(levels: readonly LevelResult[], isWhole: boolean, with
     ({ load, state, isSent: sent }) => state === "unresolved" && !sent && load > (highest ?? 0),
   );
   return {
-    ...(highest === undefined ? {} : { highest }),
-    ...(broken === undefined ? {} : { next: broken }),
+    ...defined({ highest, next: broken }),
     isResolved: isWhole && isSent && isAnswered(ends, within),
   };
 }

@@ -1,4 +1,5 @@
 import { isCancel, log, select, text } from "@clack/prompts";
+import { defined } from "../plan/defined.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";
@@ -37,7 +38,7 @@ export async function askQuestion(
       ? await askChoice(question, choices, preset, answers, around)
       : await text({
           message: messageOf(question, answers),
-          ...(preset === undefined ? {} : { initialValue: preset }),
+          ...defined({ initialValue: preset }),
           validate: (given) => clean(question.check((given ?? "").trim(), answers, around)),
         });
   return toReply(answer);
@@ -70,7 +71,7 @@ async function askChoice(
     const answer = await select({
       message: messageOf(question, answers),
       options: choices.map(toOption),
-      ...(preset === undefined ? {} : { initialValue: preset }),
+      ...defined({ initialValue: preset }),
     });
     if (isCancel(answer)) return answer;
     const problem = question.check(answer, answers, around);

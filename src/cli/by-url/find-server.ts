@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { NameOf } from "../../plan/messages.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
@@ -65,7 +66,7 @@ class Finder {
     return {
       ...place,
       model: model.name,
-      ...(tokenizer === undefined ? {} : { tokenizer }),
+      ...defined({ tokenizer }),
       ...(shapes === "" ? {} : { shapes }),
     };
   }

@@ -1,5 +1,6 @@
 import type { WrittenRange } from "../../load/levels.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import {
   errorRate,
   max,
@@ -81,7 +82,7 @@ function withOptions({ builder, args }: Call, { headers, apiKeyEnv, isInsecure }
   const all: SourceFields = {
     ...options,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...defined({ apiKeyEnv }),
     ...(isInsecure ? { tls: { verify: false } } : {}),
   };
   return new Call(builder, [...args.slice(0, -1), all]);

@@ -45,7 +45,7 @@ export function toScenario(flags: FlagValues): HttpScenario {
     name: "http",
     target: http(urls, options),
     load: load as ReturnType<typeof hold>,
-    ...(warmup === undefined ? {} : { warmupFor: warmup }),
+    ...defined({ warmupFor: warmup }),
   });
   return { scenario, values, limits };
 }
@@ -64,7 +64,7 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
     ...defined({ method, body: body?.value }),
     success: defined({ status, where }),
     extract: Object.fromEntries(extract),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
   };
 }
 

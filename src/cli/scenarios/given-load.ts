@@ -1,4 +1,5 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
@@ -38,7 +39,7 @@ export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems:
 /** Returns a load with these users or this rate. With a rate, the users are at most in flight. @param users when none are given */
 export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: number): Load {
   if (perSec === undefined) return hold(users ?? defaultUsers, extent);
-  return rate(perSec, { ...extent, ...(users === undefined ? {} : { concurrencyLimit: users }) });
+  return rate(perSec, { ...extent, ...defined({ concurrencyLimit: users }) });
 }
 
 /** Returns a scenario with the given load instead of its own, measured as long as its own where nothing else is given. @throws UserError when its own load cannot be measured that long */

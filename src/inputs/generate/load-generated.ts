@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Tags } from "../../plan/groups/tags.ts";
 import { UserError, userError } from "../../plan/problem.ts";
@@ -107,7 +108,7 @@ export function takeMade(held: HeldEntries): Dataset {
   return toDataset(
     unpackEntries(held).map(({ payload, fields }, index): DataStep => {
       const { tags, tensors } = fields as { readonly tags?: Tags; readonly tensors?: readonly MadeTensor[] };
-      const facts = { place: placeOf(index), ...(tags === undefined ? {} : { tags }) };
+      const facts = { place: placeOf(index), ...defined({ tags }) };
       if (tensors === undefined) return toPayloadStep(payload, facts);
       let end = 0;
       const inputs = tensors.map(({ name, byteCount, shape }): [string, StepTensor] => {

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { countOf } from "../../plan/units.ts";
 import type { Payload, PayloadRequest } from "../../service/content.ts";
 import type { ChainTurn } from "../../service/http/chain.ts";
@@ -57,14 +58,14 @@ function toDataStep(call: ChainCallPlan, { calls, users, showsValues }: ChainInp
   };
   return {
     payload: bytes,
-    ...(request === undefined ? {} : { request }),
+    ...defined({ request }),
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
     // Any response can set cookies.
     readsHeaders: true,
     tags: { call: name },
-    ...(thinkTime === undefined ? {} : { thinkTime }),
+    ...defined({ thinkTime }),
   };
 }
 

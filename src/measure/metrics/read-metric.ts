@@ -1,4 +1,5 @@
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
@@ -125,7 +126,7 @@ function levelOf(part: MeasuredPart, batchSize: number): ReadLevel {
   return {
     nearest,
     read: (key, name) => {
-      const metric = { key, ...(name === undefined ? {} : { name }) };
+      const metric = { key, ...defined({ name }) };
       const entry = isDerivable(key, name) ? findEntry(key) : undefined;
       if (entry === undefined) return undefined;
       const toSi = (value: number): number => (entry.quantity === "time" ? nsToSec(value) : value);

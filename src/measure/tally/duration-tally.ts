@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { SampleBins } from "../intervals/time-bins.ts";
 import { addMoments, type Moments, ROUNDED_DIGITS, roundNumber, type Sketch } from "../sketch.ts";
@@ -68,7 +69,7 @@ export class DurationTally {
       ...{ min, max, step: usToNs(1) },
       ...(isFarRounded ? { digits: ROUNDED_DIGITS } : {}),
       ...{ values, upTo },
-      ...(bins === undefined ? {} : { bins }),
+      ...defined({ bins }),
     };
   }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
@@ -199,7 +200,7 @@ export class TokenMeter {
     rows.responseKind = this.kind;
     const tokens = joinTokens(parts) ?? {
       ...NO_TOKENS,
-      ...(this.kind === undefined ? {} : { responseKind: this.kind }),
+      ...defined({ responseKind: this.kind }),
     };
     return this.rules.keepsRows === true ? { tokens, tokenRows: rows } : { tokens };
   }

@@ -63,7 +63,7 @@ export function memberPlanOf(plan: Plan, { name, target, inputs, tokens, tags }:
     name,
     target,
     inputs,
-    measurement: { ...measurement, ...(tokens === undefined ? {} : { tokens }) },
+    measurement: { ...measurement, ...defined({ tokens }) },
     assertions: [],
     ...defined({ limits: plan.limits && [], tags }),
   };

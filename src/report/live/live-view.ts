@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";
@@ -136,5 +137,5 @@ function cut({ label, text, mark, isWide }: LiveLine, columns: number): LiveLine
   if (isWide === true) return { label: "", text: text.slice(0, columns) };
   const padded = label.padEnd(LABEL_COLUMNS).slice(0, columns);
   const rest = text.slice(0, columns - padded.length);
-  return { label: padded, text: rest, ...(mark === undefined ? {} : { mark }) };
+  return { label: padded, text: rest, ...defined({ mark }) };
 }

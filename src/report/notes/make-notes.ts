@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
@@ -204,7 +205,7 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   return {
     code,
     severity,
-    ...(metric === undefined ? {} : { metric }),
+    ...defined({ metric }),
     levels: namesOf(group),
     text: toSentences(parts),
   };

@@ -3,6 +3,7 @@ import { hasPhases } from "../../load/phases.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
 import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
 import { mlperfRulesOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -192,7 +193,7 @@ export class Conductor implements LevelHost {
     return {
       ...parts,
       ...{ sender, abort, plan: planOfPhase(parts.plan, phaseIndex), unit: phase.load.search.unit },
-      ...(handOver === undefined ? {} : { handOver }),
+      ...defined({ handOver }),
       runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       due: drive.kind === "scheduled" ? drive.due : undefined,
@@ -253,7 +254,7 @@ export class Conductor implements LevelHost {
       levels: isSearch ? levels.toSorted((a, b) => a.level - b.level) : levels,
       ...(isSearch ? { findMax: findMaxOf(levels, !signal.isStopped, within) } : {}),
       ...(warmup.sentCount > 0 ? { warmup } : {}),
-      ...(phased === undefined ? {} : { phased }),
+      ...defined({ phased }),
       ...totals,
       server,
     };

@@ -1,5 +1,6 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/response-times.ts";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
@@ -217,7 +218,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(step),
       latencyNs: call.endNs - call.sendStartNs,
       responses: records,
-      ...(server === undefined ? {} : { server }),
+      ...defined({ server }),
       ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { canBePhase } from "../../load/phases.ts";
+import { defined } from "../../plan/defined.ts";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
@@ -254,7 +255,7 @@ function createReader(folder: string): PhaseReader {
       if (isOfPhases(phases)) return phases.toPhases(load.options, path, read, firstIndex);
       const { plan, problems, builder } = convert(path, load);
       const mode = extentOf(load, builder, plan);
-      return { problems, phases: [{ load: plan, ...(mode === undefined ? {} : { mode }) }] };
+      return { problems, phases: [{ load: plan, ...defined({ mode }) }] };
     },
     namedBy: (load) => {
       const builder = builderOf(load);

@@ -1,4 +1,5 @@
 import type protobuf from "protobufjs";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { isSameBytes } from "../../runtime/bytes.ts";
@@ -33,7 +34,7 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       payload: NO_BYTES,
       messages,
       callType,
-      ...(pacing === undefined ? {} : { pacing }),
+      ...defined({ pacing }),
     }),
     responseChecks: () => createChecks(options),
     decode: (body) => {

@@ -148,7 +148,7 @@ test("the console has the verdict first, the changes, the limits and few notes, 
   assert.match(text, /^FAILED {2}new\.json against base_<1>\.json +3 against 3 runs\n {2}the limit is broken; 2 worse/);
   assert.match(text, /\nconcurrency 4\nmetric +verdict +change +95 % interval +base +new\n/);
   assert.match(text, /^throughput +better +\+20\.0 % +\+17\.\d to \+22\.\d % +100\/s +120\/s\n/m);
-  assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10\.0 %\n/m);
+  assert.match(text, /^error rate +worse +\+10\.0 points +\+10\.0 to \+10\.0 +0 % +10 %\n/m);
   assert.match(text, /\n {2}FAIL {2}mean > \+5% +\+20\.0 % \(\+17\.\d to \+22\.\d %\) at concurrency 4\n/);
   assert.equal(text.match(/^ {2}note {2}/gm)?.length, 3);
   assert.match(text, /\n {2}… 3 more notes: -v\n$/);
