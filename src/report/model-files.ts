@@ -1,6 +1,5 @@
 import type { SettingPath } from "../plan/messages.ts";
 import type { OutputFilesPlan } from "../plan/plan.ts";
-import { RunError } from "../plan/problem.ts";
 import { formatCsv } from "./csv.ts";
 import { formatPage } from "./html/report-page.ts";
 import { formatJunit } from "./junit.ts";
@@ -8,7 +7,7 @@ import { formatMarkdownReport } from "./markdown.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import { formatReportJson } from "./model-report.ts";
 import { writeReport } from "./output-file.ts";
-import { joinOutputErrors } from "./report.ts";
+import { writeEach } from "./report.ts";
 
 /** The files of a report that no run writes: of a stored one, of several runs, of a comparison. */
 
@@ -23,17 +22,8 @@ export const MODEL_FILES: Readonly<Record<string, (model: ReportModel, json: obj
 
 /** Writes those files that are asked for. @param json the model's source @throws RunError that names those that cannot be written, after the others */
 export async function writeModelFiles(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
-  const errors: RunError[] = [];
-  for (const [key, path] of Object.entries(files) as [keyof OutputFilesPlan, string][]) {
-    const format = MODEL_FILES[key];
-    if (format === undefined) continue;
-    try {
-      writeReport(path, await format(model, json), `outputs.files.${key}` as SettingPath, key !== "html");
-    } catch (error) {
-      if (!(error instanceof RunError)) throw error;
-      errors.push(error);
-    }
-  }
-  const error = joinOutputErrors(errors);
-  if (error !== undefined) throw error;
+  await writeEach(Object.entries<string>(files), async ([key, path]) => {
+    const text = await MODEL_FILES[key]?.(model, json);
+    if (text !== undefined) writeReport(path, text, `outputs.files.${key}` as SettingPath, key !== "html");
+  });
 }

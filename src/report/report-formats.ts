@@ -11,13 +11,13 @@ import { createMarkdownReport } from "./markdown.ts";
 import { createJsonReport } from "./model-report.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
-import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
+import { PerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
-import { createProfileExport } from "./profile-export.ts";
+import { ProfileExport } from "./profile-export.ts";
 import { createRecordsReport } from "./records/records.ts";
 import { createDataReport, type Report, type TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
-import { createRampartConsole } from "./text/console.ts";
+import { RampartConsole } from "./text/console.ts";
 
 /** A report that depends on the front door. */
 interface ReportKind {
@@ -45,11 +45,11 @@ const REPORTS: readonly ReportKind[] = [
   },
   {
     isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
-    create: createPerfAnalyzerConsole,
+    create: (plan, sink) => new PerfAnalyzerConsole(plan, sink),
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
-    create: createRampartConsole,
+    create: (plan, sink) => new RampartConsole(plan, sink),
   },
   {
     isWanted: ({ outputs }) => outputs.style === "genai-perf",
@@ -60,7 +60,7 @@ const REPORTS: readonly ReportKind[] = [
 /** Reports that write a file, by their key in the plan's files. A new report is one file and one line here. Those with much code are loaded when needed. */
 const FILE_REPORTS = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,
-  profileExport: createProfileExport,
+  profileExport: (plan, sink, path) => new ProfileExport(plan, sink, path),
   json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
   csv: createCsvReport,
   html: async (...args) => (await import("./html/report-page.ts")).createHtmlReport(...args),
@@ -71,7 +71,7 @@ const FILE_REPORTS = {
   serverMetricsJson: artifact("serverMetricsJson"),
   serverMetricsCsv: artifact("serverMetricsCsv"),
   plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
-  records: async (plan, sink, path, meter) => createRecordsReport(plan, sink, path, meter),
+  records: createRecordsReport,
 } satisfies Readonly<Record<string, CreateFile>>;
 
 declare module "../plan/plan.ts" {
