@@ -8,7 +8,7 @@ import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../pl
 import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/mix.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
 
 /** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
@@ -19,10 +19,6 @@ interface DescribedAssertion {
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
-}
-
-function levelsOf(runs: readonly RunResult[]): LevelResult[] {
-  return runs.flatMap(measuredLevels);
 }
 
 /** Describes what an assertion was judged by. @param runs all of the plan */
@@ -61,7 +57,7 @@ export function describeAssertion(
 
 /** Names the level that decided; empty where there is only one, and for the highest load of a search. */
 function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
-  const levels = levelsOf(runs);
+  const levels = runs.flatMap(measuredLevels);
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
   const isOnly = names.size <= 1 || levels.some(({ limits }) => limits !== undefined);
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;

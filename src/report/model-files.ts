@@ -1,6 +1,5 @@
 import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import type { Plan } from "../plan/plan.ts";
-import { RunError } from "../plan/problem.ts";
 import { formatCsv } from "./csv.ts";
 import type { FollowedRuns } from "./json/followed-runs.ts";
 import { formatJunit } from "./junit.ts";
@@ -10,10 +9,10 @@ import { writeReport } from "./output-file.ts";
 import {
   createDataReport,
   createModelReport,
-  joinOutputErrors,
   type RenderReport,
   type Report,
   type TextSink,
+  writeEach,
 } from "./report.ts";
 
 /** Reports in a file, of a run as well as of a stored report, several runs or a comparison. */
@@ -76,18 +75,9 @@ export function formatReportJson(json: object): string {
  * @throws RunError for the files that cannot be written, once all others are
  */
 export async function writeModelFiles(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
-  const errors: RunError[] = [];
-  for (const key of Object.keys(MODEL_FILES) as ModelFileKey[]) {
+  await writeEach(Object.keys(MODEL_FILES) as ModelFileKey[], async (key) => {
     const path = files[key];
-    if (path === undefined) continue;
     const { render }: ModelFile = MODEL_FILES[key];
-    try {
-      writeText(key, path, await render(model, json));
-    } catch (error) {
-      if (!(error instanceof RunError)) throw error;
-      errors.push(error);
-    }
-  }
-  const error = joinOutputErrors(errors);
-  if (error !== undefined) throw error;
+    if (path !== undefined) writeText(key, path, await render(model, json));
+  });
 }

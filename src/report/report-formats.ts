@@ -9,13 +9,13 @@ import type { LiveReports } from "./live/live-reports.ts";
 import { createJsonReport, createModelFile, MODEL_FILES, type ModelFileKey } from "./model-files.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
-import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
+import { PerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
-import { createProfileExport } from "./profile-export.ts";
+import { ProfileExport } from "./profile-export.ts";
 import { createRecordsReport } from "./records/records.ts";
 import { createDataReport, type Report, type TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
-import { createRampartConsole } from "./text/console.ts";
+import { RampartConsole } from "./text/console.ts";
 
 /** A report that depends on the front door. */
 interface ReportKind {
@@ -43,11 +43,11 @@ const REPORTS: readonly ReportKind[] = [
   },
   {
     isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
-    create: createPerfAnalyzerConsole,
+    create: (plan, sink) => new PerfAnalyzerConsole(plan, sink),
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
-    create: createRampartConsole,
+    create: (plan, sink) => new RampartConsole(plan, sink),
   },
   {
     isWanted: ({ outputs }) => outputs.style === "genai-perf",
@@ -61,14 +61,14 @@ const REPORTS: readonly ReportKind[] = [
  */
 const OTHER_FILES = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,
-  profileExport: createProfileExport,
+  profileExport: (plan, sink, path) => new ProfileExport(plan, sink, path),
   json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
   genaiPerfJson: artifact("genaiPerfJson"),
   genaiPerfCsv: artifact("genaiPerfCsv"),
   serverMetricsJson: artifact("serverMetricsJson"),
   serverMetricsCsv: artifact("serverMetricsCsv"),
   plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
-  records: async (plan, sink, path, meter) => createRecordsReport(plan, sink, path, meter),
+  records: createRecordsReport,
 } satisfies Readonly<Record<string, CreateFile>>;
 
 declare module "../plan/output-files-plan.ts" {

@@ -177,6 +177,20 @@ function toOutputError(error: unknown): RunError {
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
 }
 
+/** Writes several files. @throws RunError that names those that cannot be written, after the others */
+export async function writeEach<T>(items: readonly T[], write: (item: T) => void | Promise<void>): Promise<void> {
+  const errors: RunError[] = [];
+  for (const item of items)
+    try {
+      await write(item);
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      errors.push(error);
+    }
+  const error = joinOutputErrors(errors);
+  if (error !== undefined) throw error;
+}
+
 /** Joins errors of several reports into one; undefined without errors. */
 export function joinOutputErrors(errors: readonly RunError[]): RunError | undefined {
   const [first, ...others] = errors;

@@ -20,18 +20,7 @@ const DIM = "\u001b[2m";
 const RESET = "\u001b[0m";
 
 /** A live view, and the sink that all other text must use meanwhile, so that it does not mix with the view's lines. */
-export interface LiveView extends Report {
-  readonly sink: TextSink;
-  /** Draws the current state. The timer calls it. */
-  draw(): void;
-}
-
-/** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
-export function createLiveView(state: RunState, sink: TextSink, isAsked = true): LiveView {
-  return new Live(state, sink, isAsked);
-}
-
-class Live implements LiveView {
+export class LiveView implements Report {
   readonly sink: TextSink;
   private readonly state: RunState;
   private readonly target: TextSink;
@@ -41,7 +30,8 @@ class Live implements LiveView {
   private drawn: readonly number[] = [];
   private readonly showCursor = (): void => this.clear();
 
-  constructor(state: RunState, sink: TextSink, isAsked: boolean) {
+  /** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
+  constructor(state: RunState, sink: TextSink, isAsked = true) {
     this.state = state;
     this.target = sink;
     this.isAsked = isAsked;
@@ -76,6 +66,7 @@ class Live implements LiveView {
     process.on("exit", this.showCursor);
   }
 
+  /** Draws the current state. The timer calls it. */
   draw(): void {
     const state = this.state.snapshot();
     if (state === undefined) return;

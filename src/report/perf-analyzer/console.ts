@@ -29,12 +29,8 @@ import { formatSettings } from "./settings-section.ts";
 const DELAYED_PCT_THRESHOLD = 1;
 const OVERHEAD_PCT_THRESHOLD = 50;
 
-/** Creates the report. */
-export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
-  return new PerfAnalyzerConsole(plan, sink);
-}
-
-class PerfAnalyzerConsole implements Report {
+/** The report. */
+export class PerfAnalyzerConsole implements Report {
   /** Absent where no trace is wanted: with it the load cannot be divided among threads. */
   readonly onTrace?: (event: TraceEvent) => void;
   private readonly plan: Plan;
