@@ -109,17 +109,18 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** Bytes of responses that are kept while they arrive, of all requests of a thread together: 1 GiB. A single one may have more. */
+/** Bytes of responses that are kept until they are judged, of all requests of a thread together: 1 GiB. A single one may have more. */
 export const MOST_RESPONSES_BYTES = 1024 * 1024 * 1024;
 
-/** The responses that arrive are together larger than this client may hold in memory. */
+/** The responses that are kept are together larger than this client may hold in memory. */
 export class ResponsesTooLargeError extends Error {
   override readonly name = "ResponsesTooLargeError";
 
-  /** @param maxBytes the limit that was reached */
-  constructor(maxBytes: number) {
+  /** @param maxBytes the limit that was reached @param bytes of the response that is refused, as far as they are known */
+  constructor(maxBytes: number, bytes: number) {
     const limit = `the ${maxBytes.toLocaleString("en-US")} bytes allowed for all of a thread`;
-    super(`the responses that are kept while they arrive have together more than ${limit}`);
+    const refused = `a response of ${bytes.toLocaleString("en-US")} bytes or more is refused`;
+    super(`${refused}: those that are kept have together more than ${limit}`);
   }
 }
 

@@ -26,7 +26,7 @@ export interface CustomGrpcRequest {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The response to one request. */
+/** The response to one request. The memory of `bytes` and `parts` is reused after the call. */
 export interface CustomResponse {
   /** The body or the message; of a stream of events all of them, joined. */
   readonly bytes: Uint8Array;
