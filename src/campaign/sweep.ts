@@ -1,3 +1,4 @@
+import { MOST_LEVELS } from "../load/levels.ts";
 import { type Ladder, LoadSearch } from "../load/search.ts";
 import {
   type FailedPoint,
@@ -58,8 +59,8 @@ export interface SweepTask<Point extends MeasuredPoint> {
   note(text: string): void;
 }
 
-/** Maximum number of points of a sweep. More are most likely a typing error: they would take hours, and their number grows as a product. */
-export const MOST_POINTS = 10_000;
+/** Maximum number of points of a sweep, as of levels. */
+export const MOST_POINTS = MOST_LEVELS;
 
 /** Returns the number of combinations of the axes' values. */
 export function countPoints(axes: readonly { readonly values: readonly unknown[] }[]): number {
