@@ -1,3 +1,4 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 
 /**
@@ -56,6 +57,8 @@ export interface Failure {
   readonly response?: string | undefined;
   /** The beginning of a wrong response as text, for reports. Only of kind `check`. */
   readonly excerpt?: string;
+  /** The tags of its request, if it has any. Only of kind `unfinished`. */
+  readonly tags?: Tags;
   /** The end mark that its stream lacks, where other streams had it. */
   readonly cutMark?: string;
   /** This host has no free file descriptor, or no room for responses: later requests fail too, whatever the server does. */
