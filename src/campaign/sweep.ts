@@ -1,3 +1,4 @@
+import { MOST_LEVELS } from "../load/levels.ts";
 import { type Ladder, LoadSearch } from "../load/search.ts";
 import {
   type FailedPoint,
@@ -58,11 +59,8 @@ export interface SweepTask<Point extends MeasuredPoint> {
   note(text: string): void;
 }
 
-/**
- * Maximum number of points of a sweep. A larger number is most likely a typing error: the sweep would take hours, as the number
- * grows as a product.
- */
-export const MOST_POINTS = 10_000;
+/** Maximum number of points of a sweep, as of levels. */
+export const MOST_POINTS = MOST_LEVELS;
 
 /** Returns the number of combinations of the axes' values. */
 export function countPoints(axes: readonly { readonly values: readonly unknown[] }[]): number {

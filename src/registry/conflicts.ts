@@ -1,4 +1,4 @@
-import { rangeOf } from "../load/levels.ts";
+import { countLevels, MOST_LEVELS, rangeOf } from "../load/levels.ts";
 import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
@@ -6,6 +6,7 @@ import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/group
 import type { Text } from "../plan/messages.ts";
 import { clientsOf, type Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
+import { formatCount } from "../plan/units.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkDerived, customMetricsOf } from "./custom-metrics.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -158,7 +159,22 @@ function checkLoad(plan: Plan): Problem[] {
     const message = "a range without an end needs a latency limit";
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
+  problems.push(...checkLevelCounts(plan));
   return problems;
+}
+
+/** Returns why a load, or one of its phases, has too many levels. A latency limit or a search may end it after a few. */
+function checkLevelCounts({ load, measurement }: Plan): Problem[] {
+  if (measurement.latencyLimitMs !== null) return [];
+  const phases = loadModeOf(load).phases?.(load);
+  return (phases ?? [{ load }]).flatMap((phase, index): Problem[] => {
+    const asked = loadModeOf(phase.load).levels?.(phase.load);
+    const count = asked?.search === "linear" ? (countLevels(asked.levels) ?? 0) : 0;
+    if (count <= MOST_LEVELS) return [];
+    const message = `has ${formatCount(count)} levels, above the limit of ${formatCount(MOST_LEVELS)}`;
+    const path = phases === undefined ? "load" : `load.${index}`;
+    return [problem("invalid-value", path, message, "Give a larger step, or a latency limit.")];
+  });
 }
 
 type Judged = Omit<AssertionPlan, "comparison"> & { readonly path: string };

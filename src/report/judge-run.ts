@@ -1,5 +1,6 @@
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
+import { hasTags, type Tags } from "../plan/groups/tags.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
@@ -243,7 +244,9 @@ export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] 
  * @param judgeFailed judges it as if they had failed
  */
 function withUnanswered<V extends Verdict>(verdict: V, runs: readonly RunResult[], judgeFailed: () => Verdict): V {
-  const count = runs.reduce((sum, run) => sum + unansweredCount(run), 0);
+  const { where } = verdict.assertion;
+  const isOne = where && ((tags: Tags) => hasTags(tags, where));
+  const count = runs.reduce((sum, run) => sum + unansweredCount(run, isOne), 0);
   if (verdict.state !== "pass" || count === 0) return verdict;
   if (verdict.assertion.metric.statistic !== "max" && judgeFailed().state === "pass") return verdict;
   const reason = `${countOf(count, "request")} had no response when the run ended`;

@@ -1,4 +1,6 @@
 import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
+import type { Measurement } from "../measure/measurement.ts";
+import { hasTags, type Tags } from "../plan/groups/tags.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
 /** The levels of a run that count, for reports and for assertions. */
@@ -22,25 +24,35 @@ export function judgedLevels(result: RunResult): LevelResult[] {
 }
 
 /**
- * Returns the number of requests that had no response when the run ended, although each had waited longer than any other
- * request needed.
+ * Returns the number of requests that had no response when the run ended, although they got more time than any other had needed.
+ * @param isOne whether requests with certain tags count. Default: all requests, also those without tags
  */
-export function unansweredCount({ failures }: RunResult): number {
-  return failures.reduce((sum, { kind, count }) => sum + (kind === "unfinished" ? count : 0), 0);
+export function unansweredCount({ failures }: RunResult, isOne?: (tags: Tags) => boolean): number {
+  const unfinished = failures.filter(({ kind }) => kind === "unfinished");
+  const tagged = unfinished.flatMap((one) => one.tagged ?? []);
+  const counted = isOne === undefined ? unfinished : tagged.filter(({ tags }) => isOne(tags));
+  return counted.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Returns the levels at which assertions must hold, as if the requests without a response had failed at the last of them. */
 export function levelsAsIfFailed(result: RunResult): LevelResult[] {
   const unanswered = unansweredCount(result);
   return judgedLevels(result).map((level, index, { length }) => {
+    if (index < length - 1) return level;
     const { window } = level;
-    return index < length - 1
-      ? level
-      : { ...level, window: { ...window, failedCount: window.failedCount + unanswered } };
+    const groups = window.groups?.map((group) => {
+      const isSame = (tags: Tags): boolean => hasTags(tags, group.tags) && hasTags(group.tags, tags);
+      return { ...group, window: withFailed(group.window, unansweredCount(result, isSame)) };
+    });
+    return { ...level, window: { ...withFailed(window, unanswered), ...(groups === undefined ? {} : { groups }) } };
   });
 }
 
-/** Returns why a run has no level at which to judge its assertions; undefined if they are judged. */
+function withFailed<W extends Pick<Measurement, "failedCount">>(window: W, count: number): W {
+  return { ...window, failedCount: window.failedCount + count };
+}
+
+/** Returns why a run has no level to judge its assertions at; undefined when they are judged. */
 export function whyUnjudged({ findMax }: RunResult): string | undefined {
   if (findMax === undefined || findMax.highest !== undefined) return undefined;
   return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;

@@ -7,6 +7,7 @@ import type { MlperfResult } from "../measure/mlperf/judge-mlperf.ts";
 import type { ServerDelta } from "../measure/server-delta.ts";
 import type { TimelineBucket } from "../measure/timeline.ts";
 import type { TokenColumns } from "../measure/tokens/token-columns.ts";
+import type { Tags } from "../plan/groups/tags.ts";
 import type { Text } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
@@ -258,6 +259,14 @@ export interface FailureCount {
   readonly responses?: readonly WrongResponse[];
   /** Set if these are warm-up requests. */
   readonly isWarmup?: true;
+  /** How many of them had which tags. Only of kind `unfinished`; absent if requests have no tags. */
+  readonly tagged?: readonly TaggedCount[];
+}
+
+/** Number of requests with these tags. */
+export interface TaggedCount {
+  readonly tags: Tags;
+  readonly count: number;
 }
 
 /** A response that a scenario's check refused. */

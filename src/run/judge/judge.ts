@@ -145,7 +145,10 @@ export class RequestJudge implements Judging {
       this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
-    const failure = maskFailure(this.sessions?.failTurn(found as Failure) ?? (found as Failure));
+    const unmasked = this.sessions?.failTurn(found as Failure) ?? (found as Failure);
+    const isUnfinished = unmasked.kind === "unfinished";
+    const tags = isUnfinished ? this.tagsOf(slots.steps[call.slot] as number) : undefined;
+    const failure = { ...maskFailure(unmasked), ...tags };
     this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     this.packer?.addFailure(call, slots, failure);
     return failure;
