@@ -194,6 +194,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   EACCES: "permission denied",
   EROFS: "the file system is read-only",
+  ENAMETOOLONG: "the name is too long",
 };
 
 /** Describes an error of the file system without the names of system calls. */
