@@ -179,9 +179,18 @@ export function userError(...problemArguments: Parameters<typeof problem>): User
   return new UserError(problem(...problemArguments));
 }
 
-/** Creates the error of a file or folder that cannot be read. */
-export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
-  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, hint);
+/**
+ * Creates the error of a file or folder that cannot be read.
+ * @param smaller what to do about a file that is larger than the maximum
+ */
+export function unreadable(
+  path: string,
+  error: unknown,
+  hint = "Give the path of an existing file.",
+  smaller = "Give a smaller file.",
+): UserError {
+  const isTooLarge = (error as { readonly code?: unknown } | undefined)?.code === "EFBIG";
+  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, isTooLarge ? smaller : hint);
 }
 
 /** What is wrong with a path that leads nowhere. */
