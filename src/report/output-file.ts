@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -22,7 +21,15 @@ import { maskSecrets } from "../plan/secrets.ts";
 import { countOf } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { PIPE_BYTES } from "../runtime/stdio.ts";
-import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
+import {
+  findPlace,
+  nameOfPart,
+  type OutputPlace,
+  outputFilesOf,
+  statOf,
+  systemError,
+  toStream,
+} from "./output-place.ts";
 import type { Report } from "./report.ts";
 
 /**
@@ -199,7 +206,7 @@ function openBeside(path: string, mode: number): Part | undefined {
 /** Creates a new file. Fails if the name exists, even as a link. */
 function openPart(path: string, mode: number): Part {
   for (let attempt = 1; ; attempt++) {
-    const partPath = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.part`;
+    const partPath = nameOfPart(path);
     try {
       return { fd: openSync(partPath, "wx+", mode), partPath };
     } catch (error) {

@@ -26,20 +26,37 @@ export function outputFilesOf({ outputs }: Plan): (readonly [name: Text, path: s
   return files.map(([key, path]) => [{ setting: `outputs.files.${key}` as SettingPath }, path] as const);
 }
 
-/** Explains why a path cannot be written; undefined when it can. Changes nothing. */
+/** Explains why a path cannot be written; undefined when it can. Leaves everything as it is. */
 export function whyNotWritable(path: string): string | undefined {
   try {
     const place = findPlace(path);
-    const { accessSync, constants, statSync } = fileSystem();
-    const { dirname } = process.getBuiltinModule("node:path");
-    const isThere = place.kind === "stream" || place.mode !== undefined;
-    const at = isThere ? place.path : dirname(place.path);
-    accessSync(at, constants.W_OK);
-    if (!isThere && !statSync(at).isDirectory()) throw systemError("ENOTDIR", "is not a folder", at);
+    if (place.kind === "file" && place.mode === undefined) tryFolderOf(place.path);
+    else fileSystem().accessSync(place.path, fileSystem().constants.W_OK);
     return undefined;
   } catch (error) {
     return describeWriteError(error);
   }
+}
+
+/** Creates and removes a file beside a new one: permissions do not say that a file system such as /proc takes none, or is full. */
+function tryFolderOf(path: string): void {
+  const { accessSync, closeSync, constants, openSync, rmSync, statSync } = fileSystem();
+  const folder = process.getBuiltinModule("node:path").dirname(path);
+  accessSync(folder, constants.W_OK);
+  if (!statSync(folder).isDirectory()) throw systemError("ENOTDIR", "is not a folder", folder);
+  const part = nameOfPart(path);
+  try {
+    closeSync(openSync(part, "wx"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw systemError("EPERM", "takes no files", folder);
+  }
+  rmSync(part);
+}
+
+/** Returns an unused name for a file that is written beside its place. */
+export function nameOfPart(path: string): string {
+  return `${path}.${process.pid}.${process.getBuiltinModule("node:crypto").randomBytes(4).toString("hex")}.part`;
 }
 
 /** Reports whether two paths are, or would become, the same file. */

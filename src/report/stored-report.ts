@@ -7,7 +7,7 @@ import { readFileText } from "../runtime/files.ts";
 import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { otherBuild, otherVersion } from "./read/runs/measured-run.ts";
+import { otherBuild, otherVersion, REPORT_SIZE_HINT } from "./read/runs/measured-run.ts";
 import { COMPARISON_VERSION, type ComparisonJson, comparisonSchema } from "./schema/comparison.ts";
 import { REPORT_VERSION, type ReportJson, reportSchema } from "./schema/report-schema.ts";
 import { SCENARIOS_VERSION, type ScenarioReportJson, type ScenariosJson, scenariosSchema } from "./schema/scenarios.ts";
@@ -93,7 +93,7 @@ function parse(path: string): unknown {
   try {
     text = readFileText(path);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, error, undefined, REPORT_SIZE_HINT);
   }
   try {
     return JSON.parse(text) as unknown;

@@ -153,12 +153,11 @@ function findFile(path: string): Stats | undefined {
   }
 }
 
-/** The refusal of a file above a limit in bytes, which is a whole number of MiB. */
+/** The refusal of a file above a limit in bytes, which is a whole number of MiB. Its code is `EFBIG`. */
 export function tooLarge(mostBytes: number): Error {
   const mebibytes = mostBytes / (1024 * 1024);
-  return new Error(
-    `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`,
-  );
+  const message = `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`;
+  return Object.assign(new Error(message), { code: "EFBIG" });
 }
 
 /** Collects what is read. One buffer of the known size of a regular file, else pieces. */

@@ -44,7 +44,7 @@ export class RampartConsole implements Report {
     // It is asked several questions at once.
     if (this.slowServers.has(url)) return;
     this.slowServers.add(url);
-    this.showProgress(`  waiting for ${url}, which has not responded for some seconds …\n`);
+    this.showProgress(waitingLine(url));
   }
 
   onWarning(warning: RunWarning): void {
@@ -89,4 +89,9 @@ export class RampartConsole implements Report {
   async finishRuns(repeated: RepeatedResult): Promise<void> {
     await this.report.finishRuns?.(repeated);
   }
+}
+
+/** Says that a server has not responded yet. */
+export function waitingLine(url: string): string {
+  return `  waiting for ${url}, which has not responded for some seconds …\n`;
 }

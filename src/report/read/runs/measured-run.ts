@@ -6,6 +6,9 @@ import { showValue } from "../../../plan/show-value.ts";
 
 /** A run as its report has it, whichever tool wrote that. */
 
+/** What to do about a file that is too large to be a report. */
+export const REPORT_SIZE_HINT = "Give the file of --json: a report of any run is smaller.";
+
 /** A value of a level, with its 95 % confidence interval within the run where the file has one. Times are nanoseconds, ratios 0 to 1. */
 export interface MeasuredValue {
   readonly value: number;

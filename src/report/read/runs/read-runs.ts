@@ -6,7 +6,7 @@ import { openFile, readFileText } from "../../../runtime/files.ts";
 import { aiperfJson } from "./aiperf-json.ts";
 import { genaiPerfJson } from "./genai-perf-json.ts";
 import { jointJson } from "./joint-json.ts";
-import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
+import { type MeasuredRun, REPORT_SIZE_HINT, type RunFile, type RunFormat } from "./measured-run.ts";
 import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
 import { profileExportRun } from "./profile-export-run.ts";
 import { rampartJson } from "./rampart-json.ts";
@@ -73,7 +73,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (error) {
-    throw unreadable(path, error, HINT);
+    throw unreadable(path, error, HINT, REPORT_SIZE_HINT);
   }
 }
 
@@ -137,7 +137,7 @@ function attempt<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw unreadable(path, error, HINT);
+    throw unreadable(path, error, HINT, REPORT_SIZE_HINT);
   }
 }
 
