@@ -21,7 +21,7 @@ export interface FinishedRequest {
   readonly firstByteMs?: number;
   /** It was sent again over a new connection, because the server closed the kept one. Its times run from the first send. */
   readonly isResent?: true;
-  /** Number of responses with content: 1 unless it is a stream. */
+  /** Number of responses: 1 unless it is a stream. A stream over HTTP has all its events, also the last one, without content. */
   readonly responses: number;
   /** Its tags; empty without any. In a mix, `target` is the name of its target. */
   readonly tags: Tags;
