@@ -55,7 +55,7 @@ function listCounters({ levels }: RunSnapshot): Metric[] {
     },
     {
       ...{ kind: "counter", name: "rampart.responses", unit: "{response}" },
-      help: "Responses with content to completed requests; a stream has several.",
+      help: "Responses to completed requests; a stream has several, over HTTP all its events.",
       points: levels.map((level) => ({ labels: labelsOf(level), value: level.responseCount })),
     },
   ];

@@ -22,11 +22,14 @@ export interface LevelPlace {
 export interface LevelTally extends RequestCounts {
   /** Undefined before the first level begins, and for the levels above a maximum number, which count together. */
   readonly place: LevelPlace | undefined;
-  /** Responses with content to completed requests. */
+  /** Responses to completed requests: of a stream over HTTP all events, also the last one without content. */
   readonly responseCount: number;
   /** Latencies of completed requests, as many as these when it is read. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response of completed requests; undefined if responses are not streamed. */
+  /**
+   * From the send to the first response of completed requests; undefined if responses are not streamed. Also where tokens are measured: the first
+   * response of a chat may only name a role, and the head of a stream over HTTP comes sooner still, long before the first token.
+   */
   readonly firstResponse: ExponentialHistogram | undefined;
   /** Time in which the level was the current one. */
   readonly spentNs: number;
@@ -41,10 +44,7 @@ export interface RecentRates {
   readonly chunksPerSec: number | undefined;
   /** At `RECENT_RATIOS`; undefined if no request completed. */
   readonly latencyNs: readonly number[] | undefined;
-  /**
-   * The same until the first response; undefined if responses are not streamed. Also where tokens are measured: the first response of a chat may
-   * only name a role, long before the first token.
-   */
+  /** The same until the first response; undefined where {@link LevelTally.firstResponse} is. */
   readonly firstResponseNs: readonly number[] | undefined;
 }
 

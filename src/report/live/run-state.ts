@@ -44,7 +44,8 @@ export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
-  private readonly hasTokens: boolean;
+  /** Whether the first response is timed. Where tokens are measured it is not: it may only be the head of the stream. */
+  private readonly timesFirst: boolean;
   /** Whether responses have text, so that their tokens are times and rates. */
   private readonly hasText: boolean;
   private readonly load: LoadMonitor;
@@ -70,10 +71,10 @@ export class RunState implements Report {
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
     const tokens = tokensPlanOf(plan);
-    this.hasTokens = tokens !== undefined;
+    this.timesFirst = this.isStreaming && tokens === undefined;
     this.hasText = tokens !== undefined && hasText(tokens.responses as ResponseKind);
     this.load = new LoadMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
-    this.slot = new LevelSlot(this.isStreaming, this.hasText);
+    this.slot = new LevelSlot(this.timesFirst, this.hasText);
   }
 
   onProgress(progress: RunProgress): void {
@@ -228,7 +229,7 @@ export class RunState implements Report {
     const isOwn = this.slots.size < MOST_LEVELS || this.slots.has(key);
     const slotKey = isOwn ? key : "";
     // Requests before the first level belong to it.
-    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.isStreaming, this.hasText));
+    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.timesFirst, this.hasText));
     if (isOwn) slot.place = place;
     this.slots.set(slotKey, slot);
     return slot;
@@ -248,7 +249,7 @@ export class RunState implements Report {
       requestsPerSec: perSec(counts.requestCount + counts.failedCount + counts.cancelledCount, atNs - sinceNs),
       chunksPerSec: this.isStreaming ? perSec(responseCount - first.responseCount, atNs - first.atNs) : undefined,
       latencyNs: latency.quantiles(RECENT_RATIOS),
-      firstResponseNs: this.hasTokens ? undefined : firstResponse.quantiles(RECENT_RATIOS),
+      firstResponseNs: firstResponse.quantiles(RECENT_RATIOS),
     };
   }
 
@@ -283,12 +284,12 @@ class LevelSlot implements LevelTally {
   spentNs = 0;
   readonly tokens: LevelTokens | undefined;
   readonly timeline: Timeline;
-  private readonly isStreaming: boolean;
+  private readonly timesFirst: boolean;
 
-  constructor(isStreaming: boolean, hasText: boolean) {
-    this.isStreaming = isStreaming;
+  constructor(timesFirst: boolean, hasText: boolean) {
+    this.timesFirst = timesFirst;
     this.tokens = hasText ? new LevelTokens() : undefined;
-    this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: isStreaming });
+    this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: timesFirst });
   }
 
   get latency(): ExponentialHistogram {
@@ -296,7 +297,7 @@ class LevelSlot implements LevelTally {
   }
 
   get firstResponse(): ExponentialHistogram | undefined {
-    return this.isStreaming ? this.timeline.total().firstResponse : undefined;
+    return this.timesFirst ? this.timeline.total().firstResponse : undefined;
   }
 }
 
