@@ -10,11 +10,11 @@ import { measuredLevels } from "../result/judged-levels.ts";
 import type { LevelResult, RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
 
-/** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
+/** Describes the values that an assertion measured: the same words in JSON, in the verdict and in every report. */
 
 /** An assertion in words. */
 interface DescribedAssertion {
-  /** `worst 31.2 ms at concurrency 8`, and why it is unresolved. The level is left out where there is only one. */
+  /** `worst 31.2 ms at concurrency 8`, and the reason if it is unresolved. A single level is not named. */
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
@@ -24,7 +24,7 @@ function levelsOf(runs: readonly RunResult[]): LevelResult[] {
   return runs.flatMap(measuredLevels);
 }
 
-/** Describes what an assertion was judged by. @param runs all of the plan */
+/** Describes the values by which an assertion was judged. @param runs all runs of the plan */
 export function describeAssertion(
   plan: Plan,
   verdict: Verdict | RunsVerdict,
@@ -58,7 +58,7 @@ export function describeAssertion(
   return { measured: `${measured === 0 ? of : `${formatPct(measured)}${place} (${of})`}${why}`, limit };
 }
 
-/** Names the level that decided; empty where there is only one, and for the highest load of a search. */
+/** Names the level that decided; empty if there is only one, and for the highest load of a search. */
 function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
   const levels = levelsOf(runs);
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
@@ -66,7 +66,7 @@ function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunR
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
 }
 
-/** Counts failed requests: at the level that decided, or of all levels when none failed. */
+/** Counts failed requests: at the level that decided, or of all levels if none failed. */
 function countsOf(
   { level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],

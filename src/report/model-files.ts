@@ -10,7 +10,7 @@ import { formatReportJson } from "./model-report.ts";
 import { writeReport } from "./output-file.ts";
 import { joinOutputErrors } from "./report.ts";
 
-/** The files of a report that no run writes: of a stored one, of several runs, of a comparison. */
+/** Files of a report that does not belong to a run in progress: of a stored run, of several runs, or of a comparison. */
 
 /** Returns the text of each file, by its key in a plan. */
 export const MODEL_FILES: Readonly<Record<string, (model: ReportModel, json: object) => string | Promise<string>>> = {
@@ -21,7 +21,7 @@ export const MODEL_FILES: Readonly<Record<string, (model: ReportModel, json: obj
   html: formatPage,
 };
 
-/** Writes those files that are asked for. @param json the model's source @throws RunError that names those that cannot be written, after the others */
+/** Writes the requested files. @param json the model's source @throws RunError at the end, naming the files that could not be written */
 export async function writeModelFiles(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
   const errors: RunError[] = [];
   for (const [key, path] of Object.entries(files) as [keyof OutputFilesPlan, string][]) {

@@ -5,9 +5,9 @@ import { writeReport } from "./output-file.ts";
 import { createDataReport, createModelReport, type RenderReport, type Report, type TextSink } from "./report.ts";
 
 /**
- * Returns what creates a report in a file that is a rendered model.
+ * Returns the factory of a report in a file that is a rendered model.
  * @param at the setting that chooses the file
- * @param isMasked whether secrets in the text are masked; false where the renderer does that
+ * @param isMasked whether to mask secrets in the text; false if the renderer masks them
  */
 export function createModelFile(render: RenderReport, at: SettingPath, isMasked = true) {
   return (plan: Plan, sink: TextSink, path: string, _meter?: unknown, followed?: FollowedRuns): Report =>
@@ -19,7 +19,7 @@ export function formatReportJson(json: object): string {
   return `${JSON.stringify(json, null, 2)}\n`;
 }
 
-/** Creates the report for programs, which is the JSON itself. @param path of its file @param followed the runs over time */
+/** Creates the report for programs, which is the JSON itself. @param path of the file @param followed the runs over time */
 export function createJsonReport(
   plan: Plan,
   sink: TextSink,

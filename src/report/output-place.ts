@@ -12,7 +12,7 @@ import { fileSystem } from "../runtime/files.ts";
 /** Maximum number of links to follow, to detect cycles. */
 const MOST_LINKS = 40;
 
-/** Where text is finally written. */
+/** The place to which text is finally written. */
 export type OutputPlace =
   /** Renamed into place; `mode` is that of the replaced file. */
   | { readonly kind: "file"; readonly path: string; readonly mode: number | undefined }
@@ -25,7 +25,7 @@ export function outputFilesOf({ outputs }: Plan): (readonly [name: Text, path: s
   return files.map(([key, path]) => [{ setting: `outputs.files.${key}` as SettingPath }, path] as const);
 }
 
-/** Explains why a path cannot be written; undefined when it can. Changes nothing. */
+/** Explains why a path cannot be written; undefined if it can. Changes nothing. */
 export function whyNotWritable(path: string): string | undefined {
   try {
     const place = findPlace(path);
@@ -54,7 +54,7 @@ export function isSameFile(a: string, b: string): boolean {
 export function findPlace(path: string): OutputPlace {
   const stats = statOf(path);
   const isOpenFile = /^\/(?:proc|dev\/fd)\/|^\/dev\/std(?:in|out|err)$/.test(path);
-  // A descriptor inherited from another process; can be a socket.
+  // A descriptor inherited from another process, which may be a socket.
   if (isOpenFile && stats !== undefined) return { kind: "stream", path, isRegular: false };
   if (stats?.isDirectory() === true) throw systemError("EISDIR", "is a folder", path);
   if (stats?.isBlockDevice() === true) throw systemError("EINVAL", "is a disk", path);
@@ -67,12 +67,12 @@ export function findPlace(path: string): OutputPlace {
   return { kind: "file", path: real, mode: stats.mode & 0o7777 };
 }
 
-/** Returns the same place for direct writing. */
+/** Returns the place for direct writing. */
 export function toStream({ path }: OutputPlace): OutputPlace {
   return { kind: "stream", path, isRegular: statOf(path)?.isFile() === true };
 }
 
-/** Undefined if nothing exists there. */
+/** Undefined if the path does not exist. */
 export function statOf(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(path);
@@ -83,7 +83,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Resolves a path whether or not it exists. A link is kept and its target is written. */
+/** Resolves a path whether or not it exists. A link is kept, and its target is written. */
 function followLinks(path: string): string {
   const { basename, dirname, join, resolve } = process.getBuiltinModule("node:path");
   let at = resolve(path);
@@ -113,7 +113,7 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** Creates an error in the system's form. */
+/** Creates an error in the form of a system error. */
 export function systemError(code: string, message: string, path: string): Error {
   return Object.assign(new Error(`'${path}' ${message}`), { code });
 }

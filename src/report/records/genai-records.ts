@@ -22,16 +22,14 @@ import {
   wasCancelled,
 } from "./record-line.ts";
 
-/**
- * One line of JSON per request, including failed ones, in the order of their ends.
- */
+/** One line of JSON per request, including failed ones, in order of end. */
 
-/** Creates the report. @param meter writes the requests while it measures them, in its own thread */
+/** Creates the report. @param meter writes the requests in its thread while it measures them */
 export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter: TokenLink | undefined): Report {
   return { finish: () => meter?.finish(), discard: () => meter?.discard() };
 }
 
-/** What all requests of the run share. */
+/** Data shared by all requests of the run. */
 type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNIT } from "./level.ts";
 import { count, described, estimateSchema, type Parts } from "./parts.ts";
 
-/** What the levels of a run say together, in Rampart's JSON report. */
+/** Combined results of the levels of a run, in Rampart's JSON report. */
 
 /** The knee of a sweep as data. */
 export type KneeJson = v.InferOutput<ReturnType<typeof kneeSchema>>;
@@ -10,7 +10,7 @@ export type KneeJson = v.InferOutput<ReturnType<typeof kneeSchema>>;
 /** The capacity answer as data. */
 export type CapacityJson = v.InferOutput<ReturnType<typeof capacitySchema>>;
 
-/** Where throughput stops growing. */
+/** Returns the schema of the knee, where throughput stops growing. */
 export function kneeSchema({ object }: Parts) {
   return object({
     unit: LEVEL_UNIT,
@@ -19,7 +19,7 @@ export function kneeSchema({ object }: Parts) {
   });
 }
 
-/** What the server can do for which price. */
+/** Returns the schema of the server's capacity and its price. */
 export function capacitySchema(parts: Parts) {
   const optional = v.exactOptional;
   const price = described(v.number(), "Of one GPU, in a currency of the user's own.");

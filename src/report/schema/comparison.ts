@@ -4,10 +4,10 @@ import { createReportSchema, noteSchema, verdictEntries } from "./report-schema.
 
 /**
  * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * removed or its meaning changes.
  */
 
-/** Its version. */
+/** Version of this JSON. */
 export const COMPARISON_VERSION = 2;
 
 /** Comparisons of several candidates with one base, as data. */
@@ -102,7 +102,7 @@ function comparedMetricSchema(parts: Parts) {
   });
 }
 
-/** A metric on one side, in its unit. */
+/** Returns the schema of a metric on one side, in its unit. */
 function sideSchema({ object }: Parts) {
   const end = v.nullable(v.number());
   return object({

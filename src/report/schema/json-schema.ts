@@ -4,7 +4,7 @@ import { createReportSchema, REPORT_VERSION } from "./report-schema.ts";
 import { createScenariosSchema, SCENARIOS_VERSION } from "./scenarios.ts";
 import { createSweepSchema, SWEEP_VERSION } from "./sweep.ts";
 
-/** What Rampart writes as JSON: its schema, what it is, and its version. */
+/** Documents that Rampart writes as JSON: schema, description and version. */
 const WRITTEN = {
   report: [createReportSchema, "report", REPORT_VERSION],
   comparison: [createComparisonSchema, "of a comparison", COMPARISON_VERSION],
@@ -12,7 +12,7 @@ const WRITTEN = {
   scenarios: [createScenariosSchema, "of several scenarios", SCENARIOS_VERSION],
 } as const;
 
-/** Returns the JSON Schema (draft 2020-12) of what Rampart writes as JSON. */
+/** Returns the JSON Schema (draft 2020-12) of a document that Rampart writes as JSON. */
 export function publishedSchema(name: keyof typeof WRITTEN): object {
   const [create, what, version] = WRITTEN[name];
   const { $schema: _draft, ...schema } = toJsonSchema(create(), { target: "draft-2020-12" });

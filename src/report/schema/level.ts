@@ -20,31 +20,31 @@ type LevelJson = v.InferOutput<ReturnType<typeof levelSchema>>;
 /** The requests of a level with certain values of their tags, as data. */
 export type GroupJson = NonNullable<LevelJson["groups"]>[number];
 
-/** What was measured of the requests of a level or a group, as data. */
+/** Measurements of the requests of a level or a group, as data. */
 export type MeasuredJson = Omit<GroupJson, "tags">;
 
-/** The load asked for beside the load delivered, as data. */
+/** The requested and the delivered load, as data. */
 export type DeliveryJson = LevelJson["load"];
 
 /** Requests in flight, as data. */
 export type InFlightJson = LevelJson["inFlight"];
 
-/** The client's own cost and delays, as data. */
+/** Resource use and delays of the client, as data. */
 export type ClientJson = NonNullable<LevelJson["client"]>;
 
-/** How the limits of a search are kept at a level, as data. */
+/** State of a search's limits at a level, as data. */
 export type LimitsJson = NonNullable<LevelJson["limits"]>;
 
 /** A measurement that a search repeated, as data. */
 export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
 
-/** An interval of a time line, as data. */
+/** An interval of a timeline, as data. */
 export type TimelineJson = LevelJson["timeline"][number];
 
-/** What the number of a level counts: requests in flight, or requests per second. */
+/** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
-/** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
+/** The increase of a server's counters, and of those of the models that it calls. Durations are sums in nanoseconds. */
 export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta> {
   const counters = COUNTERS.map((name) => [name, v.number()] as const);
   const schema: v.GenericSchema<unknown, ServerDelta> = parts.object({
@@ -57,7 +57,7 @@ export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta
   return schema;
 }
 
-/** The client's own cost and delays. */
+/** Resource use and delays of the client. */
 function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
@@ -101,7 +101,7 @@ function limitsSchema(parts: Parts) {
   });
 }
 
-/** An interval of a time line. */
+/** An interval of a timeline. */
 export function timelineSchema({ object }: Parts) {
   return object({
     ...intervalEntries(),
@@ -110,7 +110,7 @@ export function timelineSchema({ object }: Parts) {
   });
 }
 
-/** One measurement of a level, when a search repeated it. */
+/** One measurement of a level that a search repeated. */
 function repeatSchema(parts: Parts) {
   return parts.object({
     outcome: v.string(),
@@ -122,7 +122,7 @@ function repeatSchema(parts: Parts) {
   });
 }
 
-/** The load asked for beside the load delivered. */
+/** The requested and the delivered load. */
 export function deliveryEntries() {
   return {
     unit: LEVEL_UNIT,
@@ -138,7 +138,7 @@ export function deliveryEntries() {
   };
 }
 
-/** What requests of a level measured. */
+/** Measurements of a level's requests. */
 function measuredEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { byPercentile, count, described, type Parts } from "./parts.ts";
 
-/** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
+/** Metrics in Rampart's JSON report: those of the catalogue by their names with the unit, extracted values, and GPUs. */
 
 /** The metrics of a level as data. */
 export type MetricsJson = v.InferOutput<ReturnType<typeof metricsSchema>>;
@@ -12,13 +12,13 @@ export type SingleMetricJson = v.InferOutput<ReturnType<typeof single>>;
 /** Statistics of a metric as data. */
 export type SpreadJson = v.InferOutput<ReturnType<typeof spreadSchema>>;
 
-/** The metrics of several runs together as data. */
+/** The combined metrics of several runs, as data. */
 export type OverMetricsJson = v.InferOutput<ReturnType<typeof overMetricsSchema>>;
 
 /** A value over whole runs as data. */
 export type OverJson = v.InferOutput<ReturnType<typeof overRuns>>;
 
-/** What is known of the tokens of a level besides its metrics, as data. */
+/** Token data of a level in addition to its metrics, as data. */
 export type TokensJson = v.InferOutput<ReturnType<typeof tokensSchema>>;
 
 /** Derived metrics as data. */
@@ -27,7 +27,7 @@ export type DerivedJson = v.InferOutput<ReturnType<typeof derivedSchema>>;
 /** Extracted values as data. */
 export type ExtractedJson = v.InferOutput<ReturnType<typeof extractedSchema>>;
 
-/** Readings of the server's page at a level as data. */
+/** Readings of the server's metrics page at a level, as data. */
 export type TelemetryJson = v.InferOutput<ReturnType<typeof telemetrySchema>>;
 
 const end = () => v.nullable(v.number());
@@ -61,7 +61,7 @@ function confidence({ object }: Parts) {
   return object({ mean, ...byPercentile(() => one) });
 }
 
-/** Statistics of a metric: those that it has. */
+/** Statistics of a metric. Only the available ones are present. */
 export function spreadSchema(parts: Parts) {
   const value = v.exactOptional(v.number());
   return parts.object({
@@ -102,7 +102,7 @@ export function overRuns({ object }: Parts) {
   });
 }
 
-/** The metrics of several runs together: of those with statistics, each statistic. */
+/** The combined metrics of several runs: for a metric with statistics, each statistic. */
 export function overMetricsSchema(parts: Parts) {
   const over = v.exactOptional(overRuns(parts));
   const statistics = parts.object({
@@ -114,7 +114,7 @@ export function overMetricsSchema(parts: Parts) {
   return v.record(v.string(), v.union([overRuns(parts), statistics]));
 }
 
-/** What is known of the tokens of a level besides its metrics. */
+/** Token data of a level in addition to its metrics. */
 export function tokensSchema(parts: Parts) {
   return parts.object({
     withContent: described(count(), "Successful requests whose response had content."),
@@ -135,12 +135,12 @@ export function derivedSchema({ object }: Parts) {
   return v.record(v.string(), one);
 }
 
-/** Metrics that a scenario derives, of several runs together, by name. */
+/** Combined metrics of several runs that a scenario derives, by name. */
 export function overDerivedSchema(parts: Parts) {
   return v.record(v.string(), parts.object({ ...overRuns(parts).entries, ...customFacts() }));
 }
 
-/** What a scenario says about a metric of its own. */
+/** A scenario's definition of a custom metric. */
 function customFacts() {
   return {
     unit: v.exactOptional(v.string()),
@@ -161,7 +161,7 @@ export function extractedSchema(parts: Parts) {
   return v.record(v.string(), one);
 }
 
-/** Readings of the server's page at a level, by GPU. */
+/** Readings of the server's metrics page at a level, by GPU. */
 export function telemetrySchema(parts: Parts) {
   return parts.object({
     readings: count(),

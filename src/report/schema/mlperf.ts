@@ -6,20 +6,20 @@ import { count, described, type Parts } from "./parts.ts";
 /** The result as data. */
 export type MlperfJson = v.InferOutput<ReturnType<typeof mlperfSchema>>;
 
-/** One of the two times of tokens as data. */
+/** One of the two token times, as data. */
 export type MlperfTimeJson = NonNullable<MlperfJson["tokens"]>["timeToFirstToken"];
 
-/** Latencies like those of LoadGen as data; empty without any. */
+/** Latency statistics like LoadGen's, as data; empty if there are none. */
 export type MlperfLatencyJson = Pick<MlperfJson, "latencyNs" | "percentilesNs">;
 
 const optional = v.exactOptional;
 
-/** Whether early stopping certifies a percentile below a limit. */
+/** Early stopping for a percentile with a limit. */
 function limitedStop({ object }: Parts) {
   return object({ isMet: v.boolean(), overCount: count(), missingCount: count() });
 }
 
-/** Whether early stopping gives an estimate of a percentile. */
+/** Early stopping for an estimate of a percentile. */
 function estimatedStop({ object }: Parts) {
   return object({
     isMet: v.boolean(),
@@ -37,7 +37,7 @@ function latencyEntries({ object }: Parts) {
   };
 }
 
-/** What MLPerf's rules say. */
+/** Result by MLPerf's rules. */
 export function mlperfSchema(parts: Parts) {
   const { object } = parts;
   const rate = optional(v.number());

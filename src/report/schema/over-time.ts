@@ -3,12 +3,12 @@ import { SCALE } from "../../measure/exponential-histogram.ts";
 import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/server-gauges.ts";
 import { count, described, type Parts } from "./parts.ts";
 
-/** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
+/** A run over time in Rampart's JSON report, with a bounded size for runs of any length. Times are seconds since the start of the run. */
 
 /** A run over time as data. */
 export type OverTimeJson = v.InferOutput<ReturnType<typeof overTimeSchema>>;
 
-/** An interval of a time line, with the requests that ended in it. */
+/** An interval of a timeline, with the requests that ended in it. */
 export function intervalEntries() {
   return {
     startSec: v.number(),
@@ -23,7 +23,7 @@ export function intervalEntries() {
 /** An interval as data. */
 export type IntervalJson = v.InferOutput<v.StrictObjectSchema<ReturnType<typeof intervalEntries>, undefined>>;
 
-/** What was seen of a run over time. */
+/** A run over time. */
 export function overTimeSchema({ object }: Parts) {
   const extent = { startSec: v.number(), endSec: v.number() };
   const interval = object({

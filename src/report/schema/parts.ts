@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 
-/** What schemas of a report are built with. */
+/** Building blocks for schemas of a report. */
 export interface Parts {
   /** Builds an object. Published schemas accept fields that a later version adds; tests reject fields without a schema. */
   readonly object: typeof v.object;
 }
 
-/** Adds to a schema what it describes, for readers of the published one. */
+/** Adds a description to a schema, for readers of the published one. */
 export function described<S extends v.GenericSchema>(schema: S, text: string) {
   return v.pipe(schema, v.description(text));
 }
@@ -26,18 +26,18 @@ export function unitSchema() {
   );
 }
 
-/** A value whose unit depends on what is measured. */
+/** A value whose unit depends on the metric. */
 export function valueSchema({ object }: Parts) {
   return object({ value: v.number(), unit: unitSchema() });
 }
 
-/** A value with its interval: an end is null where the sample has no bound, and absent where there is no interval. */
+/** A value with its interval: an end is null if the sample gives no bound, and absent if there is no interval. */
 export function estimateSchema(parts: Parts) {
   const end = v.exactOptional(v.nullable(v.number()));
   return parts.object({ ...valueSchema(parts).entries, low: end, high: end });
 }
 
-/** A number of things. */
+/** A number of items, 0 or more. */
 export function count() {
   return v.pipe(v.number(), v.integer(), v.minValue(0));
 }

@@ -7,8 +7,8 @@ import { count, described, estimateSchema, type Parts, valueSchema } from "./par
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 
 /**
- * Rampart's JSON report (`--json`). Units are in the names. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * Rampart's JSON report (`--json`). Names contain units. A later version of Rampart may add fields; `version` changes when a field
+ * is removed or its meaning changes.
  */
 
 /** The version of the report. */
@@ -44,7 +44,7 @@ export type ReasonJson = VerdictJson["reasons"][number];
 /** The result of a search as data. */
 export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
-/** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
+/** Creates the schema for a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
 export function createReportSchema(object: typeof v.object = v.object) {
   const parts: Parts = { object };
   const head = {
@@ -102,13 +102,13 @@ export function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
 }
 
-/** How runs or a comparison can end. */
+/** Possible verdicts on runs or a comparison. */
 export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
 
-/** What became of what was judged, the worst first. */
+/** States of the reasons, most severe first. */
 const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
-/** Why something did not pass. */
+/** Reasons why runs did not pass. */
 function reasonsSchema({ object }: Parts) {
   const reason = object({
     state: v.picklist(REASON_ORDER),
@@ -118,12 +118,12 @@ function reasonsSchema({ object }: Parts) {
   return described(v.array(reason), "Why it did not pass, the worst first.");
 }
 
-/** Returns reasons in their order. */
+/** Sorts reasons by severity. */
 export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonly R[]): R[] {
   return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
-/** The entries of a verdict. @param of what it is the worst of; absent: of one run or comparison */
+/** Returns the entries of a verdict. @param of the verdicts of which it is the worst; absent: it is that of one run or comparison */
 export function verdictEntries(parts: Parts, of?: string) {
   const name = v.picklist(VERDICT_NAMES);
   return {
@@ -133,7 +133,7 @@ export function verdictEntries(parts: Parts, of?: string) {
   };
 }
 
-/** How the runs ended. */
+/** Verdict on the runs. */
 function verdictSchema(parts: Parts) {
   return parts.object({
     ...verdictEntries(parts),
@@ -156,7 +156,7 @@ function machineSchema({ object }: Parts) {
   });
 }
 
-/** What can differ between runs of one plan. */
+/** Data that can differ between runs of one plan. */
 function runEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;

@@ -7,7 +7,7 @@ import { count, described, type Parts } from "./parts.ts";
 
 type PhaseEntries = ReturnType<typeof phaseEntries>;
 
-/** Phases and the time line of a run as data. */
+/** Phases and the timeline of a run, as data. */
 export interface PhasesJson {
   readonly phases: NonNullable<v.InferOutput<PhaseEntries["phases"]>>;
   readonly afterPhases: NonNullable<v.InferOutput<PhaseEntries["afterPhases"]>>;
@@ -17,13 +17,13 @@ export interface PhasesJson {
 /** The check of a phase as data. */
 export type CheckJson = PhasesJson["phases"][number]["checks"][number];
 
-/** What the runs of a repeated plan give together, as data. */
+/** The combined results of the runs of a repeated plan, as data. */
 export type CombinationJson = v.InferOutput<ReturnType<typeof combinationSchema>>;
 
 /** A level of all runs, as data. */
 export type CombinedLevelJson = CombinationJson["levels"][number];
 
-/** What the runs measured at a level together, as data. */
+/** The combined measurements of the runs at a level, as data. */
 export type OverRunsJson = Omit<CombinationJson["levels"][number], "unit" | "level" | "phase">;
 
 /** The result of an assertion or a check. */
@@ -31,7 +31,7 @@ export function verdictState() {
   return v.picklist(["pass", "fail", "unresolved"]);
 }
 
-/** Phases of a load, and the time line of the whole run. */
+/** Phases of a load, and the timeline of the whole run. */
 export function phaseEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -71,7 +71,7 @@ export function phaseEntries(parts: Parts) {
   };
 }
 
-/** What the runs of a repeated plan give together. */
+/** The combined results of the runs of a repeated plan. */
 export function combinationSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -108,7 +108,7 @@ export function combinationSchema(parts: Parts) {
   });
 }
 
-/** How often a plan was asked to be repeated. */
+/** The requested repetition of a plan. */
 export function repeatSchema({ object }: Parts) {
   return object({
     atLeast: count(),
