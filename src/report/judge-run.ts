@@ -254,8 +254,8 @@ export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] 
 }
 
 /**
- * An assertion cannot pass if it would not pass with the requests that had no response at the end counted as failed. Those took
- * longer than any other.
+ * Makes a passed verdict unresolved if it would not pass with the requests without a response at the end counted as failed. Those
+ * took longer than any other.
  * @param judgeFailed judges it as if these requests had failed
  */
 function withUnanswered<V extends Verdict>(verdict: V, runs: readonly RunResult[], judgeFailed: () => Verdict): V {

@@ -50,7 +50,7 @@ function formatChecks(checks: readonly Check[]): string {
   );
 }
 
-/** A section with only charts is omitted. */
+/** Reports whether a section has text. A section with only charts is omitted. */
 function hasText({ tables, lines = [] }: Section): boolean {
   return tables.length + lines.length > 0;
 }

@@ -77,7 +77,7 @@ export class OutputFile {
     });
   }
 
-  /** Number of bytes of a text in the file. */
+  /** Returns the number of bytes of a text in the file. */
   sizeOf(text: string): number {
     return this.toBytes(text).length;
   }
@@ -185,7 +185,7 @@ interface Part {
   readonly partPath: string;
 }
 
-/** Undefined if the folder accepts no new file, but the existing file can be written. */
+/** Opens a temporary file next to a path; undefined if the folder accepts no new file, but the existing file can be written. */
 function openBeside(path: string, mode: number): Part | undefined {
   try {
     return openPart(path, mode);
@@ -235,7 +235,7 @@ function openFdOf(path: string): number | undefined {
   }
 }
 
-/** For a pipe without a reader, this is an error instead of an endless wait. */
+/** Opens a file for direct writing. A pipe without a reader is an error instead of an endless wait. */
 function openStream(path: string, isRegular: boolean): number {
   const { O_WRONLY, O_NONBLOCK, O_TRUNC, O_NOCTTY } = constants;
   try {
@@ -322,7 +322,7 @@ export function cutOff(path: string, error: unknown, at: SettingPath, requestCou
   return new RunError("output", message, hintFor(at, full));
 }
 
-/** Undefined for errors that are not about space. */
+/** Describes a lack of space; undefined for other errors. */
 function whyFull(error: unknown): string | undefined {
   return FULL[String((error as { readonly code?: unknown } | undefined)?.code)];
 }

@@ -19,7 +19,7 @@ export type OutputPlace =
   /** Written directly: a pipe, a terminal, a device, or a file in a folder that does not allow renaming. */
   | { readonly kind: "stream"; readonly path: string; readonly isRegular: boolean };
 
-/** The files that a plan writes, each with its setting name for messages. */
+/** Returns the files that a plan writes, each with its setting name for messages. */
 export function outputFilesOf({ outputs }: Plan): (readonly [name: Text, path: string])[] {
   const files = Object.entries(outputs.files) as [keyof OutputFilesPlan, string][];
   return files.map(([key, path]) => [{ setting: `outputs.files.${key}` as SettingPath }, path] as const);
@@ -72,7 +72,7 @@ export function toStream({ path }: OutputPlace): OutputPlace {
   return { kind: "stream", path, isRegular: statOf(path)?.isFile() === true };
 }
 
-/** Undefined if the path does not exist. */
+/** Returns the file status; undefined if the path does not exist. */
 export function statOf(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(path);

@@ -62,7 +62,7 @@ export interface HeatMapPlot extends PlotFrame {
 
 /** The numeric axis of cells. */
 export interface CellScale {
-  /** From the lower edge of the first cell to the upper edge of the last. */
+  /** Range from the lower edge of the first cell to the upper edge of the last. */
   readonly from: number;
   readonly to: number;
   readonly isLog: boolean;

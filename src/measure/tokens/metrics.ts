@@ -13,7 +13,7 @@ export type ResponseFamily = "text" | "images" | "plain";
 
 /** Inputs of a request's metrics. NaN means a missing value. */
 export interface MetricInput {
-  /** From the send to the last content. */
+  /** Time from the send to the last content. */
   readonly latencyNs: number;
   readonly times: ResponseTimes;
   readonly inputTokens: number;

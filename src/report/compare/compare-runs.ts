@@ -120,7 +120,10 @@ function compareMetric(
   return defined({ metric, base: sideOf(from, base), next: sideOf(to, next), change, verdict, runsNeeded: needed });
 }
 
-/** A change is resolved if its interval excludes "no change", or excludes every change that matters. Returns the smaller number of runs. */
+/**
+ * Returns the number of runs that would resolve a change. A change is resolved if its interval excludes "no change", or excludes
+ * every change that matters; the smaller number counts.
+ */
 function neededFor(base: Side, next: Side, change: Change, precision: number): number | undefined {
   const away = change.value === null ? 0 : Math.abs(change.value - noneOf(change));
   const room = mattersAt(change, precision) - away;

@@ -99,7 +99,7 @@ function toCheck(same: SameVerdicts, side: string): Check {
   return { state: STATES[verdict.state], text: `${side}${textOf(verdict)}`, measured: measuredOfLimit(...same) };
 }
 
-/** An unresolved limit passes unless the command is strict, as for the exit code. */
+/** Returns the cases of limits. An unresolved limit passes unless the command is strict, as for the exit code. */
 function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
@@ -112,7 +112,7 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   });
 }
 
-/** A metric of a strict comparison without limits. */
+/** Returns the case of a metric of a strict comparison without limits. */
 function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
   const needed =
     metric.runsNeeded === undefined ? "" : `; ${describeRuns(metric.runsNeeded)} runs on each side would decide`;

@@ -180,7 +180,7 @@ const OVER_SWEEP = "Over the sweep";
 const RATES = ["output_token_throughput", "request_throughput", "request_goodput"];
 const TIMES = ["time_to_first_token", "inter_token_latency", "request_latency"];
 
-/** All plots of a sweep; none without points. */
+/** Returns all plots of a sweep; empty without points. */
 export function sweepPlots(points: readonly SweepPoint[]): PlotSet {
   if (points.length === 0) return { plots: [], leftOut: [] };
   return joinPlots([

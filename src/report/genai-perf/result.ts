@@ -15,7 +15,7 @@ interface MetricStatistics {
   readonly values: ReadonlyMap<StatisticName, number>;
 }
 
-/** By metric name, in the order of the JSON. Metrics without data are omitted. */
+/** Statistics by metric name, in the order of the JSON. Metrics without data are omitted. */
 export type Statistics = ReadonlyMap<string, MetricStatistics>;
 
 /** GPU metrics by name, in the order of the reports: unit, and statistics by GPU. Constant metrics have only `avg`. */
@@ -32,7 +32,7 @@ export interface GenAiPerfResult {
   readonly isStreaming: boolean;
   readonly hasGoodput: boolean;
   readonly statistics: Statistics;
-  /** By session id; empty without sessions. */
+  /** Statistics by session id; empty without sessions. */
   readonly sessions: ReadonlyMap<string, Statistics>;
   readonly telemetry?: TelemetryStatistics | undefined;
 }

@@ -18,7 +18,7 @@ import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 
 /** Console output of GenAI-Perf: warnings during a run, and its notes and tables at the end. */
 
-/** Creates the report. */
+/** Creates GenAI-Perf's console output of a run. */
 export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Report {
   const isVerbose = outputs.genaiPerf?.isVerbose === true;
   const note = (text: Text): void => sink.err(`rampart: ${word(text, sink.nameOf)}\n`);

@@ -151,7 +151,6 @@ function formatSection(
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
 }
 
-/** Explains the marks in the cells of the tables. */
 function explainMarks(tables: readonly ModelTable[]): string {
   const cells = tables.flatMap(({ rows }) => rows.flat());
   const why = explainMark(tables);

@@ -14,7 +14,7 @@ export interface LevelPlace {
   /** `concurrency 4` */
   readonly name: string;
   readonly isWarmup: boolean;
-  /** From 1; absent if the load has no phases. */
+  /** Number of the phase from 1; absent if the load has no phases. */
   readonly phase?: { readonly number: number; readonly count: number; readonly label: string };
 }
 
@@ -26,7 +26,7 @@ export interface LevelTally extends RequestCounts {
   readonly responseCount: number;
   /** Latencies of completed requests; their number equals that of completed requests when it is read. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response of completed requests; undefined if responses are not streamed. */
+  /** Times from the send to the first response of completed requests; undefined if responses are not streamed. */
   readonly firstResponse: ExponentialHistogram | undefined;
   /** Time in which the level was the current one. */
   readonly spentNs: number;

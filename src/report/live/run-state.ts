@@ -113,7 +113,7 @@ export class RunState implements Report {
     this.last = undefined;
   }
 
-  /** The token measurement may end soon. */
+  /** Queries the tokens, because their measurement may end soon. */
   onLevelEnd(): void {
     this.settle();
     this.tokens.ask(this.slot, this.clockNs());

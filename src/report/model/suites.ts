@@ -53,7 +53,7 @@ const REASON_NAMES: Readonly<Record<string, string>> = {
   precision: "the runs are as precise as asked for",
 };
 
-/** The other reasons why runs did not pass, for example that all requests failed. */
+/** Returns the cases of the other reasons why runs did not pass, for example that all requests failed. */
 function reasonCases({ json: { verdict } }: ReportView): Case[] {
   return verdict.reasons.flatMap(({ state, code, text }): Case[] => {
     if (WITH_CASES.includes(code)) return [];
@@ -112,7 +112,7 @@ function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boole
   return [{ name: "responses are right", timeSec: 0, state, kind: "check", message, details }];
 }
 
-/** A run that ended early has a separate case, because it may have no level. */
+/** Returns the case of an early end, because the run may have no level. */
 function runCases({ isPartial, error, durationSec }: RunJson): Case[] {
   if (!isPartial) return [];
   const message = error === undefined ? "the run was interrupted" : error.message;

@@ -14,7 +14,7 @@ import { describeRepeats, type Finding, formatTimes, warnOfResends } from "./loa
 /** A finding with its level. */
 interface Placed {
   readonly finding: Finding;
-  /** From 0. */
+  /** Number of the run, from 0. */
   readonly run: number;
   readonly level: string;
 }

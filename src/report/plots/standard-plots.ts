@@ -163,7 +163,7 @@ function drawGaps(runs: readonly PlottedRun[]): PlotSet {
 
 const BUNCHED_RATIO = 0.01;
 
-/** If reads contain several tokens, a position is the position of a read. */
+/** Returns a note if reads contain several tokens: then a position is the position of a read. */
 function noteBunched(runs: readonly PlottedRun[]): string[] {
   const isBunched = runs.some(({ columns }) => {
     const ratios = columns.metrics.bunchedRatio.measured();

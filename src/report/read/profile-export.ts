@@ -143,7 +143,7 @@ function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest 
   return { experiment, timestampNs, sequenceId, inputs, responseOffsetsNs, responses };
 }
 
-/** A response before its request, or out of order, would make the numbers meaningless. */
+/** Checks the order of times. A response before its request, or out of order, would make the numbers meaningless. */
 function checkOrder(scanner: JsonScanner, sentNs: bigint, timesNs: readonly bigint[]): void {
   let beforeNs = sentNs;
   for (let index = 0; index < timesNs.length; index++) {

@@ -131,7 +131,7 @@ export class RecordsFile implements RequestFile {
   }
 }
 
-/** Metrics of a response without text. */
+/** Returns the metrics of a response without text. */
 function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", nsToMs(latencyNs), "ms");

@@ -113,7 +113,7 @@ function sideSchema({ object }: Parts) {
   });
 }
 
-/** A change is a ratio new / base, or for ratios of requests the difference new - base. */
+/** Returns the schema entries of a change: a ratio new / base, or for ratios of requests the difference new - base. */
 function changeEntries({ object }: Parts) {
   const basis = described(
     v.picklist(["runs", "within-runs", "none"]),

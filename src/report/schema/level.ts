@@ -44,7 +44,7 @@ export type TimelineJson = LevelJson["timeline"][number];
 /** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
-/** The increase of a server's counters, and of those of the models that it calls. Durations are sums in nanoseconds. */
+/** Returns the schema of the increase of a server's counters and those of the models that it calls. Durations are sums in nanoseconds. */
 export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta> {
   const counters = COUNTERS.map((name) => [name, v.number()] as const);
   const schema: v.GenericSchema<unknown, ServerDelta> = parts.object({
@@ -57,7 +57,7 @@ export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta
   return schema;
 }
 
-/** Resource use and delays of the client. */
+/** Returns the schema of resource use and delays of the client. */
 function clientSchema({ object }: Parts) {
   return object({
     sendMeanUs: v.number(),
@@ -101,7 +101,7 @@ function limitsSchema(parts: Parts) {
   });
 }
 
-/** An interval of a timeline. */
+/** Returns the schema of an interval of a timeline. */
 export function timelineSchema({ object }: Parts) {
   return object({
     ...intervalEntries(),
@@ -110,7 +110,7 @@ export function timelineSchema({ object }: Parts) {
   });
 }
 
-/** One measurement of a level that a search repeated. */
+/** Returns the schema of one measurement of a level that a search repeated. */
 function repeatSchema(parts: Parts) {
   return parts.object({
     outcome: v.string(),
@@ -122,7 +122,7 @@ function repeatSchema(parts: Parts) {
   });
 }
 
-/** The requested and the delivered load. */
+/** Returns the schema entries of the requested and the delivered load. */
 export function deliveryEntries() {
   return {
     unit: LEVEL_UNIT,
@@ -138,7 +138,7 @@ export function deliveryEntries() {
   };
 }
 
-/** Measurements of a level's requests. */
+/** Returns the schema entries of measurements of a level's requests. */
 function measuredEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -175,12 +175,12 @@ function measuredEntries(parts: Parts) {
   };
 }
 
-/** The requests of a level with certain values of their tags. */
+/** Returns the schema of the requests of a level with certain values of their tags. */
 export function groupSchema(parts: Parts) {
   return parts.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
 }
 
-/** A level. */
+/** Returns the schema of a level. */
 export function levelSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;

@@ -32,7 +32,7 @@ export type TelemetryJson = v.InferOutput<ReturnType<typeof telemetrySchema>>;
 
 const end = () => v.nullable(v.number());
 
-/** A metric with one value. */
+/** Returns the schema of a metric with one value. */
 function single({ object }: Parts) {
   return object({
     value: v.number(),
@@ -45,7 +45,7 @@ function single({ object }: Parts) {
   });
 }
 
-/** Intervals of a metric at 95 % confidence, by statistic. */
+/** Returns the schema of intervals of a metric at 95 % confidence, by statistic. */
 function confidence({ object }: Parts) {
   const one = v.exactOptional(
     object({
@@ -61,7 +61,7 @@ function confidence({ object }: Parts) {
   return object({ mean, ...byPercentile(() => one) });
 }
 
-/** Statistics of a metric. Only the available ones are present. */
+/** Returns the schema of statistics of a metric. Only the available ones are present. */
 export function spreadSchema(parts: Parts) {
   const value = v.exactOptional(v.number());
   return parts.object({
@@ -81,7 +81,7 @@ export function spreadSchema(parts: Parts) {
   });
 }
 
-/** The metrics of a level, or of some of its requests. */
+/** Returns the schema of the metrics of a level, or of some of its requests. */
 export function metricsSchema(parts: Parts) {
   return described(
     v.record(v.string(), v.union([single(parts), spreadSchema(parts)])),
@@ -89,7 +89,7 @@ export function metricsSchema(parts: Parts) {
   );
 }
 
-/** A value over whole runs. */
+/** Returns the schema of a value over whole runs. */
 export function overRuns({ object }: Parts) {
   return object({
     count: count(),
@@ -102,7 +102,7 @@ export function overRuns({ object }: Parts) {
   });
 }
 
-/** The combined metrics of several runs: for a metric with statistics, each statistic. */
+/** Returns the schema of the combined metrics of several runs: for a metric with statistics, each statistic. */
 export function overMetricsSchema(parts: Parts) {
   const over = v.exactOptional(overRuns(parts));
   const statistics = parts.object({
@@ -114,7 +114,7 @@ export function overMetricsSchema(parts: Parts) {
   return v.record(v.string(), v.union([overRuns(parts), statistics]));
 }
 
-/** Token data of a level in addition to its metrics. */
+/** Returns the schema of token data of a level in addition to its metrics. */
 export function tokensSchema(parts: Parts) {
   return parts.object({
     withContent: described(count(), "Successful requests whose response had content."),
@@ -125,7 +125,7 @@ export function tokensSchema(parts: Parts) {
   });
 }
 
-/** Metrics that a scenario derives from others at a level, by name. */
+/** Returns the schema of metrics that a scenario derives from others at a level, by name. */
 export function derivedSchema({ object }: Parts) {
   const one = object({
     value: v.exactOptional(v.number()),
@@ -135,12 +135,12 @@ export function derivedSchema({ object }: Parts) {
   return v.record(v.string(), one);
 }
 
-/** Combined metrics of several runs that a scenario derives, by name. */
+/** Returns the schema of combined metrics of several runs that a scenario derives, by name. */
 export function overDerivedSchema(parts: Parts) {
   return v.record(v.string(), parts.object({ ...overRuns(parts).entries, ...customFacts() }));
 }
 
-/** A scenario's definition of a custom metric. */
+/** Returns the schema of a scenario's definition of a custom metric. */
 function customFacts() {
   return {
     unit: v.exactOptional(v.string()),
@@ -148,7 +148,7 @@ function customFacts() {
   };
 }
 
-/** Values that a target extracts from the responses of a level, by name. */
+/** Returns the schema of values that a target extracts from the responses of a level, by name. */
 export function extractedSchema(parts: Parts) {
   const one = parts.object({
     ...customFacts(),
@@ -161,7 +161,7 @@ export function extractedSchema(parts: Parts) {
   return v.record(v.string(), one);
 }
 
-/** Readings of the server's metrics page at a level, by GPU. */
+/** Returns the schema of readings of the server's metrics page at a level, by GPU. */
 export function telemetrySchema(parts: Parts) {
   return parts.object({
     readings: count(),

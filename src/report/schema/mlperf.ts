@@ -14,12 +14,12 @@ export type MlperfLatencyJson = Pick<MlperfJson, "latencyNs" | "percentilesNs">;
 
 const optional = v.exactOptional;
 
-/** Early stopping for a percentile with a limit. */
+/** Returns the schema of early stopping for a percentile with a limit. */
 function limitedStop({ object }: Parts) {
   return object({ isMet: v.boolean(), overCount: count(), missingCount: count() });
 }
 
-/** Early stopping for an estimate of a percentile. */
+/** Returns the schema of early stopping for an estimate of a percentile. */
 function estimatedStop({ object }: Parts) {
   return object({
     isMet: v.boolean(),
@@ -37,7 +37,7 @@ function latencyEntries({ object }: Parts) {
   };
 }
 
-/** Result by MLPerf's rules. */
+/** Returns the schema of the result by MLPerf's rules. */
 export function mlperfSchema(parts: Parts) {
   const { object } = parts;
   const rate = optional(v.number());

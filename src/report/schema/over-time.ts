@@ -8,7 +8,7 @@ import { count, described, type Parts } from "./parts.ts";
 /** A run over time as data. */
 export type OverTimeJson = v.InferOutput<ReturnType<typeof overTimeSchema>>;
 
-/** An interval of a timeline, with the requests that ended in it. */
+/** Returns the schema entries of an interval of a timeline, with the requests that ended in it. */
 export function intervalEntries() {
   return {
     startSec: v.number(),
@@ -23,7 +23,7 @@ export function intervalEntries() {
 /** An interval as data. */
 export type IntervalJson = v.InferOutput<v.StrictObjectSchema<ReturnType<typeof intervalEntries>, undefined>>;
 
-/** A run over time. */
+/** Returns the schema of a run over time. */
 export function overTimeSchema({ object }: Parts) {
   const extent = { startSec: v.number(), endSec: v.number() };
   const interval = object({

@@ -18,7 +18,7 @@ export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
 /** A value with its unit and interval as data. */
 export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
 
-/** The name of a unit. */
+/** Returns the schema of the name of a unit. */
 export function unitSchema() {
   return described(
     v.string(),
@@ -26,23 +26,23 @@ export function unitSchema() {
   );
 }
 
-/** A value whose unit depends on the metric. */
+/** Returns the schema of a value whose unit depends on the metric. */
 export function valueSchema({ object }: Parts) {
   return object({ value: v.number(), unit: unitSchema() });
 }
 
-/** A value with its interval: an end is null if the sample gives no bound, and absent if there is no interval. */
+/** Returns the schema of a value with its interval: an end is null if the sample gives no bound, and absent if there is no interval. */
 export function estimateSchema(parts: Parts) {
   const end = v.exactOptional(v.nullable(v.number()));
   return parts.object({ ...valueSchema(parts).entries, low: end, high: end });
 }
 
-/** A number of items, 0 or more. */
+/** Returns the schema of a number of items, 0 or more. */
 export function count() {
   return v.pipe(v.number(), v.integer(), v.minValue(0));
 }
 
-/** A ratio, 0 or more. */
+/** Returns the schema of a ratio, 0 or more. */
 export function ratio() {
   return v.pipe(v.number(), v.minValue(0));
 }

@@ -112,7 +112,7 @@ interface Written {
   readonly high?: number | null | undefined;
 }
 
-/** An exact value has no ends at all. */
+/** Scales a value and its interval. An exact value has no ends at all. */
 function scaled({ value, low, high }: Written, scale: (value: number) => number): ReadEstimate {
   const isReliable = low !== null && high !== null;
   return { value: scale(value), ...scaleInterval({ low: low ?? null, high: high ?? null }, scale), isReliable };

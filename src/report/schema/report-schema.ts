@@ -75,7 +75,7 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
-/** A note about numbers. */
+/** Returns the schema of a note about numbers. */
 export function noteSchema({ object }: Parts) {
   return object({
     code: described(v.string(), "Notes of one code say the same kind of thing."),
@@ -97,7 +97,7 @@ function timeEntries() {
   };
 }
 
-/** A run. */
+/** Returns the schema of a run. */
 export function runSchema(parts: Parts) {
   return parts.object(runEntries(parts));
 }
@@ -108,7 +108,7 @@ export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "meas
 /** States of the reasons, most severe first. */
 const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
-/** Reasons why runs did not pass. */
+/** Returns the schema of reasons why runs did not pass. */
 function reasonsSchema({ object }: Parts) {
   const reason = object({
     state: v.picklist(REASON_ORDER),
@@ -133,7 +133,7 @@ export function verdictEntries(parts: Parts, of?: string) {
   };
 }
 
-/** Verdict on the runs. */
+/** Returns the schema of the verdict on the runs. */
 function verdictSchema(parts: Parts) {
   return parts.object({
     ...verdictEntries(parts),
@@ -143,7 +143,7 @@ function verdictSchema(parts: Parts) {
   });
 }
 
-/** The machine that measured. */
+/** Returns the schema of the machine that measured. */
 function machineSchema({ object }: Parts) {
   return object({
     cpu: v.string(),
@@ -156,7 +156,7 @@ function machineSchema({ object }: Parts) {
   });
 }
 
-/** Data that can differ between runs of one plan. */
+/** Returns the schema entries of data that can differ between runs of one plan. */
 function runEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -240,7 +240,7 @@ function runEntries(parts: Parts) {
   };
 }
 
-/** The result of a search. */
+/** Returns the schema of the result of a search. */
 export function findMaxSchema({ object }: Parts) {
   const load = v.nullable(v.number());
   return object({
@@ -258,7 +258,7 @@ export function findMaxSchema({ object }: Parts) {
   });
 }
 
-/** An assertion and its verdict. */
+/** Returns the schema of an assertion and its verdict. */
 function assertionSchema(parts: Parts) {
   const { object } = parts;
   return object({

@@ -26,12 +26,12 @@ export type CombinedLevelJson = CombinationJson["levels"][number];
 /** The combined measurements of the runs at a level, as data. */
 export type OverRunsJson = Omit<CombinationJson["levels"][number], "unit" | "level" | "phase">;
 
-/** The result of an assertion or a check. */
+/** Returns the schema of the result of an assertion or a check. */
 export function verdictState() {
   return v.picklist(["pass", "fail", "unresolved"]);
 }
 
-/** Phases of a load, and the timeline of the whole run. */
+/** Returns the schema entries of phases of a load, and the timeline of the whole run. */
 export function phaseEntries(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -71,7 +71,7 @@ export function phaseEntries(parts: Parts) {
   };
 }
 
-/** The combined results of the runs of a repeated plan. */
+/** Returns the schema of the combined results of the runs of a repeated plan. */
 export function combinationSchema(parts: Parts) {
   const { object } = parts;
   const optional = v.exactOptional;
@@ -108,7 +108,7 @@ export function combinationSchema(parts: Parts) {
   });
 }
 
-/** The requested repetition of a plan. */
+/** Returns the schema of the requested repetition of a plan. */
 export function repeatSchema({ object }: Parts) {
   return object({
     atLeast: count(),

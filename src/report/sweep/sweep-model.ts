@@ -151,7 +151,7 @@ function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[
   });
 }
 
-/** The columns that name the point of a row. */
+/** Returns the columns that name the point of a row. */
 function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point: SweptPoint }>[] {
   return axesOf(points).map(({ name, isNumber }) =>
     column(name, name, isNumber ? "number" : "text", 0, ({ point }) => {
@@ -161,7 +161,7 @@ function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point
   );
 }
 
-/** The capacity at each point whose plan asks for it. */
+/** Builds the section with the capacity at each point whose plan asks for it. */
 function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[]): Section | undefined {
   const seen = points.flatMap((point, at) => {
     const view = views[at];
@@ -176,7 +176,7 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
   return makeCapacitySection(rows, [...axisColumns(points), RUN_COLUMN, level], views[0]?.words.unit ?? "", unknown);
 }
 
-/** The columns that name a row: the parameters, the verdict of its point, and the run and level if they add information. */
+/** Returns the columns that name a row: the parameters, the verdict of its point, and the run and level if they add information. */
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((levels) => levels.length > 1);

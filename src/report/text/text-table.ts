@@ -20,7 +20,6 @@ interface TextTable {
   readonly dropped: readonly Column[];
 }
 
-/** Style of a table. */
 interface TableStyle {
   readonly maxColumns: number;
   /** Returns the text of a cell. */
@@ -31,7 +30,6 @@ interface TableStyle {
   readonly mostDropOrder?: number;
 }
 
-/** A column with its texts. */
 interface TextColumn {
   readonly column: Column;
   readonly texts: readonly string[];

@@ -9,7 +9,7 @@ import { formatRichTable, wrapWords } from "../rich-table.ts";
 
 /** Statistics of the servers' metrics during a run. Names are AIPerf's if it has the same value. */
 
-/** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are omitted. */
+/** Values by statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are omitted. */
 type ServerStatistics = ReadonlyMap<string, number>;
 
 /** One series and its statistics. */
@@ -119,7 +119,7 @@ function statisticsOf(series: ScrapedSeries, durationSec: number): ServerStatist
   );
 }
 
-/** Statistics of all readings; percentiles of the kept ones only. */
+/** Returns statistics of all readings; percentiles of the kept ones only. */
 function gaugeStatistics({ readings }: Extract<ScrapedSeries, { kind: "gauge" }>): [string, number][] {
   const summary = summarize(readings.values);
   if (summary === undefined) return [];

@@ -83,7 +83,7 @@ class OtlpExporter implements Report {
     this.dispatcher = undefined;
   }
 
-  /** Never rejects. */
+  /** Sends the metrics. Never rejects. */
   private async send(timeoutMs: number): Promise<void> {
     const sending = new AbortController();
     this.sending = sending;

@@ -90,7 +90,7 @@ function toUrl(text: string): URL | undefined {
   return url;
 }
 
-/** Undefined if they are not headers. */
+/** Reads the headers; undefined if they are not valid. */
 function readHeaders(env: Environment): Record<string, string> | undefined {
   const text = env["OTEL_EXPORTER_OTLP_METRICS_HEADERS"] ?? env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
   const headers = readPairs(text);

@@ -77,7 +77,7 @@ function encodeNumber(value: number): Uint8Array {
   return write((writer) => writeDouble(writer, NUMBER_VALUE, value));
 }
 
-/** One span contains all buckets; each count is encoded as its difference from the previous one. */
+/** Encodes a histogram. One span contains all buckets; each count is encoded as its difference from the previous one. */
 function encodeHistogram(histogram: ExponentialHistogram): Uint8Array {
   const { scale, offset, counts } = compactBuckets(histogram, MOST_BUCKETS);
   return write((writer) => {
@@ -152,7 +152,6 @@ export function formatPrometheusText(metrics: readonly Metric[]): string {
   return `${metrics.flatMap(formatFamily).join("\n")}\n`;
 }
 
-/** Returns Prometheus' name of a metric. */
 function prometheusName({ name, unit, kind }: Metric): string {
   return `${name.replaceAll(".", "_")}${UNITS[unit] ?? ""}${kind === "counter" ? "_total" : ""}`;
 }

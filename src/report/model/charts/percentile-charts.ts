@@ -45,7 +45,7 @@ function curvesOf(view: ReportView, metric: string): Curve[] {
 interface Curve {
   readonly name: string;
   readonly mostUs: number;
-  /** By number of nines, in microseconds. */
+  /** Points by number of nines, in microseconds. */
   readonly points: readonly (readonly [nines: number, us: number])[];
   /** Numbers of nines of the percentiles that are marked in tables. */
   readonly uncertain: ReadonlySet<number>;

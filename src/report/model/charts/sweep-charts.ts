@@ -22,7 +22,6 @@ export interface SweptView {
   readonly view: ReportView;
 }
 
-/** The charts of a sweep. */
 interface SweepCharts {
   /** Charts that answer the question: latency against throughput, and both over the first parameter. */
   readonly summary: readonly Plot[];

@@ -14,7 +14,7 @@ interface Known {
 const perRequest = (metric: string, isTime: boolean): Known => ({ metric, isTime, isOfRun: false });
 const ofRun = (metric: string): Known => ({ metric, isTime: false, isOfRun: true });
 
-/** By the key in the file. */
+/** Metrics by the key in the file. */
 const KNOWN: ReadonlyMap<string, Known> = new Map([
   ...TOKEN_METRICS.flatMap((metric) => {
     const { genaiPerf, record } = entryOf(metric);

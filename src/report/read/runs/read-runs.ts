@@ -80,7 +80,10 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Several files in a folder can belong to one run, so only files of the best format count. If there are none, the subfolders are read. */
+/**
+ * Reads a folder. Several of its files can belong to one run, so only files of the best format count. If there are none, the
+ * subfolders are read.
+ */
 function readFolder(folder: string): readonly MeasuredRun[] {
   const read = (): Dirent[] => readdirSync(folder, { withFileTypes: true });
   const entries = attempt(folder, read).sort((a, b) => (a.name < b.name ? -1 : 1));
