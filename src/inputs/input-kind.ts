@@ -31,6 +31,8 @@ export interface InputKind<P extends InputsPlan> {
   subject?(plan: P): string;
   /** Whether its entries can have tags. Absent: no. */
   canHaveTags?(plan: P): boolean;
+  /** Returns the files and folders that it reads; `*` and `?` stand for files that match. Absent: none that the plan names. */
+  paths?(plan: P): readonly string[];
   /**
    * Returns how perf_analyzer takes such data: what its option for input data names, and what it cannot express. Absent: it takes none, or
    * makes random data.

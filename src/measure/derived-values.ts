@@ -1,8 +1,8 @@
-import { formatPct, msToNs, nsToMs, nsToSec } from "../plan/units.ts";
+import { msToNs, nsToSec } from "../plan/units.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
-/** Values derived from a measurement: rates, gaps, and whether the client was the limit. */
+/** Values derived from a measurement: rates, gaps and late requests. */
 
 /**
  * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
@@ -54,34 +54,4 @@ export function lateCount(window: Measurement): number {
 /** Returns the latency for stability and limits, in nanoseconds: a percentile, or the mean if `percentile` is null. */
 export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.mean) : percentileAt(window.latency, percentile);
-}
-
-const SATURATED_CPU_RATIO = 0.9;
-const LAGGING_LOOP_NS = 20e6; // 20 ms
-
-/** Reports whether the sending thread has no CPU time left. */
-export function isBusy({ health }: Pick<Measurement, "health">): boolean {
-  return health.cpuRatio >= SATURATED_CPU_RATIO;
-}
-
-/** Formats the CPU time of a thread: `93 % of a core`. */
-export function ofCore(cpuRatio: number): string {
-  return `${formatPct(cpuRatio, "whole")} of a core`;
-}
-
-/** Formats the note that the client may have been the limit. @param reason of {@link saturationReason} */
-export function clientLimitText(reason: string): string {
-  return `the client may have been the limit, not the server: ${reason}`;
-}
-
-/** Returns why the client, not the server, may have been the limit; undefined if it was not. */
-export function saturationReason(window: Measurement): string | undefined {
-  const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
-  const used = `the client used ${ofCore(cpuRatio)}`;
-  if (isBusy(window)) return used;
-  if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
-    return `${used} and waited for one ${formatPct(coreWaitRatio, "whole")} of the time`;
-  if (loopLagMeanNs >= LAGGING_LOOP_NS)
-    return `the client's event loop was ${nsToMs(loopLagMeanNs).toFixed(1)} ms late on average (at most ${nsToMs(loopLagMaxNs).toFixed(1)} ms)`;
-  return undefined;
 }

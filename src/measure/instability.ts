@@ -2,7 +2,7 @@ import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { countOf, formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
-import { clientLimitText, ofCore, saturationReason } from "./derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "./client-limit.ts";
 import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 

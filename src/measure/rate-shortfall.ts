@@ -1,5 +1,6 @@
 import { formatDurationNs, formatPct, nsToSec, plural } from "../plan/units.ts";
-import { lateCount, saturationReason, sentPerSec } from "./derived-values.ts";
+import { saturationReason } from "./client-limit.ts";
+import { lateCount, sentPerSec } from "./derived-values.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
 

@@ -1,3 +1,5 @@
+import type { OutputFilesPlan } from "./output-files-plan.ts";
+
 /**
  * Texts that refer to settings, as plain data. The front door that the user typed into inserts its names of the settings: a
  * field of a scenario, or a flag. This file contains all sentences with such names.
@@ -163,8 +165,8 @@ interface Settings {
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
-  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "perfAnalyzerCsv" | "profileExport" | "records";
-  /** Options of `rampart run` that change a scenario. */
+  "outputs.files": keyof OutputFilesPlan;
+  /** What `rampart run` may change about a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:

@@ -2,10 +2,11 @@ import * as v from "valibot";
 import { assertionSchema, derivedSchema, type MetricPlan, precisionSchema } from "./assertions.ts";
 import { behaviourSchema } from "./behaviour.ts";
 import { cancellationSchema } from "./cancellation.ts";
+import { MOST_RESPONSE_BYTES } from "./defaults.ts";
 import { functionSchema } from "./functions.ts";
 import { tagsSchema } from "./groups/tags.ts";
 import type { LoadPlan } from "./load-plan.ts";
-import { MOST_RESPONSE_BYTES } from "./response-limit.ts";
+import type { OutputFilesPlan } from "./output-files-plan.ts";
 import {
   aboveZeroSchema,
   atLeast,
@@ -324,11 +325,7 @@ export function repeatSchema(metric: Schema<MetricPlan>) {
 /** Outputs to print and write. A front door may add to it. */
 export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 
-/** Paths of the files to write, by the key of their report. Absent: not written. The table of reports declares the keys. */
-// biome-ignore lint/suspicious/noEmptyInterface: the table of reports adds to it.
-export interface OutputFilesPlan {}
-
-/** Returns the schema of the outputs. */
+/** Schema of the outputs. */
 function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = pathSchema();

@@ -1,3 +1,4 @@
+import { metricOf } from "../measure/metrics/catalogue.ts";
 import { explainDerived } from "../measure/metrics/derived.ts";
 import { exampleLevel } from "../measure/metrics/read-metric.ts";
 import type { DerivedPlan, MetricPlan } from "../plan/assertions.ts";
@@ -41,8 +42,10 @@ export function describeCustomMetrics(plan: Plan): Partial<Pick<Plan, "assertion
 
 function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): MetricPlan {
   const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
-  if (metric.key === "extracted") return { ...metric, ...extracted.find(named) };
-  return metric.key === "derived" ? { ...metric, ...derived.find(named) } : metric;
+  const { definedIn, counts } = metricOf(metric);
+  if (definedIn === "derive") return { ...metric, ...derived.find(named) };
+  // A ratio of requests has no unit of its own.
+  return definedIn === "extract" && counts === undefined ? { ...metric, ...extracted.find(named) } : metric;
 }
 
 /** Returns problems with the metrics that a plan derives. */

@@ -1,17 +1,13 @@
 import { nsToUs } from "../plan/units.ts";
 import { formatCsvRow } from "./markup.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
-import { createModelFile } from "./model-report.ts";
 
 /**
  * `--csv`: all tables of a report for spreadsheets, beginning with the one that answers the question. Each table has a header and
  * is followed by an empty line. Its first column is the name of its section. Values have all digits; headers contain the units.
  */
 
-/** Creates the report. */
-export const createCsvReport = createModelFile(formatCsv, "outputs.files.csv");
-
-/** Formats the file, with line ends as in RFC 4180. */
+/** Formats the file. Lines end as RFC 4180 says. */
 export function formatCsv({ sections }: ReportModel): string {
   return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }

@@ -45,8 +45,8 @@ export interface TextSink {
   readonly errColumns?: number | undefined;
 }
 
-/** Renders a report. */
-export type RenderReport = (model: ReportModel) => string | Promise<string>;
+/** Renders a report. @param json source of the model */
+export type RenderReport = (model: ReportModel, json: object) => string | Promise<string>;
 
 /** Receives the JSON of runs that have ended. */
 type ShowJson = (json: ReportJson) => void | Promise<void>;
@@ -92,7 +92,7 @@ export function createModelReport(
 ): Report {
   const show: ShowJson = async (json) => {
     const { buildRunModel } = await import("./model/build-model.ts");
-    write(await render(buildRunModel(plan, json)));
+    write(await render(buildRunModel(plan, json), json));
   };
   return createDataReport(plan, sink, show, followed);
 }

@@ -4,7 +4,7 @@ const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
 const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB; larger buffers grow by a quarter and are not copied to fit
 const NOTHING = new Uint8Array(0);
 
-/** What large buffers may have together. */
+/** Maximum size of all large buffers together. */
 export class ByteBudget {
   private readonly mostBytes: number;
   private usedBytes = 0;
@@ -13,7 +13,7 @@ export class ByteBudget {
     this.mostBytes = mostBytes;
   }
 
-  /** @throws ResponsesTooLargeError when that is too much, and others have a part of it */
+  /** @throws ResponsesTooLargeError when the total is too large and other buffers are part of it */
   take(bytes: number): void {
     if (this.usedBytes > 0 && this.usedBytes + bytes > this.mostBytes) throw new ResponsesTooLargeError(this.mostBytes);
     this.usedBytes += bytes;
@@ -24,19 +24,19 @@ export class ByteBudget {
   }
 }
 
-/** That of the responses of this thread which arrive. */
+/** Budget of the incomplete responses of this thread. */
 export const RESPONSES_BUDGET = new ByteBudget(MOST_RESPONSES_BYTES);
 
 /** A growing byte buffer. Its size is proportional to the bytes appended, however small the pieces are. */
 export class GrowingBytes {
-  /** Number of bytes held. */
+  /** Number of bytes in the buffer. */
   length = 0;
   private buffer: Uint8Array = NOTHING;
   private readonly budget: ByteBudget | undefined;
-  /** What it has of the budget. */
+  /** Number of bytes counted against the budget. */
   private countedBytes = 0;
 
-  /** @param budget counts it once it is large. Default: nothing does */
+  /** @param budget budget that the buffer counts against once it is large. Default: none */
   constructor(budget?: ByteBudget) {
     this.budget = budget;
   }

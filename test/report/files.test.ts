@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { RunError } from "../../src/plan/problem.ts";
-import { createJsonReport } from "../../src/report/model-report.ts";
+import { createJsonReport } from "../../src/report/model-files.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
 import { createProfileExport } from "../../src/report/profile-export.ts";
 import { createReports } from "../../src/report/report-formats.ts";

@@ -6,7 +6,7 @@ import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";

@@ -5,7 +5,7 @@ import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } fro
 import { parseDurationNs } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
-import type { hold } from "../../scenario/loads/levels.ts";
+import type { hold } from "../../scenario/loads/concurrency.ts";
 import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";

@@ -1,5 +1,5 @@
 import { durationHint } from "../../plan/nearest-name.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { msToSec, nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 
 /** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */

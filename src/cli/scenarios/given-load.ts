@@ -2,7 +2,7 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import type { Load } from "../../scenario/loads/load.ts";
 import { rate } from "../../scenario/loads/rates.ts";
 import { extentOptionOf } from "../../scenario/loads/table.ts";

@@ -4,7 +4,7 @@ import type { ChainTurn } from "../../service/http/chain.ts";
 import { extractsOf } from "../../service/http/chain-extract.ts";
 import { type ChainCallPlan, type ChainInputsPlan, chainSchema } from "../../service/http/chain-plan.ts";
 import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
-import type { BodyPlan } from "../../service/http/requests-plan.ts";
+import { type BodyPlan, filesOf } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
@@ -25,6 +25,7 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   hasNoPrompts: true,
   hasChains: true,
   needsNoModel: true,
+  paths: ({ calls }) => calls.flatMap(({ body }) => filesOf(body)),
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
   subject: ({ calls }) => `a chain of ${countOf(calls.length, "call")}`,

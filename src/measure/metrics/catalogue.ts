@@ -70,7 +70,9 @@ export function metricOf({ key, unit, better }: MetricPlan): Metric {
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return entry.definedIn !== undefined || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.definedIn !== undefined || entry.isOfSearch === true
+      ? []
+      : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 

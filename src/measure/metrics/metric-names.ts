@@ -1,7 +1,7 @@
 import type { Direction, MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
-import type { Quantity } from "./metric.ts";
+import type { Metric, Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";
 
 /**
@@ -161,6 +161,12 @@ export function nameMetric(metric: MetricPlan): string {
   const of = name === undefined ? metric.key : `${metric.key}.${name}`;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
   return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
+}
+
+/** Returns the entry of a metric by its name; undefined for unknown names. */
+export function entryNamed(given: string): Metric | undefined {
+  const plan = parseMetric(given);
+  return plan && metricOf(plan);
 }
 
 /** Returns a metric by its name; undefined for unknown names. */

@@ -119,6 +119,13 @@ export type Metric = (Distribution | Single) & {
   readonly needsLimits?: true;
   /** Whether only reports have the metric, because it does not belong to a single level. */
   readonly isOfReports?: true;
+  /** Whether it is the result of a search, not of a level. */
+  readonly isOfSearch?: true;
+  /** Key of the metric whose time it is a part of. */
+  readonly partOf?: string;
+  /** See the field of the same name in the table of metrics of single requests. */
+  readonly showsCuts?: true;
+  readonly differsByReasoning?: true;
 };
 
 /** Units of numbers in names of JSON fields. */

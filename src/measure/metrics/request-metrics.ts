@@ -144,6 +144,7 @@ const OTHERS = {
     quantity: "number",
     better: "higher",
     isOfReports: true,
+    isOfSearch: true,
     value: () => undefined,
   },
 } as const satisfies Readonly<Record<string, Metric>>;

@@ -6,11 +6,11 @@ const SERVER = {
   /** Mean time of a request in the server, from its arrival to its response. */
   serverLatency: { label: "server latency", ...timeOf("success") },
   /** Mean time of a request in the server's queue. */
-  serverQueue: { label: "server queue", ...timeOf("queue") },
-  serverComputeInput: { label: "server compute input", ...timeOf("computeInput") },
-  serverComputeInfer: { label: "server compute infer", ...timeOf("computeInfer") },
-  serverComputeOutput: { label: "server compute output", ...timeOf("computeOutput") },
-  /** Ratio of requests answered by the server's response cache. */
+  serverQueue: { label: "server queue", partOf: "serverLatency", ...timeOf("queue") },
+  serverComputeInput: { label: "server compute input", partOf: "serverLatency", ...timeOf("computeInput") },
+  serverComputeInfer: { label: "server compute infer", partOf: "serverLatency", ...timeOf("computeInfer") },
+  serverComputeOutput: { label: "server compute output", partOf: "serverLatency", ...timeOf("computeOutput") },
+  /** Share of requests that the server's response cache answered. */
   serverCacheHits: {
     label: "server cache hits",
     better: "higher",

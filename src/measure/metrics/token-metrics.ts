@@ -13,6 +13,7 @@ import {
   nameOfMetric,
   type QuantityOf,
   quantityOf,
+  type Shared,
   TOKEN_METRICS,
   type TokenMetric,
 } from "../tokens/metrics.ts";
@@ -32,7 +33,7 @@ import { type Ends, sampleOfSketch } from "./sample.ts";
 
 /** Facts about the metrics of single requests that the types of scenarios need. */
 type PerRequest = {
-  readonly [K in Exclude<TokenMetric, "requestLatencyNs"> as NameOf<K>]: {
+  readonly [K in Exclude<TokenMetric, Shared> as NameOf<K>]: {
     readonly quantity: QuantityOf<K>;
     readonly statistics: typeof ALL_STATISTICS;
     readonly isOfReports: (typeof METRICS)[K] extends { readonly genaiPerf: { readonly families: readonly ["images"] } }
@@ -44,20 +45,20 @@ type PerRequest = {
 
 /** The request latency of generative models is `latency`, as for all other models. */
 const PER_REQUEST = Object.fromEntries(
-  TOKEN_METRICS.filter((metric) => metric !== "requestLatencyNs").map((metric) => [
+  TOKEN_METRICS.filter((metric) => entryOf(metric).sameAs === undefined).map((metric) => [
     nameOfMetric(metric),
     toMetric(metric),
   ]),
 ) as unknown as PerRequest;
 
 function toMetric(metric: TokenMetric): Metric {
-  const { label, option, isStreamed, unit } = entryOf(metric);
+  const { label, option, isStreamed, unit, showsCuts, differsByReasoning } = entryOf(metric);
   const [quantity, better] = [quantityOf(metric), directionOf(metric)];
   const needs: Need = isStreamed === true ? "streams" : "tokens";
   return {
     label,
     quantity,
-    ...defined({ option, unit: quantity === "count" ? "tokens" : unit, better }),
+    ...defined({ option, unit: quantity === "count" ? "tokens" : unit, better, showsCuts, differsByReasoning }),
     needs,
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),

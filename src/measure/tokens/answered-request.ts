@@ -12,7 +12,7 @@ export interface AnsweredRequest {
   /** Time from the due time of the request to the send, in nanoseconds. Default: 0, as without a schedule */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
-  /** Time from the send to the end of the response, in nanoseconds; limited by goodput. Default: to the last content, as in GenAI-Perf */
+  /** From the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the last content. */
   readonly wholeNs?: number | undefined;
   /** Tokens of the request's text; NaN if not counted. */
   readonly inputTokens: number;
@@ -44,6 +44,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     : Number.NaN;
   return {
     latencyNs,
+    wholeNs: request.wholeNs ?? latencyNs,
     times,
     inputTokens,
     outputTokens,
@@ -67,6 +68,7 @@ function textTokensOf({ usage, times, callsTools }: Pick<AnsweredRequest, "usage
 /** Metric input of a request whose response is not text. */
 export const NO_TEXT: MetricInput = {
   latencyNs: Number.NaN,
+  wholeNs: Number.NaN,
   times: {
     contentNs: [],
     eventCount: 0,

@@ -15,6 +15,8 @@ export type ResponseFamily = "text" | "images" | "plain";
 export interface MetricInput {
   /** Time from the send to the last content. */
   readonly latencyNs: number;
+  /** From the send to the end of the response. */
+  readonly wholeNs: number;
   readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -58,9 +60,20 @@ interface MetricEntry {
   };
   /** Whether it counts tokens of reasoning, and is omitted if there was none. */
   readonly isOfReasoning?: true;
+  /** Whether it differs from another metric only where there was reasoning, and is left out where there was none. */
+  readonly differsByReasoning?: true;
+  /** Whether it shows how a response was cut, not how fast tokens were made, where many tokens arrived together. */
+  readonly showsCuts?: true;
+  /** Key of the metric of all requests that it is, also of those without tokens. Absent: only generative models have it. */
+  readonly sameAs?: string;
   /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
-  readonly record?: { readonly name: string; readonly unit: string };
-  /** Row in the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
+  readonly record?: {
+    readonly name: string;
+    readonly unit: string;
+    /** Whether a 0 is not written. */
+    readonly omitsZero?: true;
+  };
+  /** In the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
@@ -75,6 +88,7 @@ const ALL_FAMILIES: readonly ResponseFamily[] = ["text", "images", "plain"];
 export const METRICS = {
   requestLatencyNs: {
     label: "latency",
+    sameAs: "latency",
     limit: "most",
     genaiPerf: { name: "request_latency", unit: "ms", families: ALL_FAMILIES, row: 3 },
     value: ({ latencyNs }) => latencyNs,
@@ -92,6 +106,7 @@ export const METRICS = {
   timeToFirstOutputTokenNs: {
     label: "time to first output token",
     isStreamed: true,
+    differsByReasoning: true,
     record: { name: "time_to_first_output_token", unit: "ms" },
     more: { label: "Time To First Output Token (ms)", scale: NS_TO_MS },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstOutputNs),
@@ -115,15 +130,16 @@ export const METRICS = {
     option: "itl",
     isFollowed: true,
     isStreamed: true,
+    showsCuts: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
     value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
   },
-  /** Whole latency divided by output tokens. The chunking of a stream does not change it. */
+  /** Latency, to the end of the response, divided by output tokens. The chunking of a stream does not change it. */
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
     more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
-    value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
+    value: ({ wholeNs, outputTokens }) => (outputTokens > 0 ? wholeNs / outputTokens : Number.NaN),
   },
   outputTokensPerSecPerUser: {
     label: "output tokens/s per user",
@@ -161,7 +177,7 @@ export const METRICS = {
   reasoningTokens: {
     label: "reasoning tokens",
     isOfReasoning: true,
-    record: { name: "reasoning_token_count", unit: "tokens" },
+    record: { name: "reasoning_token_count", unit: "tokens", omitsZero: true },
     more: { label: "Reasoning Tokens, Client's Count" },
     // Without a tokenizer, the client does not know about reasoning that is not sent.
     value: ({ times, usage }) =>
@@ -214,13 +230,15 @@ export type TokenMetric = keyof typeof METRICS;
 export type NameOf<K> = K extends `${infer Name}Ns` ? Name : K;
 
 type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
-/** Metrics that can limit a good request, whose response must be text. */
+/** Metrics that all requests have. */
+export type Shared = Having<{ sameAs: string }>;
+/** Metrics that can limit a good request, which is one whose response is text. */
 type Limited<L extends "most" | "least"> = Exclude<
   Having<{ limit: L }>,
   Having<{ genaiPerf: { families: readonly ["images"] } }>
 >;
 /** Times, other than the whole latency, that can limit a good request. */
-export type LimitedTimeName = NameOf<Exclude<Limited<"most">, "requestLatencyNs">>;
+export type LimitedTimeName = NameOf<Exclude<Limited<"most">, Shared>>;
 /** Rates that can limit a good request. */
 export type LimitedRateName = NameOf<Limited<"least">>;
 
@@ -304,7 +322,7 @@ const LIMITED: ReadonlyMap<string, TokenMetric> = new Map(
 
 /** Returns the name of a metric as a limit of a good request. */
 export function limitedName(metric: TokenMetric): string {
-  return metric === "requestLatencyNs" ? "latency" : nameOfMetric(metric);
+  return entryOf(metric).sameAs ?? nameOfMetric(metric);
 }
 
 /** Names that a goodput of text can limit: metrics, and `latency` for the whole request. */

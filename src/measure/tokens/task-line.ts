@@ -3,6 +3,7 @@ import type { SentError } from "../../plan/sent-error.ts";
 import { TemporaryFile, temporaryFolder } from "../../runtime/temporary-file.ts";
 import type { WorkerCalls } from "../../runtime/worker-calls.ts";
 import type { PackedBytes } from "../../transport/packed-bytes.ts";
+import { toBytes } from "../column.ts";
 import type { TokenTask } from "./token-thread.ts";
 
 /** Maximum size of the packages sent to the thread that it has not processed yet. */
@@ -111,7 +112,7 @@ export class TaskLine {
   private store({ packed: { numbers, bytes }, group }: PackedTask): void {
     try {
       this.file ??= new TemporaryFile("responses");
-      const position = this.file.append(asBytes(numbers));
+      const position = this.file.append(toBytes(numbers));
       this.file.append(bytes);
       this.storedCount++;
       this.waiting.push({ kind: "stored", position, numberCount: numbers.length, byteCount: bytes.length, group });
@@ -125,7 +126,7 @@ export class TaskLine {
     const { position, numberCount, byteCount, group } = entry;
     const numbers = new Float64Array(numberCount);
     const bytes = new Uint8Array(byteCount);
-    this.file?.read(position, asBytes(numbers));
+    this.file?.read(position, toBytes(numbers));
     this.file?.read(position + numbers.byteLength, bytes);
     this.storedCount--;
     if (this.storedCount === 0) {
@@ -142,8 +143,4 @@ function sizeOf({ numbers, bytes }: PackedBytes): number {
 
 function storedBytes({ numberCount, byteCount }: Extract<Waiting, { readonly kind: "stored" }>): number {
   return numberCount * Float64Array.BYTES_PER_ELEMENT + byteCount;
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

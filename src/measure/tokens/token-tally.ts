@@ -3,7 +3,7 @@ import { GoodTally } from "../good-requests.ts";
 import { NumberTally } from "../tally/number-tally.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { isGood, type ReadMetric } from "./goodput.ts";
-import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { entryOf, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { ResponseCounter } from "./response-counts.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { type CountedTwice, DIFFERENT_RATIO, type TokenMeasurement } from "./token-measurement.ts";
@@ -84,7 +84,7 @@ export class TokenTally extends ResponseCounter {
       if (!Number.isNaN(value)) this.sampleOf(metric).add(value, endNs);
     }
     const readWhole: ReadMetric = (metric) =>
-      metric === "requestLatencyNs" ? (wholeNs ?? read(metric)) : read(metric);
+      entryOf(metric).sameAs !== undefined ? (wholeNs ?? read(metric)) : read(metric);
     this.good.add((limits) => isGood(limits, readWhole), endNs);
     this.compare(read);
   }

@@ -1,3 +1,4 @@
+import { entryNamed } from "../../measure/metrics/metric-names.ts";
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { countOf } from "../../plan/units.ts";
 import { firstScreenMetrics } from "../model/level-columns.ts";
@@ -162,7 +163,7 @@ function chooseMetrics(
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
   if (isAll) return usual;
-  const hasTokenTimes = level.metrics.some(({ metric }) => metric.name.startsWith("timeToFirstToken."));
+  const hasTokenTimes = level.metrics.some(({ metric }) => entryNamed(metric.name)?.needs === "streams");
   const first = firstScreenMetrics(hasTokenTimes);
   const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
     isJudged ? verdict !== "no-difference" : first.has(name);

@@ -2,7 +2,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import type { FollowedRuns } from "../json/followed-runs.ts";
 import { toReportJson } from "../json/report-json.ts";
-import { formatReportJson } from "../model-report.ts";
+import { formatReportJson } from "../model-files.ts";
 import { writeReport } from "../output-file.ts";
 import { createDataReport, joinOutputErrors, type Report, type TextSink } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";

@@ -1,13 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import {
-  clientLimitText,
-  inferPerSec,
-  responsesPerSec,
-  saturationReason,
-  sequencesPerSec,
-  stabilizingLatencyNs,
-} from "../../measure/derived-values.ts";
+import { clientLimitText, saturationReason } from "../../measure/client-limit.ts";
+import { inferPerSec, responsesPerSec, sequencesPerSec, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { GaugeReadings } from "../../measure/gauge-readings.ts";
 import { windowSettingOf } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";

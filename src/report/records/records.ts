@@ -133,7 +133,7 @@ class Records implements Report {
     const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
     const tokenMetrics = tokenRecordMetrics(
       (metric) =>
-        metric === "requestLatencyNs" || (entryOf(metric).isStreamed === true && !isStreamed)
+        entryOf(metric).sameAs !== undefined || (entryOf(metric).isStreamed === true && !isStreamed)
           ? Number.NaN
           : (metrics.get(metric) ?? Number.NaN),
       contentNs,

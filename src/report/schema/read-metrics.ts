@@ -86,7 +86,7 @@ export function readerOver(metrics: OverMetricsJson): ReadMetric {
 /** Omits a metric if it shows how responses were split, not how fast tokens were generated. */
 function withoutCut(read: ReadMetric): ReadMetric {
   const isCut = (): boolean => (read("bunchedRatio", "mean")?.value ?? 0) >= BUNCHED_RATIO;
-  return (key, statistic) => (key === "interTokenLatency" && isCut() ? undefined : read(key, statistic));
+  return (key, statistic) => (findEntry(key)?.showsCuts === true && isCut() ? undefined : read(key, statistic));
 }
 
 /** Returns the combined value of several runs, in the unit of JSON; undefined if no run measured it. */

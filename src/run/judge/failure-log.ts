@@ -1,7 +1,7 @@
 import type { FailureCount, WrongResponse } from "../../result/run-result.ts";
 import { describeFailure, FAILURE_KINDS, type Failure } from "../../transport/failure.ts";
 
-/** Most wrong responses that are kept. */
+/** Maximum number of wrong responses that are kept. */
 const MOST_RESPONSES = 3;
 
 /** Counts failed requests by kind, status and server, with one example each. */

@@ -7,27 +7,30 @@ import type { RunSignal } from "../interrupt.ts";
 import { parseUrl, sourcesOf } from "../open/endpoint.ts";
 import { identifyServer } from "../open/identify-server.ts";
 
-/** A server that accepts connections and answers nothing: the run does not wait until each of its requests stalls. */
+/**
+ * Detects a server that accepts connections and answers nothing, so that the run does not wait until each of its
+ * requests stalls.
+ */
 
-/** Part of the stall timeout without any response after which the server is asked something else. */
+/** Part of the stall timeout without any response after which the server gets a request of another kind. */
 const SILENT_RATIO = 1 / 2;
 
-/** Requests that the server has answered, also with an error, and those in flight. */
+/** Number of requests that the server has answered, including with an error, and of those in flight. */
 export interface ResponseCounts {
   readonly answeredCount: number;
   readonly outstanding: number;
 }
 
-/** What is known of the run. */
+/** The watched run and its counts. */
 export interface WatchedRun {
   readonly signal: Pick<RunSignal, "fail">;
   progress(): ResponseCounts;
 }
 
 /**
- * Ends a run with an error if none of its requests is answered after half of the stall timeout, and the server does not answer a request of
- * another kind either, which a slow one does. A server that is waited for, or that the run starts, is not watched.
- * @returns stops watching
+ * Ends a run with an error if none of its requests is answered within half of the stall timeout, and the server does not answer a request
+ * of another kind either; a slow server does. Servers that the plan waits for, or that the run starts, are not watched.
+ * @returns a function that stops watching
  */
 export function watchSilence(plan: Plan, { signal, progress }: WatchedRun): () => void {
   const places = plan.behaviour?.waitsForServer === true ? [] : placesOf(plan);
@@ -53,7 +56,7 @@ export function watchSilence(plan: Plan, { signal, progress }: WatchedRun): () =
   };
 }
 
-/** Returns what the queries of a server find out. Rejects when the server is silent, as that of {@link watchSilence} is. */
+/** Returns the result of querying a server. Rejects when the server is silent, as in {@link watchSilence}. */
 export function unlessSilent<T>(plan: Plan, asking: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const progress = () => ({ answeredCount: 0, outstanding: 1 });
@@ -61,7 +64,10 @@ export function unlessSilent<T>(plan: Plan, asking: Promise<T>): Promise<T> {
   return Promise.race([asking, promise]).finally(unwatch);
 }
 
-/** Returns the error of a target that answered no request. @param since for how long, or which requests: `within 10 s` @param limit the setting that lets it wait longer */
+/**
+ * Returns the error of a target that answered no request. @param since time, or requests, without a response: `within 10 s` @param limit
+ * setting that makes the run wait longer
+ */
 export function answersNothing(
   { target }: Pick<Plan, "target">,
   since: string,

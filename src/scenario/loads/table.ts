@@ -10,8 +10,8 @@ import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { exampleOf, renamedIn } from "../renamed/hints.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
+import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./concurrency.ts";
 import { findMaxBuilder } from "./find-max.ts";
-import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import {
   type AnyLoad,
   type ConvertedPhases,

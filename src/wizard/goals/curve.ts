@@ -1,5 +1,5 @@
 import { parseRange } from "../../load/levels.ts";
-import { ramp, steps } from "../../scenario/loads/levels.ts";
+import { ramp, steps } from "../../scenario/loads/concurrency.ts";
 import { rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";

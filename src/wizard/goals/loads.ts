@@ -1,7 +1,7 @@
 import { nearestDuration } from "../../plan/nearest-name.ts";
 import { type Duration, nsToSec, parseDurationNs } from "../../plan/units.ts";
 import { errorRate, p99 } from "../../scenario/assertions.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { rate as rateLoad } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import type { ScenarioField } from "../source/format.ts";

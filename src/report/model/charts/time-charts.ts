@@ -221,11 +221,12 @@ export function windowCharts(view: ReportView): Plot[] {
   const time = timeUnitFor(
     Math.max(...windowed.flatMap(({ times }) => times.windows.map(({ latencyUs }) => latencyUs))),
   );
-  const series = (what: string, pick: (window: RunTimes["windows"][number]) => number): XySeries[] =>
+  type Pick = (window: RunTimes["windows"][number]) => number;
+  const series = (what: string, pick: Pick, meaning?: XySeries["meaning"]): XySeries[] =>
     windowed.map(({ run, times }) => ({
       name: nameInRun(run.name, what),
       style: "line",
-      ...(isOne && what === "throughput" ? { meaning: "throughput" as const } : {}),
+      ...(isOne && meaning !== undefined ? { meaning } : {}),
       points: times.windows.map((window) => [
         roundForPlot((window.startSec + window.endSec) / 2),
         roundForPlot(pick(window)),
@@ -234,7 +235,7 @@ export function windowCharts(view: ReportView): Plot[] {
   const panels = [
     {
       label: `Throughput (${view.words.unit})`,
-      series: series("throughput", ({ throughputPerSec }) => throughputPerSec),
+      series: series("throughput", ({ throughputPerSec }) => throughputPerSec, "throughput"),
     },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];
