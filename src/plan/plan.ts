@@ -325,7 +325,7 @@ export function repeatSchema(metric: Schema<MetricPlan>) {
 /** Outputs to print and write. A front door may add to it. */
 export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 
-/** Schema of the outputs. */
+/** Returns the schema of the outputs. */
 function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = pathSchema();

@@ -67,7 +67,7 @@ function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunR
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
 }
 
-/** Counts the requests of a ratio: at the level that decided, or of all levels when there were none; undefined for other metrics. */
+/** Counts the requests of a ratio: at the level that decided, or of all levels if there were none; undefined for other metrics. */
 function countsOf(
   { assertion: { metric }, level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],

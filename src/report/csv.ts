@@ -7,7 +7,7 @@ import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./mode
  * is followed by an empty line. Its first column is the name of its section. Values have all digits; headers contain the units.
  */
 
-/** Formats the file. Lines end as RFC 4180 says. */
+/** Formats the file, with line ends as in RFC 4180. */
 export function formatCsv({ sections }: ReportModel): string {
   return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }

@@ -56,8 +56,8 @@ const REPORTS: readonly ReportKind[] = [
 ];
 
 /**
- * Reports of single requests, of compatible modes and for programs, by the key of their file in the plan. Those with much code are loaded when
- * needed. Reports that render a model are in {@link MODEL_FILES}.
+ * Reports of single requests, of compatible modes and for programs, by the key of their file in the plan. Large modules are loaded
+ * when needed. Reports that render a model are in {@link MODEL_FILES}.
  */
 const OTHER_FILES = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,

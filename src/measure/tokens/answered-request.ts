@@ -12,7 +12,10 @@ export interface AnsweredRequest {
   /** Time from the due time of the request to the send, in nanoseconds. Default: 0, as without a schedule */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
-  /** From the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the last content. */
+  /**
+   * Time from the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the
+   * last content
+   */
   readonly wholeNs?: number | undefined;
   /** Tokens of the request's text; NaN if not counted. */
   readonly inputTokens: number;

@@ -100,7 +100,7 @@ export function shownMetrics(
   // Times that a server does not report are 0 on both sides.
   const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
     metric.quantity === "time" && base.mean === 0 && next.mean === 0;
-  // What takes all of the time in the server is that time: one row says so.
+  // If one part takes all of a time, a single row is enough.
   const isWhole = ({ metric, base, next }: MetricComparison): boolean => {
     const whole = metrics.find((one) => one.metric.name === entryNamed(metric.name)?.partOf);
     return whole !== undefined && base.mean === whole.base.mean && next.mean === whole.next.mean;

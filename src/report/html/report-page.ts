@@ -19,7 +19,7 @@ import {
   STILL_SCRIPT,
 } from "./page-frame.ts";
 
-/** `--html`: a report as one HTML file that works without network, server or other files. */
+/** `--html`: a report as one HTML file that works without a network, a server or other files. */
 
 /** Formats a page, without secrets. */
 export async function formatPage(model: ReportModel): Promise<string> {

@@ -35,7 +35,7 @@ type LevelColumn = {
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** What is no metric of the catalogue. Runs together do not have it, but the column of its ratio in its place. */
+  /** For a value that is not a metric of the catalogue. Combined runs have the column of its ratio instead. */
   | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell }
 );
 
@@ -170,7 +170,7 @@ function metricCell(
   return found && estimateCell(found, metricOf({ key }).quantity === "ratio");
 }
 
-/** Returns the metrics on the first screen of a run, by name: `latency.p99`. What is counted there is named by its ratio. */
+/** Returns the metrics on the first screen of a run, by name: `latency.p99`. A count is represented by its ratio. */
 export function firstScreenMetrics(hasTokenTimes: boolean): ReadonlySet<string> {
   const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder }, entry }) =>
     dropOrder >= DETAIL_DROP_ORDER ? [] : [ratioKeyOf(entry) ?? key],
@@ -182,7 +182,7 @@ function ratioKeyOf(column: LevelColumn): string | undefined {
   return column.metric === undefined ? column.ratio : undefined;
 }
 
-/** A row of runs together. */
+/** A row of combined runs. */
 export interface CombinedRow {
   readonly combined: OverRunsJson;
 }

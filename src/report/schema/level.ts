@@ -44,7 +44,7 @@ export type TimelineJson = LevelJson["timeline"][number];
 /** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
-/** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
+/** Schema of the increase of a server's counters and those of the models that it calls. Durations are sums in nanoseconds. */
 export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
   name: v.string(),
   version: v.string(),
@@ -56,7 +56,7 @@ export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
   composing: v.array(v.lazy(() => serverSchema)),
 });
 
-/** The client's own cost and delays. */
+/** Schema of the resource use and delays of the client. */
 const clientSchema = v.object({
   sendMeanUs: v.number(),
   receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
@@ -93,14 +93,14 @@ const limitsSchema = v.object({
   ),
 });
 
-/** An interval of a time line. */
+/** Schema of an interval of a timeline. */
 export const timelineSchema = v.object({
   ...intervalEntries,
   latencyMeanUs: v.nullable(v.number()),
   latencyP99Us: v.nullable(v.number()),
 });
 
-/** One measurement of a level, when a search repeated it. */
+/** Schema of one measurement of a level that a search repeated. */
 const repeatSchema = v.object({
   outcome: v.string(),
   trials: count,
@@ -110,7 +110,7 @@ const repeatSchema = v.object({
   metrics: metricsSchema,
 });
 
-/** The load asked for beside the load delivered. */
+/** Schema entries of the requested and the delivered load. */
 export const deliveryEntries = {
   unit: LEVEL_UNIT,
   asked: described(
@@ -124,7 +124,7 @@ export const deliveryEntries = {
   isDelivered: v.nullable(v.boolean()),
 };
 
-/** What requests of a level measured. */
+/** Schema entries of the measurements of a level's requests. */
 const measuredEntries = {
   completed: described(count, "Successful requests that ended in the measured time."),
   failed: count,
@@ -157,10 +157,10 @@ const measuredEntries = {
   derived: v.exactOptional(derivedSchema),
 };
 
-/** The requests of a level with certain values of their tags. */
+/** Schema of the requests of a level with certain values of their tags. */
 export const groupSchema = v.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries });
 
-/** A level. */
+/** Schema of a level. */
 export const levelSchema = v.object({
   unit: LEVEL_UNIT,
   level: described(v.number(), "Concurrency, or requests per second."),

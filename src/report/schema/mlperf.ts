@@ -12,10 +12,10 @@ export type MlperfTimeJson = NonNullable<MlperfJson["tokens"]>["timeToFirstToken
 /** Latency statistics like LoadGen's, as data; empty if there are none. */
 export type MlperfLatencyJson = Pick<MlperfJson, "latencyNs" | "percentilesNs">;
 
-/** Whether early stopping certifies a percentile below a limit. */
+/** Schema of early stopping for a percentile with a limit. */
 const limitedStop = v.object({ isMet: v.boolean(), overCount: count, missingCount: count });
 
-/** Whether early stopping gives an estimate of a percentile. */
+/** Schema of early stopping for an estimate of a percentile. */
 const estimatedStop = v.object({
   isMet: v.boolean(),
   neededCount: count,
@@ -37,7 +37,7 @@ const time = v.object({
   ...latencyEntries,
 });
 
-/** What MLPerf's rules say. */
+/** Schema of the result by MLPerf's rules. */
 export const mlperfSchema = v.object({
   scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
   isValid: v.boolean(),

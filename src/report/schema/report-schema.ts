@@ -49,7 +49,7 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
-/** A note about numbers. */
+/** Schema of a note about numbers. */
 export const noteSchema = v.object({
   code: described(v.string(), "Notes of one code say the same kind of thing."),
   severity: described(
@@ -79,7 +79,7 @@ const reason = v.object({
   text: v.string(),
 });
 
-/** Why something did not pass. */
+/** Schema of the reasons why runs did not pass. */
 const reasonsSchema = described(v.array(reason), "Why it did not pass, the worst first.");
 
 /** Sorts reasons by severity. */
@@ -87,7 +87,7 @@ export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonl
   return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
-/** The entries of a verdict. @param of what it is the worst of; absent: of one run or comparison */
+/** Returns the schema entries of a verdict. @param of the verdicts of which it is the worst; absent: it is that of one run or comparison */
 export function verdictEntries(of?: string) {
   const name = v.picklist(VERDICT_NAMES);
   return {
@@ -97,7 +97,7 @@ export function verdictEntries(of?: string) {
   };
 }
 
-/** How the runs ended. */
+/** Schema of the verdict on the runs. */
 const verdictSchema = v.object({
   ...verdictEntries(),
   exitCode: v.exactOptional(
@@ -105,7 +105,7 @@ const verdictSchema = v.object({
   ),
 });
 
-/** The machine that measured. */
+/** Schema of the machine that measured. */
 const machineSchema = v.object({
   cpu: v.string(),
   cores: described(count, "Cores that this process may use."),
@@ -118,7 +118,7 @@ const machineSchema = v.object({
 
 const load = v.nullable(v.number());
 
-/** The result of a search. */
+/** Schema of the result of a search. */
 export const findMaxSchema = v.object({
   limits: v.array(v.string()),
   unit: LEVEL_UNIT,
@@ -133,7 +133,7 @@ export const findMaxSchema = v.object({
   ),
 });
 
-/** An assertion and its verdict. */
+/** Schema of an assertion and its verdict. */
 const assertionSchema = v.object({
   text: v.string(),
   state: verdictState,
@@ -153,7 +153,7 @@ const assertionSchema = v.object({
   limitText: described(v.string(), "The limit with its unit."),
 });
 
-/** What can differ between runs of one plan. */
+/** Schema entries of data that can differ between runs of one plan. */
 const runEntries = {
   ...timeEntries,
   seed: v.exactOptional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),
@@ -233,7 +233,7 @@ const runEntries = {
   assertions: v.array(assertionSchema),
 };
 
-/** A run. */
+/** Schema of a run. */
 export const runSchema = v.object(runEntries);
 
 const head = {
@@ -247,7 +247,7 @@ const head = {
   plan: described(v.record(v.string(), v.unknown()), "The complete plan of the run, without secrets."),
 };
 
-/** The schema: of a plan that ran once, or that was repeated. Unknown fields are accepted. */
+/** Schema of the report on a plan that ran once, or that was repeated. Unknown fields are accepted. */
 export const reportSchema = v.union([
   v.object({ ...head, ...runEntries }),
   v.object({

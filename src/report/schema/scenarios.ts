@@ -23,7 +23,7 @@ export type ScenarioReportJson = ReportJson | SweepJson | ComparisonJson;
 
 const report: v.GenericSchema<unknown, ScenarioReportJson> = v.union([reportSchema, sweepSchema, comparisonSchema]);
 
-/** The schema. Unknown fields are accepted. */
+/** Schema of the document. Unknown fields are accepted. */
 export const scenariosSchema = v.object({
   version: v.literal(SCENARIOS_VERSION),
   kind: v.literal("scenarios"),

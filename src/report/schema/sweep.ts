@@ -18,7 +18,7 @@ const values = described(
   "The values of the point, by the name of what is varied. Those that are numbers at all points are numbers.",
 );
 
-/** The schema. Unknown fields are accepted. */
+/** Schema of the document. Unknown fields are accepted. */
 export const sweepSchema = v.object({
   version: v.literal(SWEEP_VERSION),
   kind: described(
