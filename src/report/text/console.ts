@@ -23,7 +23,7 @@ export class RampartConsole implements Report {
   private readonly sink: TextSink;
   private readonly report: Report;
   private readonly slowServers = new Set<string>();
-  /** Number of the run; 1 when the plan is not repeated. */
+  /** Number of the run; 1 if the plan is not repeated. */
   private run = 1;
 
   constructor(plan: Plan, sink: TextSink) {
@@ -41,7 +41,7 @@ export class RampartConsole implements Report {
   }
 
   onSlowServer(url: string): void {
-    // It is asked several questions at once.
+    // A server may receive several queries at once.
     if (this.slowServers.has(url)) return;
     this.slowServers.add(url);
     this.showProgress(waitingLine(url));
@@ -81,7 +81,7 @@ export class RampartConsole implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    // The error says all about a server that never answered.
+    // For a server that never responded, the error is sufficient.
     if (result.error?.code === "unreachable" && result.completedCount === 0) return;
     await this.report.finish(result);
   }
