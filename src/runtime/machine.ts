@@ -66,7 +66,7 @@ export function readHostResources(read: ReadSystemFile = readSystemFile): HostRe
   };
 }
 
-/** Returns the first and last port of outgoing connections. The last one is Infinity if the system does not report it. */
+/** Returns the first and last port of outgoing connections; 0 and Infinity if the system does not report them. */
 export function readPortRange(read: ReadSystemFile = readSystemFile): readonly [first: number, last: number] {
   const [first = 0, last = Number.POSITIVE_INFINITY] = (read("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
     .split(/\s+/)

@@ -8,7 +8,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoi
 import { createPayload } from "../../service/openai/payload.ts";
 import { type Response, readResponse } from "../../service/openai/response-text.ts";
 
-/** One question. */
+/** A question. */
 export interface Question {
   readonly text: string;
   readonly model: string;
@@ -25,13 +25,13 @@ export interface TimedResponse {
 
 /** The outcome of a question: a response, or a failed request. */
 export interface Asked {
-  /** Absent when the request failed. */
+  /** Absent if the request failed. */
   readonly answered?: TimedResponse;
   readonly failed?: FailedRequest;
   readonly result: RunResult;
 }
 
-/** Sends a question as the only request of a plan, over the client and the protocol that a measurement uses. */
+/** Sends a question as the only request of a plan, with the client and the protocol of a measurement. */
 export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Question): Promise<Asked> {
   const { format, responses } = LLM_ENDPOINTS[endpoint];
   const settings = { format, models: [model], modelSelection: "round_robin", seed: 0, isStreaming: true } as const;

@@ -8,7 +8,7 @@ import { parseUrl } from "../../run/open/endpoint.ts";
 import { fileSystem } from "../../runtime/files.ts";
 import { textsIn } from "../output-files.ts";
 
-/** Where plans of inputs have files and folders. */
+/** Fields of inputs with files and folders. */
 const INPUT_PATHS = ["file", "files", "paths", "directory", "folder"] as const;
 
 /** Checks the addresses of the servers, and that the files and folders of the inputs exist. Nothing is sent. */
@@ -23,7 +23,7 @@ export function findUnusable({ target, inputs }: Plan): Problem[] {
   }
   const parts = [inputs, ...membersOf(target).map((member) => member.inputs)];
   const paths = new Set(parts.flatMap((part) => INPUT_PATHS.flatMap((key) => textsIn(fieldOf(part, key)))));
-  // A pattern stands for the files that match.
+  // A pattern matches any number of files.
   for (const path of paths)
     if (isAbsolute(path) && !/[*?]/.test(path) && !fileSystem().existsSync(path))
       problems.push(...unreadable(path, { code: "ENOENT" }).problems);
