@@ -275,7 +275,7 @@ interface AllLimits<N extends MetricName, W extends string> extends Omit<MetricL
   where<const X extends GivenTags>(tags: X): AllLimits<N, W | NamedTags<X>>;
 }
 
-/** Returns all comparisons. The types of metrics offer only those that make sense. */
+/** Returns all comparisons; the types of metrics only offer those that make sense. */
 export function limitsOf<N extends MetricName, W extends string = never>(
   metric: AssertedMetric<N>,
   where?: GivenTags,

@@ -76,7 +76,7 @@ export class LoadMonitor {
     return this.clock.nowNs() - this.startNs;
   }
 
-  /** Counts a tick that was due and has not happened: a thread that stands still at the end of a window was late in it. */
+  /** Counts a tick that was due and has not happened: a thread that does not run at the end of a window was late in it. */
   protected tickIfLate(endNs = this.clock.nowNs()): void {
     const isLate = endNs - this.lastTickNs > TICK_NS + TIMER_GRAIN_NS;
     if (this.cancelTicks !== undefined && isLate) this.tick(endNs);
