@@ -247,8 +247,8 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
   const release = isOfEntry
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
-  // Deno's import of a module that is waiting already resolves before its evaluation ends, so the import must not come
-  // later.
+  // If a module has already started to wait, Deno's import of it resolves before its evaluation ends, so the import
+  // must not be called later.
   const url = isUrl(entry) ? entry : await toUrl(entry);
   const loading = importEntry(url);
   const loaded = await (isOfEntry ? beforeEntryLimit(loading, entry) : loading);

@@ -11,7 +11,7 @@ import type { CommandIo } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
 import { STDOUT_FILE } from "./options/shared-option.ts";
 
-/** Returns the state of a file or folder; undefined when nothing there can be used. */
+/** Returns the state of a file or folder; undefined if nothing usable exists at the path. */
 function find(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(path);
@@ -32,7 +32,7 @@ export function isFile(path: string): boolean {
 
 type NamedFile = readonly [name: Text, path: string | undefined];
 
-/** Checks output files before a run, so that it does not fail at its end. */
+/** Checks output files before a run, so that the run does not fail at its end. */
 export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path] of files) {
@@ -51,7 +51,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   return [...problems, ...findDuplicatePaths(files)];
 }
 
-/** Finds outputs that are the same file under any names. Devices and pipes accept several. */
+/** Finds outputs that are the same file under different names. Devices and pipes may be used several times. */
 export function findDuplicatePaths(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
@@ -75,7 +75,7 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
   });
 }
 
-/** Returns all strings in a plan that can be the path of an input file. */
+/** Returns all strings in a plan that may be paths of input files. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
   const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
   const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);
@@ -99,7 +99,7 @@ export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): C
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
 }
 
-/** Prints each warning once, for runs that have the same ones. */
+/** Prints each warning only once, for runs with the same warnings. */
 export function withoutRepeats(io: CommandIo): CommandIo {
   const said = new Set<string>();
   const err = (text: string): void => {

@@ -5,11 +5,11 @@ import type { PayloadEntry } from "./payload-entry.ts";
 export type HeldEntry = PayloadEntry & { readonly payload: Uint8Array };
 
 /**
- * All entries of a data file that this process created itself, so that it does not read the file. Few large values, because they are sent
- * to another thread.
+ * All entries of a data file that this process created itself, so that the file need not be read. The data is a few large values, because
+ * it is sent to another thread.
  */
 export interface HeldEntries {
-  /** All payloads, one after the other. */
+  /** All payloads, one after another. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Length of each payload. */
   readonly byteCounts: readonly number[];

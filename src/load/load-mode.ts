@@ -94,7 +94,7 @@ export interface MlperfRules {
   readonly tokenLimits?: { readonly timeToFirstTokenMs: number; readonly timePerOutputTokenMs: number };
 }
 
-/** How a load changes within a level. */
+/** Change of a load within a level. */
 export interface LevelRamp {
   readonly overMs: number;
   /** Whether the change lasts the whole level instead of leading to it. */

@@ -36,7 +36,7 @@ export interface OpenOptions extends Pick<SendingOptions, "meter" | "held" | "sp
    * checking. Absent: the front door has checked the plan.
    */
   check?: (() => Promise<unknown>) | undefined;
-  /** Where other threads find the plan's functions. Default: the plan has none. */
+  /** Source of the plan's functions for other threads. Default: the plan has none. */
   readonly functions?: FunctionsSource | undefined;
 }
 
@@ -129,7 +129,7 @@ interface Division {
   readonly isGrowing: boolean;
   /** Whether other threads or hosts send. */
   readonly sendsElsewhere: boolean;
-  /** Where other senders find the plan's functions. */
+  /** Source of the plan's functions for other senders. */
   readonly functions: FunctionsSource | undefined;
 }
 

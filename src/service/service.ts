@@ -60,7 +60,7 @@ export interface ListedModel extends ModelInfo {
   readonly tokenizer?: string;
 }
 
-/** How a server accesses shared memory. */
+/** A server's access to shared memory. */
 export interface ServiceSharedMemory {
   readonly kind: SharedMemoryKind;
   /** Bytes of one item of an output of unspecified size. */

@@ -2,7 +2,7 @@ import type { Tags } from "../plan/groups/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 
 /**
- * Why a request failed or was cancelled. A failed request is data on its record, never an exception.
+ * Reason why a request failed or was cancelled. A failed request is data on its record, never an exception.
  *
  * - `connect`: no connection could be opened (refused, unknown host, no route)
  * - `tls`: the TLS handshake or the certificate check failed
@@ -16,7 +16,7 @@ import { formatDurationNs } from "../plan/units.ts";
  * - `model`: the response reports that the inference failed
  * - `unreadable`: the server reported success, but the response is not valid for the service
  * - `validation`: the output differs from the expected one
- * - `check`: the scenario's function `check` says that the response is wrong
+ * - `check`: the scenario's function `check` reported that the response is wrong
  * - `cancelled`: cancelled by this client some time after sending, as the plan requests
  * - `unfinished`: cancelled by this client, because no complete response had arrived when the measurement's grace period ended or the user
  * ended the run

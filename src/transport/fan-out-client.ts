@@ -18,7 +18,7 @@ export interface Destination {
   readonly createClient: CreateClient;
 }
 
-/** How a fan-out chooses the destination of each request. */
+/** Rule by which a fan-out chooses the destination of each request. */
 export interface Choice {
   /** The field of a call that keeps the index of its destination. */
   readonly field: "server" | "member";

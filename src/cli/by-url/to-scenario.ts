@@ -28,9 +28,9 @@ import { WIZARD_TARGETS, type WizardTarget } from "../../wizard/targets.ts";
 import { SEARCHED_USERS, type UrlKind, USUAL_USERS } from "./kinds.ts";
 import type { Slo, UrlSettings, Users } from "./settings.ts";
 
-/** What `rampart llm` and `rampart triton` measure, as a scenario: its text, and what it defines. */
+/** The measurement of `rampart llm` and `rampart triton` as a scenario: its text and its definition. */
 
-/** What was found out about the server. */
+/** Facts that were found out about the server. */
 export type Found = Pick<Answers, "url" | "protocol" | "model" | "tokenizer" | "shapes">;
 
 /** A scenario and its text. */
@@ -66,7 +66,7 @@ export function makeScenario(kind: UrlKind, settings: UrlSettings, found: Found)
   return { scenario, text: formatFile({ title, fields }) };
 }
 
-/** Returns the target of a server, whatever its model is, to ask it for its models. */
+/** Returns the target of a server without a model, for querying its models. */
 export function makeTarget(kind: UrlKind, settings: UrlSettings, found: Found): unknown {
   return evaluate(withOptions(wizardTarget(kind).toTarget({ tokenizer: "none", ...found }), settings));
 }
@@ -75,7 +75,7 @@ function wizardTarget({ target }: UrlKind): WizardTarget {
   return WIZARD_TARGETS[target] as WizardTarget;
 }
 
-/** Adds what the wizard does not ask for. */
+/** Adds options that the wizard does not ask for. */
 function withOptions({ builder, args }: Call, { headers, apiKeyEnv, isInsecure }: UrlSettings): Call {
   const last = args.at(-1);
   const options: SourceFields = last !== undefined && isFields(last) ? last : {};
@@ -133,7 +133,7 @@ function metricCall({ key, statistic }: AssertionPlan["metric"]): Call {
   return statistic === 99 ? call({ p99 }, key) : call({ percentile }, statistic, key);
 }
 
-/** Writes a limit as scenarios do: `200 ms`, `1 %`, or a number. */
+/** Writes a limit in the notation of scenarios: `200 ms`, `1 %`, or a number. */
 function toValue(text: string): Source {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   return text.endsWith("%") ? `${text.slice(0, -1).trim()} %` : toDuration(text);

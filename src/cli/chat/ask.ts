@@ -9,7 +9,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoi
 import { createPayload } from "../../service/openai/payload.ts";
 import { type Response, readResponse } from "../../service/openai/response-text.ts";
 
-/** One question. */
+/** A question. */
 export interface Question {
   readonly text: string;
   readonly model: string;
@@ -26,7 +26,7 @@ export interface TimedResponse {
 
 /** The outcome of a question: a response, or a failed request. */
 export interface Asked {
-  /** Absent when the request failed. */
+  /** Absent if the request failed. */
   readonly answered?: TimedResponse;
   readonly failed?: FailedRequest;
   readonly result: RunResult;

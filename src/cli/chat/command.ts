@@ -32,9 +32,9 @@ import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags
 import { ask, type Question, type TimedResponse } from "./ask.ts";
 import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
 
-/** `rampart chat URL`: asks one question and shows the response's tokens with their times. */
+/** `rampart chat URL`: sends one question and shows the response's tokens with their times. */
 
-/** The endpoints that answer with text. */
+/** Endpoints that return text. */
 export const CHAT_ENDPOINTS = [
   "chat",
   "completions",
@@ -81,7 +81,7 @@ function runChatCommand(args: readonly string[], command: string, rawIo: Command
             ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
           }),
           load: hold(1, { requests: 1 }),
-          // Held in memory: the file is not read.
+          // In memory: no file is read.
           inputs: payloads("the question"),
         }),
         process.cwd(),
@@ -129,7 +129,7 @@ function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo)
   return EXIT.passed;
 }
 
-/** Returns the server's only model. @throws UserError when it has several or none, with their names */
+/** Returns the server's only model. @throws UserError with their names if it has several or none */
 async function findModel(plan: Plan, io: CommandIo): Promise<string> {
   const models = await probeModels(plan.target as ServerTargetPlan, {}, plan.client.requestTimeoutMs).catch(
     async (error: unknown) => {
@@ -144,7 +144,7 @@ interface Arguments {
   readonly text: string;
   readonly maxTokens: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the plan of the question, which writes no report. */
+  /** Values for the plan of the question, which writes no report. */
   readonly values: PlanValues;
   readonly files: OutputFilesPlan;
 }

@@ -19,7 +19,7 @@ import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts
 import { findScenarios, partsOf, runParts } from "../scenarios/several.ts";
 import { checkTypes, type TypeCheck } from "./type-check.ts";
 
-/** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
+/** `rampart check`: checks scenarios, and describes what they would do. Sends nothing. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [SET_FLAG, ...HELP_FLAGS];
@@ -27,7 +27,7 @@ export const FLAGS: readonly Flag[] = [SET_FLAG, ...HELP_FLAGS];
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", takes: "file" });
 
-/** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
+/** Runs the command. Returns 0 if all scenarios are valid, otherwise 64. */
 async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return runWithFlags({ command, args, most: Number.POSITIVE_INFINITY, page: helpPage(command) }, io, async (flags) => {
     const problems: Problem[] = [...flags.problems];
@@ -99,7 +99,7 @@ function describeRuns(runs: readonly PlannedRun[]): string[] {
   return [...byName].map(([name, plan]) => `${name}: ${describePlan(plan)}`);
 }
 
-/** Returns how long several runs take together; undefined when this is not known of each. */
+/** Returns the time that several runs take together; undefined if it is not known for each of them. */
 function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | undefined {
   const span = joinTimes(
     runs.map(({ plan }) => estimateAllRuns(plan)),
@@ -108,7 +108,7 @@ function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | 
   return span && { ...span, parts: areAtOnce ? `${runs.length} targets at the same time` : `${runs.length} blocks` };
 }
 
-/** Describes what is measured, and under which load. */
+/** Describes what a plan measures, and under which load. */
 function describePlan(plan: Plan): string {
   const { name, target, assertions } = plan;
   return `${name}: ${targetKindOf(target).describe(target)}; ${describeLoad(plan)}; ${countOf(assertions.length, "assertion")}`;

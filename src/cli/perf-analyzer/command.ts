@@ -126,7 +126,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
-    // Print before the peers are closed, which can end this process.
+    // Print before the peers are closed, because that may end this process.
     return explain(error, io);
   } finally {
     // mpirun ends all ranks when the first one exits with an error. By then, all have printed their output.

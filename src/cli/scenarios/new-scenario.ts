@@ -5,7 +5,7 @@ import { writeOutput } from "../../report/output-file.ts";
 
 /**
  * Writes the file of `--save`: a new scenario that can be run like a script. Its folder is created, and an existing file is kept.
- * @throws UserError when it exists or its place cannot be written, RunError when the disk is full
+ * @throws UserError if it exists or cannot be written, RunError if the disk is full
  */
 export function writeNewScenario(file: string, text: string): void {
   try {

@@ -70,7 +70,8 @@ export function originMsOf({ wallMs, nowNs: atNs }: ClockReading): number {
 }
 
 /**
- * Returns the time by which the other clock is ahead of this host's, in nanoseconds; below 0: it is behind. The uncertainty is `errorNs`.
+ * Returns the time by which the other clock is ahead of this host's, in nanoseconds; negative if it is late. The uncertainty is
+ * `errorNs`.
  */
 export function offsetNs(reading: ClockReading): number {
   return msToNs(originMsOf(reading) - timeOriginMs());

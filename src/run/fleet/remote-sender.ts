@@ -72,7 +72,7 @@ export class RemoteSender {
   private readonly requests: RequestListener | undefined;
   private readonly waiting = new Map<number, Awaited>();
   private unsent: SentMessage[] = [];
-  /** When the first pending message was issued: this thread may stand still before it sends them. */
+  /** Time when the first pending message was issued: this thread may stand still before it sends them. */
   private saidNs = 0;
   private nextId = 0;
   private latest: SentCounts;

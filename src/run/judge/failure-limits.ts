@@ -50,7 +50,7 @@ function divergence(ratio: number, expected: number): number {
 }
 
 const MAX_LANE_ERRORS = 64;
-/** Number of first responses after which the server counts as refusing all requests, whatever their content. */
+/** Number of first responses after which the server counts as rejecting all requests, whatever their content. */
 const FEW_REFUSED = 8;
 /** The same for a server that reports that it is unavailable, as some servers do for any failed request. */
 const FEW_UNAVAILABLE = 32;
@@ -66,7 +66,7 @@ function saysUnavailable({ kind, status = 0 }: Failure): boolean {
   return kind === "http" && UNAVAILABLE_STATUSES.includes(status);
 }
 
-/** Returns the error of a server that refuses all requests. */
+/** Returns the error of a server that rejects all requests. */
 function refused({ target }: Plan, failure: Failure): RunError {
   const isUnknown = failure.status === 404;
   const what = isUnknown ? "has no such path" : "refuses the requests";
@@ -91,7 +91,7 @@ export class FailureLimits {
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
-  /** Lanes with a refused request. */
+  /** Lanes with a rejected request. */
   private readonly refusedLanes = new Set<number>();
 
   /** @param progress returns the sender's latest counts */
@@ -177,7 +177,7 @@ export class FailureLimits {
     );
   }
 
-  /** Ends the run when the server refuses all requests: its responses say nothing about its speed. */
+  /** Ends the run when the server rejects all requests: its responses say nothing about its speed. */
   private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
     const { completedCount, failedCount, activeLanes } = this.progress();

@@ -10,7 +10,7 @@ import type { Feed } from "./feed.ts";
 import type { SenderListener } from "./messages.ts";
 import type { Slots } from "./slots.ts";
 
-/** How the driver connects to the server. */
+/** Connection settings and limits of the driver. */
 export interface DriverOptions extends LaneOptions {
   /** See {@link ClientOptions}. */
   readonly stallTimeoutNs: number;

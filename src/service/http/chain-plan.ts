@@ -40,7 +40,7 @@ export function chainSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
   return v.object({
     kind: v.literal("http-chain"),
-    /** Number of chains, for a load that sends each chain once. Absent: 100, or the load's number of users. */
+    /** Number of chains, for a load that sends each chain once. Absent: 100, or the load's number of users if that is larger. */
     count: v.exactOptional(wholeSchema(1)),
     calls: v.pipe(v.array(callSchema()), v.minLength(1, "must have a call")),
     /** Values for the users, assigned in turn. Absent: users have no values. */

@@ -12,7 +12,7 @@ export interface SeenEndMarks {
   isSeen: boolean;
 }
 
-/** The fields of a request body that hold the conversation. */
+/** The fields of a request body that contain the conversation. */
 interface Layout {
   readonly messages: "messages" | "input";
   /** Instructions for all turns; copied from the previous turn when a turn has none. */

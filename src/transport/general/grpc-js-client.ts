@@ -17,7 +17,7 @@ import { JsSlot } from "./grpc-js-slot.ts";
 
 const NO_LIMIT = -1;
 
-/** A name that stands for an IP address where a host name is required (RFC 2606 reserves `.invalid`). */
+/** A name used instead of an IP address where a host name is required (RFC 2606 reserves `.invalid`). */
 const ADDRESS_NAME = "address.invalid";
 
 /** `grpc_compression_algorithm` values. */

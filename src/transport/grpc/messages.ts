@@ -26,7 +26,7 @@ export interface MessageSink {
 }
 
 /**
- * What to do with the bytes of messages.
+ * Treatment of the bytes of messages.
  * - `whole`: join each message
  * - `pieces`: pass on a message that arrives in pieces piece by piece, unless it is compressed
  * - `none`: count messages only; copy and decompress nothing
