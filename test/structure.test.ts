@@ -575,6 +575,21 @@ test("comments, and names of tests, say report, continue and cancel", () => {
   assert.doesNotMatch("so many requests end that the client decides", ODD_ENGLISH);
 });
 
+/** A sentence fragment where a reader expects a noun, or a verb for a function: "What a search has found." */
+const FRAGMENT = /^(?:\/\*\*?|\/\/)[\s*]*(?:What|Those|That of|How (?:many|much|long|often))\b/;
+
+test("comments begin with a noun or a verb", () => {
+  const found = sources.flatMap(({ path, text }) =>
+    readersText(text)
+      .filter((part) => FRAGMENT.test(part))
+      .map((part) => `${path}: ${part}`),
+  );
+  assert.deepEqual(found, []);
+  for (const odd of ["/** What a search has found. */", "// Those of this thread.", "/**\n * How long it waits.\n */"])
+    assert.match(odd, FRAGMENT);
+  assert.doesNotMatch("/** Result of a search. */", FRAGMENT);
+});
+
 test("the top level has only allowed entries", () => {
   const unknown = readdirSync(ROOT).filter((name) => !name.startsWith(".") && !TOP_LEVEL.includes(name));
   assert.deepEqual(unknown, []);

@@ -43,7 +43,7 @@ type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance"
 
 /** Explanation of an unstable level. The sentences have no full stop. */
 interface InstabilityReport {
-  /** What varied, by how much, and over which windows. */
+  /** The value that varied, by how much, and over which windows. */
   readonly moved: string;
   /** Key of the only metric that varied; absent if several did, or none. */
   readonly metric?: string;

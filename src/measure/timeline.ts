@@ -16,7 +16,7 @@ interface TimelineOptions {
   readonly columnNs?: number;
   /** Approximate time that will be measured, which is divided evenly. Default: unknown */
   readonly durationNs?: number;
-  /** What to do with too many columns: join pairs, or drop the oldest. Default: join */
+  /** Treatment of too many columns: join pairs, or drop the oldest. Default: join */
   readonly whenFull?: "join" | "forget";
   /** Whether responses are streamed, so that the time to the first response is of interest. Default: no */
   readonly isStreamed?: boolean;

@@ -259,7 +259,7 @@ export interface FailureCount {
   readonly responses?: readonly WrongResponse[];
   /** Set if these are warm-up requests. */
   readonly isWarmup?: true;
-  /** How many of them had which tags. Only of kind `unfinished`; absent if requests have no tags. */
+  /** Number of failed requests by tags. Only for the kind `unfinished`; absent if requests have no tags. */
   readonly tagged?: readonly TaggedCount[];
 }
 

@@ -29,7 +29,7 @@ export function limitKeptResponses(
   RESPONSES_BUDGET.limitTo(Math.floor((resources.memoryBytes * REQUESTS_RATIO) / sharedBy / threads));
 }
 
-/** What decides how many requests may be in flight. */
+/** The setting or resource that limits the number of requests in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
 
 /** Limits on a run's use of its host, or of the hosts of its agents. */

@@ -21,7 +21,7 @@ import {
 
 /** One line of JSON per request, including failed ones, in order of end. */
 
-/** What all requests of the run share. */
+/** Data shared by all requests of the run. */
 type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */

@@ -11,7 +11,7 @@ interface Entry {
   count: number;
   readonly isWarmup: boolean;
   readonly responses: WrongResponse[];
-  /** Those whose requests have tags, by tags. */
+  /** Number of failures by the tags of their requests. */
   readonly tagged: Map<string, TaggedCount>;
 }
 

@@ -16,7 +16,7 @@ export interface AskedServer {
   readonly waitHint?: Text;
 }
 
-/** How long a query is in flight before the observer hears of it. A server that answers nothing at all is an error before that. */
+/** A query that takes longer is reported to the observer. A server that answers nothing at all is an error before that. */
 const SLOW_MS = 3500;
 
 /** Creates the function that sends queries and converts failures into `RunError`. */

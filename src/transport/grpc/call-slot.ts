@@ -214,7 +214,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private fail(failure: Failure): void {
-    // What it has of a message counts until then.
+    // The bytes of an incomplete message count until then.
     this.reader.reset("none");
     this.call.failNow(failure, this.options.onDone);
   }

@@ -6,7 +6,7 @@ import { showValue } from "../../../plan/show-value.ts";
 
 /** A run as read from a report, whichever tool wrote it. */
 
-/** What to do about a file that is too large to be a report. */
+/** Hint for a file that is too large to be a report. */
 export const REPORT_SIZE_HINT = "Give the file of --json: a report of any run is smaller.";
 
 /** A value of a level, with its 95 % confidence interval within the run where the file has one. Times are nanoseconds, ratios 0 to 1. */
