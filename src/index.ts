@@ -103,11 +103,11 @@ export type {
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { input, type TextOptions } from "./scenario/inputs.ts";
+export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/concurrency.ts";
+export { hold, periodic, ramp, steps } from "./scenario/loads/concurrency.ts";
 export type { Extent, RampOptions } from "./scenario/loads/extent.ts";
 export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
 export { findMax } from "./scenario/loads/find-max.ts";
-export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/levels.ts";
-export { hold, periodic, ramp, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList, LoadPlace, PartLoad } from "./scenario/loads/load.ts";
 export type {
   LimitedServerOptions,

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { CommandIo } from "./execute.ts";
 import { endNotes, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";
@@ -76,7 +77,7 @@ export function usageOfFlags(flags: readonly Flag[], operand?: Operand): Command
       ...(choices && { choices }),
     };
   });
-  return { options, ...(operand === undefined ? {} : { operand }) };
+  return { options, ...defined({ operand }) };
 }
 
 /** Describes an option of a compatible mode. */
@@ -92,7 +93,7 @@ export function showOption(
     names,
     takes: isFile ? "file" : kindOf(value),
     help: [help, ...notes].join(" "),
-    ...(value === undefined ? {} : { value }),
+    ...defined({ value }),
     ...(choices === undefined ? {} : { choices: choices.map(String) }),
   };
 }
@@ -105,7 +106,7 @@ export function showArgparseOption(
   const name = option.names.find((one) => one.startsWith("--")) ?? option.names[0];
   const value = option.count === "switch" ? undefined : (option.value ?? name.replace(/^-+/, "").toUpperCase());
   const { value: _none, ...rest } = option;
-  return showOption({ ...rest, ...(value === undefined ? {} : { value }) }, isFile);
+  return showOption({ ...rest, ...defined({ value }) }, isFile);
 }
 
 /** Returns the kind of value that a placeholder such as FILE suggests. */

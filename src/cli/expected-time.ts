@@ -1,5 +1,6 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { countLevels, type LevelRange } from "../load/levels.ts";
+import { defined } from "../plan/defined.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
@@ -73,13 +74,13 @@ export function expectedAtMost(time: TimeSpan | undefined): string {
 /** Returns a plan as `--dry-run` prints it, with the expected time. */
 export function formatDryRun(plan: Plan, notation: LoadNotation): string {
   const expectedTime = expectedTimeOf(plan, notation);
-  const shown = { ...withoutSecrets(plan), ...(expectedTime === undefined ? {} : { expectedTime }) };
+  const shown = { ...withoutSecrets(plan), ...defined({ expectedTime }) };
   return `${JSON.stringify(shown, null, 2)}\n`;
 }
 
 /** Returns several plans as `--dry-run` prints them, after their total time. */
 export function formatDryRuns(time: TimeSpan | undefined, plans: object): string {
-  return `${JSON.stringify({ ...(time === undefined ? {} : { expectedTime: time }), ...plans }, null, 2)}\n`;
+  return `${JSON.stringify({ ...defined({ expectedTime: time }), ...plans }, null, 2)}\n`;
 }
 
 /** Returns one of several plans as `--dry-run` prints it; null if it is not known before a server has started. */

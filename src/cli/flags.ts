@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { defined } from "../plan/defined.ts";
 import { type Text, word } from "../plan/messages.ts";
 import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
@@ -140,7 +141,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     options: Object.fromEntries(
       flags.map(({ name, short, value }) => [
         name,
-        { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
+        { type: value === undefined ? "boolean" : "string", ...defined({ short }) } as const,
       ]),
     ),
     strict: false,

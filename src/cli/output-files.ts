@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { membersOf } from "../registry/mix.ts";
@@ -93,7 +94,7 @@ function isReplaced(path: string): boolean {
 }
 
 /** Sends a command's text to standard error if a report is written to standard output. */
-export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
+export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
 }

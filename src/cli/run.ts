@@ -180,7 +180,7 @@ async function runPlan(
   }
   if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
   if (functionsOf(plan).size > 0) await prepareSecondSignal();
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, plan.outputs.files);
   const executed = await withoutErrorsOf(
     file,
     executePlan(plan, reportIo, {

@@ -1,5 +1,5 @@
 import { defined } from "../plan/defined.ts";
-import type { OutputFilesPlan } from "../plan/plan.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";

@@ -1,8 +1,10 @@
+import { defined } from "../plan/defined.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { formatCount } from "../plan/units.ts";
+import { joinBytes } from "../runtime/bytes.ts";
 import type { RequestContent } from "../service/content.ts";
 import type { ModelInfo, Service } from "../service/service.ts";
-import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
+import { formatShape, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { MAX_INPUT_BYTES } from "./random-data.ts";
 
@@ -150,7 +152,7 @@ export function assembleContent(
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
   if (messages !== undefined) return { bytes, messages };
   if (request === undefined && origin === undefined) return { bytes };
-  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
+  return { bytes, ...defined({ request, origin }) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import {
   fileSystem,
@@ -69,7 +70,7 @@ function modelWith(key: string): ModelInfo {
 function readEntry({ inputs, place = "", timestampMs }: DataStep, key: string, problems: Problem[]): NamedFile[] {
   const [bytes] = splitBytesElements(inputs.get(key)?.bytes ?? new Uint8Array(0)) ?? [];
   const path = new TextDecoder().decode(bytes);
-  if (path !== "") return [{ path, place, ...(timestampMs === undefined ? {} : { timestampMs }) }];
+  if (path !== "") return [{ path, place, ...defined({ timestampMs }) }];
   problems.push(problem("mismatch", `${place}.${key}`, "names no file", `Write "${key}": ["cat.jpg"].`));
   return [];
 }
@@ -98,7 +99,7 @@ async function toDataset(
     if (!contents.has(file.path)) contents.set(file.path, await readOne(file, problems));
   if (problems.length > 0) throw new UserError(problems);
   const toStep = ({ path, place, timestampMs }: NamedFile): DataStep =>
-    toPayloadStep(contents.get(path) as Uint8Array, { place, ...(timestampMs === undefined ? {} : { timestampMs }) });
+    toPayloadStep(contents.get(path) as Uint8Array, { place, ...defined({ timestampMs }) });
   return { streams: streams.map((files) => files.map(toStep)), isFromJson: true, warnings: [] };
 }
 

@@ -1,4 +1,4 @@
-import { joinBytes } from "../service/tensor.ts";
+import { joinBytes } from "../runtime/bytes.ts";
 import type { PayloadEntry } from "./payload-entry.ts";
 
 /** An entry in memory. Its payload is the bytes of the body; for tensors, the JSON of the whole entry. */

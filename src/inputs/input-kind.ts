@@ -31,6 +31,8 @@ export interface InputKind<P extends InputsPlan> {
   subject?(plan: P): string;
   /** Whether its entries can have tags. Absent: false. */
   canHaveTags?(plan: P): boolean;
+  /** Returns the files and folders that it reads; `*` and `?` stand for files that match. Absent: none that the plan names. */
+  paths?(plan: P): readonly string[];
   /**
    * Returns such data in perf_analyzer's terms: the value of its option for input data, and what that cannot express. Absent:
    * perf_analyzer does not support it, or generates random data.

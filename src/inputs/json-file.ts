@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { isTooDeep, TOO_DEEP } from "../plan/document/json-depth.ts";
 import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
@@ -191,7 +192,7 @@ class DatasetReader {
       inputs,
       expected: outputs,
       place,
-      ...(timestampMs === undefined ? {} : { timestampMs }),
+      ...defined({ timestampMs }),
     };
     return tags === undefined ? step : Object.assign(step, { tags });
   }

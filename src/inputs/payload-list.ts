@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { nameHint } from "../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, plainKey, toPlainNumber } from "../service/json-text.ts";
@@ -249,7 +250,7 @@ function readTurn(
     problems.push(problem("invalid-value", place, "has a delay that is not a time", hint, JSON.stringify(delayMs)));
   }
   if (!isNamed || !hasDelay) return undefined;
-  return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
+  return { sessionId: String(id), ...defined({ delayMs }) };
 }
 
 /** Returns the value, or the element of a list with one value, as for tensors. */

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { BodyPlan, FormPartPlan } from "../service/http/requests-plan.ts";
 
@@ -94,7 +95,7 @@ export function describeBody(value: unknown): string {
 
 function toFilePlan({ file, options }: FileBody, folder: string): Extract<BodyPlan, { form: "file" }> {
   const { type } = options;
-  return { form: "file", file: resolve(folder, file), ...(type === undefined ? {} : { contentType: type }) };
+  return { form: "file", file: resolve(folder, file), ...defined({ contentType: type }) };
 }
 
 function toFormPlan({ fields }: MultipartBody, folder: string): BodyPlan | undefined {
@@ -112,7 +113,7 @@ function toPartPlan(name: string, value: FormField, folder: string): FormPartPla
     return { name, value: { form: "bytes", base64: Buffer.from(value).toString("base64") } };
   if (typeof value !== "object") return { name, value: { form: "text", text: String(value) } };
   const { name: fileName } = value.options;
-  return { name, ...(fileName === undefined ? {} : { fileName }), value: toFilePlan(value, folder) };
+  return { name, ...defined({ fileName }), value: toFilePlan(value, folder) };
 }
 
 function isField(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { functionOf } from "../plan/functions.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
@@ -105,7 +106,7 @@ function checkRequest(value: unknown, place: string): MadeRequest {
       );
   return {
     ...(method === undefined ? {} : { method: method as HttpMethod }),
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     headers: Object.entries(headers),
     body,
   };
@@ -114,9 +115,7 @@ function checkRequest(value: unknown, place: string): MadeRequest {
 function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRequest): DataStep {
   const encoded = body === undefined ? undefined : encodeBody(body);
   const request: PayloadRequest = {
-    ...(method === undefined ? {} : { method }),
-    ...(path === undefined ? {} : { path }),
-    ...(headers === undefined ? {} : { headers }),
+    ...defined({ method, path, headers }),
     ...(encoded === undefined ? {} : { contentType: encoded.contentType }),
   };
   return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
@@ -152,7 +151,7 @@ export function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
   const { bytes, contentType } = encodeBody(value);
   const file = fileName ?? (value.form === "file" ? basename(value.file) : undefined);
   const isPlain = value.form === "text" && value.contentType === undefined && file === undefined;
-  return { name, bytes, ...(file === undefined ? {} : { fileName: file }), ...(isPlain ? {} : { contentType }) };
+  return { name, bytes, ...defined({ fileName: file }), ...(isPlain ? {} : { contentType }) };
 }
 
 function readFile(path: string): Uint8Array {

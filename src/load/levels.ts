@@ -6,6 +6,9 @@ import { levelAt } from "./search.ts";
 /** Higher values are likely typos. The run checks how many of them a host can have in flight. */
 export const MAX_CONCURRENCY = 1_000_000_000;
 
+/** Maximum number of levels that are all measured. More are most likely a typing error: they would take hours, and about 100 KB each. */
+export const MOST_LEVELS = 10_000;
+
 /** Schema of a number of outstanding requests. @param least Default: 1 */
 export function concurrencySchema(least = 1): Schema<number> {
   return v.pipe(v.number(), isWhole(), atLeast(least), v.maxValue(MAX_CONCURRENCY, "must be 1,000,000,000 at most"));

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { aboveZeroSchema, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";
@@ -52,7 +53,7 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
     samplesPerQuery: 1,
     percentile,
     latencyLimitMs,
-    ...(tokenLimits === undefined ? {} : { tokenLimits }),
+    ...defined({ tokenLimits }),
   }),
 };
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
@@ -70,7 +71,7 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
       const isMidGap = plan.distribution === "constant" && measured?.kind !== "requests";
       const inTime = isMidGap ? (perSec: number) => fromMidGap(steady(perSec)) : steady;
       const arrivals = ramp === undefined ? steady(level) : rampArrivals(inTime, level, ramp);
-      return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
+      return { kind: "scheduled", arrivals, ...defined({ maxOutstanding }) };
     },
   }),
   unit: "request-rate",

@@ -1,15 +1,11 @@
 import { nsToUs } from "../plan/units.ts";
 import { formatCsvRow } from "./markup.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
-import { createModelFile } from "./model-report.ts";
 
 /**
  * `--csv`: all tables of a report for spreadsheets, the one that answers the question first. Each table has a header and is followed by an
  * empty line. Its first column names its section. Values have all digits; names have their units.
  */
-
-/** Creates the report. */
-export const createCsvReport = createModelFile(formatCsv, "outputs.files.csv");
 
 /** Formats the file. Lines end as RFC 4180 says. */
 export function formatCsv({ sections }: ReportModel): string {

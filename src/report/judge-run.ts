@@ -1,5 +1,6 @@
 import { judgePhases, type PhaseVerdict } from "../measure/phase-verdicts.ts";
 import { judge, judgeRuns, type RunsVerdict, type Verdict } from "../measure/verdicts.ts";
+import { hasTags, type Tags } from "../plan/groups/tags.ts";
 import type { Plan } from "../plan/plan.ts";
 import { countOf, plural } from "../plan/units.ts";
 import { describeLevel } from "../registry/level-names.ts";
@@ -94,7 +95,7 @@ const IMPRECISE: Finding = {
 
 /** The exit code of a run that ended early, else 65 when anything fails, 69 when a run has only failed requests, 66 when anything is unresolved. */
 function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]): number {
-  const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
+  const ended = runs.find(hasEndedEarly);
   if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);
   if (findings.some(({ state, code }) => state === "fail" && code !== "only-failures")) return EXIT.assertionFailed;
   if (runs.some(hasOnlyFailures)) return EXIT.unreachable;
@@ -127,7 +128,7 @@ function findJudged(
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   const only = runs.filter(hasOnlyFailures);
   const findings: Finding[] = [];
-  if (runs.some(({ isInterrupted, error }) => isInterrupted || error !== undefined)) {
+  if (runs.some(hasEndedEarly)) {
     const errors = runs.flatMap(({ error }) => error ?? []);
     const messages = errors.map(({ message }) => message).join("; ");
     // An assertion that ended the run has failed, and its message says that it did.
@@ -148,10 +149,8 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
 function describeOnlyFailures(runs: readonly RunResult[]): string {
   const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
   const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
-  const outside = describeUnmeasured(
-    failed,
-    windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
-  );
+  const measured = windows.reduce((sum, { failedCount }) => sum + failedCount, 0);
+  const outside = describeUnmeasured(failed, measured);
   const example = runs[0]?.failures[0]?.example ?? "";
   return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
@@ -193,23 +192,13 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
   const behind = runs.some(({ findMax }) => findMax !== undefined) ? [] : levels.filter(isFarBehind);
   const name = ({ level, phase }: LevelResult): string => describeLevel(plan, level, phase?.index);
   const naming = (found: readonly LevelResult[]): string => [...new Set(found.map(name))].join(", ");
-  return [
-    ...(broken.length === 0
-      ? []
-      : [{ state: "fail", code: "mlperf", headline: "the rules of MLPerf are not kept", texts: broken } as const]),
-    ...(unstable.length === 0
-      ? []
-      : [{ state: "unresolved", code: "unstable", headline: `not stable: ${naming(unstable)}` } as const]),
-    ...(behind.length === 0
-      ? []
-      : [
-          {
-            state: "unresolved",
-            code: UNSENT_LOAD,
-            headline: `the client could not send the load asked for: ${naming(behind)}`,
-          } as const,
-        ]),
+  const unsent = `the client could not send the load asked for: ${naming(behind)}`;
+  const findings: readonly (readonly [count: number, finding: Finding])[] = [
+    [broken.length, { state: "fail", code: "mlperf", headline: "the rules of MLPerf are not kept", texts: broken }],
+    [unstable.length, { state: "unresolved", code: "unstable", headline: `not stable: ${naming(unstable)}` }],
+    [behind.length, { state: "unresolved", code: UNSENT_LOAD, headline: unsent }],
   ];
+  return findings.flatMap(([count, finding]) => (count === 0 ? [] : [finding]));
 }
 
 /** The assertions and checks of a plan's runs. */
@@ -255,7 +244,9 @@ export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] 
  * @param judgeFailed judges it as if they had failed
  */
 function withUnanswered<V extends Verdict>(verdict: V, runs: readonly RunResult[], judgeFailed: () => Verdict): V {
-  const count = runs.reduce((sum, run) => sum + unansweredCount(run), 0);
+  const { where } = verdict.assertion;
+  const isOne = where && ((tags: Tags) => hasTags(tags, where));
+  const count = runs.reduce((sum, run) => sum + unansweredCount(run, isOne), 0);
   if (verdict.state !== "pass" || count === 0) return verdict;
   if (verdict.assertion.metric.statistic !== "max" && judgeFailed().state === "pass") return verdict;
   const reason = `${countOf(count, "request")} had no response when the run ended`;

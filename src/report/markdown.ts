@@ -5,12 +5,8 @@ import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";
 import { explainMark } from "./model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "./model/values.ts";
-import { createModelFile } from "./model-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
-
-/** Creates the report. */
-export const createMarkdownReport = createModelFile(formatMarkdownReport, "outputs.files.markdown");
 
 const VERDICTS: Readonly<Record<VerdictName, string>> = {
   failed: "❌ Failed",

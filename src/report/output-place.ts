@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { SettingPath, Text } from "../plan/messages.ts";
-import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { describeWriteError } from "../plan/problem.ts";
 import { fileSystem } from "../runtime/files.ts";
 

@@ -26,12 +26,9 @@ import type { Report, TextSink } from "./report.ts";
 /** Bounds of a load without windows: unlimited. */
 const UNBOUNDED = [0n, 2n ** 64n - 1n];
 const START = '{"experiments":[';
-/** Creates the report. @param path path of its file */
-export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
-  return new ProfileExport(plan, sink, path);
-}
 
-class ProfileExport implements Report {
+/** The report. */
+export class ProfileExport implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly treatment: PerfAnalyzerLoad | undefined;
@@ -48,6 +45,7 @@ class ProfileExport implements Report {
   private isExperimentOpen = false;
   private boundaries: bigint[] = [];
 
+  /** @param path of its file */
   constructor(plan: Plan, sink: TextSink, path: string) {
     this.plan = plan;
     this.sink = sink;

@@ -42,8 +42,8 @@ export interface TextSink {
   readonly errColumns?: number | undefined;
 }
 
-/** Renders a report. */
-export type RenderReport = (model: ReportModel) => string | Promise<string>;
+/** Renders a report. @param json source of the model */
+export type RenderReport = (model: ReportModel, json: object) => string | Promise<string>;
 
 /** Receives the JSON of runs that have ended. */
 type ShowJson = (json: ReportJson) => void | Promise<void>;
@@ -89,7 +89,7 @@ export function createModelReport(
 ): Report {
   const show: ShowJson = async (json) => {
     const { buildRunModel } = await import("./model/build-model.ts");
-    write(await render(buildRunModel(plan, json)));
+    write(await render(buildRunModel(plan, json), json));
   };
   return createDataReport(plan, sink, show, followed);
 }
@@ -175,6 +175,20 @@ function toOutputError(error: unknown): RunError {
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") throw error;
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
+}
+
+/** Writes several files. @throws RunError that names those that cannot be written, after the others */
+export async function writeEach<T>(items: readonly T[], write: (item: T) => void | Promise<void>): Promise<void> {
+  const errors: RunError[] = [];
+  for (const item of items)
+    try {
+      await write(item);
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      errors.push(error);
+    }
+  const error = joinOutputErrors(errors);
+  if (error !== undefined) throw error;
 }
 
 /** Joins errors of several reports into one; undefined without errors. */

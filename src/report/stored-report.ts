@@ -8,15 +8,10 @@ import { type Alternation, buildAlternationModel, compareBlocks } from "./compar
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
 import { otherBuild, otherVersion } from "./read/runs/measured-run.ts";
-import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
-import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
-import {
-  createScenariosSchema,
-  SCENARIOS_VERSION,
-  type ScenarioReportJson,
-  type ScenariosJson,
-} from "./schema/scenarios.ts";
-import { createSweepSchema, SWEEP_VERSION, type SweepJson } from "./schema/sweep.ts";
+import { COMPARISON_VERSION, type ComparisonJson, comparisonSchema } from "./schema/comparison.ts";
+import { REPORT_VERSION, type ReportJson, reportSchema } from "./schema/report-schema.ts";
+import { SCENARIOS_VERSION, type ScenarioReportJson, type ScenariosJson, scenariosSchema } from "./schema/scenarios.ts";
+import { SWEEP_VERSION, type SweepJson, sweepSchema } from "./schema/sweep.ts";
 import { buildScenariosModel } from "./sweep/scenarios-model.ts";
 import { buildSweepModel, type PointValues, type Sweep } from "./sweep/sweep-model.ts";
 
@@ -24,9 +19,9 @@ import { buildSweepModel, type PointValues, type Sweep } from "./sweep/sweep-mod
 
 /** What a file can hold besides a run, by a list that only it has. */
 const JOINT = [
-  { list: "scenarios", version: SCENARIOS_VERSION, schema: createScenariosSchema },
-  { list: "points", version: SWEEP_VERSION, schema: createSweepSchema },
-  { list: "comparisons", version: COMPARISON_VERSION, schema: createComparisonSchema },
+  { list: "scenarios", version: SCENARIOS_VERSION, schema: scenariosSchema },
+  { list: "points", version: SWEEP_VERSION, schema: sweepSchema },
+  { list: "comparisons", version: COMPARISON_VERSION, schema: comparisonSchema },
 ] as const;
 
 /** Reads a report. @param isAll shows all metrics of a comparison @throws UserError when the file is not a report of this version */
@@ -34,11 +29,11 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
   const document = parse(path);
   const fields = new Map<string, unknown>(Object.entries(document ?? {}));
   const { version: expected, schema } = JOINT.find(({ list }) => Array.isArray(fields.get(list))) ?? {
-    ...{ version: REPORT_VERSION, schema: createReportSchema },
+    ...{ version: REPORT_VERSION, schema: reportSchema },
   };
   const version = fields.get("version");
   if (typeof version === "number" && version !== expected) throw otherVersion(path, version, expected);
-  const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
+  const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema, document);
   if (!read.success && version === expected) throw otherBuild(path, read.issues[0]);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");

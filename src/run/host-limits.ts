@@ -15,10 +15,21 @@ import { type HostResources, readHostResources } from "../runtime/machine.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { isOwnAddress } from "../runtime/this-host.ts";
 import type { Failure } from "../transport/failure.ts";
+import { RESPONSES_BUDGET } from "../transport/growing-bytes.ts";
 import { LANES_PER_CONNECTION } from "../transport/grpc/lanes.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 
-/** The setting or resource that limits the number of requests in flight. */
+/**
+ * Limits what this thread keeps of responses to its share of a quarter of the free memory. @param threads number of threads that send
+ */
+export function limitKeptResponses(
+  { resources, sharedBy = 1 }: Pick<HostLimits, "resources" | "sharedBy">,
+  threads: number,
+): void {
+  RESPONSES_BUDGET.limitTo(Math.floor((resources.memoryBytes * REQUESTS_RATIO) / sharedBy / threads));
+}
+
+/** What decides how many requests may be in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
 
 /** Limits on a run's use of its host, or of the hosts of its agents. */

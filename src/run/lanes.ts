@@ -2,6 +2,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { largestLevel } from "../load/levels.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import { countOf, type Share, WHOLE } from "../load/share.ts";
+import { defined } from "../plan/defined.ts";
 import type { Plan } from "../plan/plan.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { Service } from "../service/service.ts";
@@ -49,7 +50,7 @@ export function laneOptionsOf(plan: Plan, search: LevelSearch, model: LaneModel,
     keepsOrder: plan.target.isStreaming,
     sequenceCount: concurrent,
     isSerial,
-    ...(plan.seed === undefined ? {} : { seed: plan.seed }),
+    ...defined({ seed: plan.seed }),
   };
 }
 

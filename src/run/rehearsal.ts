@@ -1,8 +1,8 @@
 import type { LevelSearch } from "../load/load-mode.ts";
 import { WindowTally } from "../measure/tally/window-tally.ts";
 import type { ResponseSink } from "../measure/tokens/packed-responses.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/defaults.ts";
 import type { Plan } from "../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
@@ -18,7 +18,7 @@ import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import { LevelMeter } from "./count/window-counter.ts";
-import { takesPrompts } from "./judge/failure-policy.ts";
+import { takesPrompts } from "./judge/failure-limits.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
 import { createTargetFeed } from "./mix/create-feed.ts";

@@ -6,7 +6,7 @@ import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
 import type { RunSignal } from "./interrupt.ts";
-import type { FailurePolicy } from "./judge/failure-policy.ts";
+import type { FailureLimits } from "./judge/failure-limits.ts";
 import type { Session } from "./open/session.ts";
 import { drainLimitNs, endsDrain } from "./send/end-waits.ts";
 import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts";
@@ -20,7 +20,7 @@ export interface RunEnding {
   readonly session: Session;
   readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "until">;
   readonly signal: RunSignal;
-  readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
+  readonly failureLimits: Pick<FailureLimits, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
   readonly prepared: PreparedRun;
 }
@@ -69,16 +69,16 @@ type EndedRun = Omit<RunResult, "levels" | "findMax" | "warmup" | "phased" | "se
 
 /** Describes the end of a run, without its measurements. @param startNs start of the run */
 export async function describeEnd(ending: RunEnding, startNs: number): Promise<EndedRun> {
-  const { sender, signal, policy, abort, prepared } = ending;
+  const { sender, signal, failureLimits, abort, prepared } = ending;
   const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });
   return {
     prepared,
     ...{ sentCount, completedCount, failedCount, cancelledCount },
-    failures: policy.log.list(),
+    failures: failureLimits.log.list(),
     isInterrupted: signal.isInterrupted,
     error: signal.error,
     ...(abort?.broken === undefined ? {} : { aborted: abort.broken }),
-    laneErrors: policy.laneErrors,
+    laneErrors: failureLimits.laneErrors,
     startEpochNs: toEpochNs(startNs),
     durationNs: nowNs() - startNs,
   };

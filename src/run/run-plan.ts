@@ -19,7 +19,7 @@ import { type Fleet, type FleetOptions, openFleet } from "./fleet/open-fleet.ts"
 import { findUndivided } from "./fleet/undivided.ts";
 import { joinRequests, sharesMeter, wantedRequests } from "./fleet/wanted-requests.ts";
 import { withFollowers } from "./followers.ts";
-import { checkSources, type HostLimits, hostLimitsOf } from "./host-limits.ts";
+import { checkSources, type HostLimits, hostLimitsOf, limitKeptResponses } from "./host-limits.ts";
 import { RunSignal } from "./interrupt.ts";
 import type { MadeInputs, Session } from "./open/session.ts";
 import { measuresTokens, openSending, type Sending, type SendingOptions, timestampsOf } from "./open-sending.ts";
@@ -73,6 +73,7 @@ export async function openRun(
   const hostLimits = hostLimitsOf(plan, load.search);
   const observer = await openObserver();
   const { maxOutstanding } = hostLimits;
+  limitKeptResponses(hostLimits, 1);
   const { count, isGrowing, functions, sendsElsewhere } = divideLoad(plan, load, source);
   const hasMeter = sendsElsewhere && measuresTokens(plan) && (isGrowing || sharesMeter(plan, observer, meter));
   const agents = await openAgents(plan, { signal, functions, workers: count });

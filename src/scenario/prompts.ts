@@ -322,7 +322,7 @@ function toImagesPlan(images: PromptsData["images"]): PromptsPlan["images"] {
   if (images === undefined) return null;
   const { count = 1, width, height, format } = images;
   const sizes = { widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
-  return { count, ...sizes, ...(format === undefined ? {} : { format }) };
+  return { count, ...sizes, ...defined({ format }) };
 }
 
 /** Converts audio to its form in a plan. */

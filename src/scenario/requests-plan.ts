@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { TARGET_TAG } from "../plan/groups/tags.ts";
 import { word } from "../plan/messages.ts";
 import { movePath, type Problem, problem } from "../plan/problem.ts";
@@ -45,14 +46,14 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
   return {
     target: builder.toPlan(target, folder, inputs),
     inputs: builtIn ?? toInputsPlan(given, folder, taken),
-    ...(tokens === undefined ? {} : { tokens }),
+    ...defined({ tokens }),
   };
 }
 
 /** Returns the single targets of a scenario. */
 export function partsOf({ target, inputs }: TargetPart): NamedPart[] {
   const members = targetBuilderOf(target).members?.(target);
-  if (members === undefined) return [{ name: "", prefix: "", target, ...(inputs === undefined ? {} : { inputs }) }];
+  if (members === undefined) return [{ name: "", prefix: "", target, ...defined({ inputs }) }];
   return members.map((member, index) => ({ ...member, prefix: `target.${index}.` }));
 }
 

@@ -146,7 +146,7 @@ function buildPlan(
   return {
     version: 1,
     name: definition.name,
-    ...(overrides.parameters === undefined ? {} : { parameters: overrides.parameters }),
+    ...defined({ parameters: overrides.parameters }),
     target: atServers(target, overrides.urls),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
@@ -154,10 +154,10 @@ function buildPlan(
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
-      ...(warmupMs === undefined ? {} : { warmupMs }),
+      ...defined({ warmupMs }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
-      ...(tokens === undefined ? {} : { tokens }),
+      ...defined({ tokens }),
     },
     client: {
       kind: overrides.client ?? definition.client ?? "own",

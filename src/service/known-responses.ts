@@ -1,4 +1,4 @@
-import { isSameBytes } from "../runtime/same-bytes.ts";
+import { isSameBytes } from "../runtime/bytes.ts";
 
 /**
  * Remembers valid responses. A response whose significant bytes equal those of a valid one is valid too and need not be decoded; the

@@ -1,3 +1,4 @@
+import { joinBytes } from "../runtime/bytes.ts";
 import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
@@ -5,7 +6,7 @@ import { hasTensors, hasText } from "./openai/response-kind.ts";
 import type { ServerUsage } from "./openai/response-parts.ts";
 import { type Response, readResponse } from "./openai/response-text.ts";
 import { isShortFloat, readShortFloats } from "./short-floats.ts";
-import { joinBytes, type Tensor } from "./tensor.ts";
+import type { Tensor } from "./tensor.ts";
 
 /** A tensor of a request or a response, as functions of a scenario see it. */
 export interface ScenarioTensor {

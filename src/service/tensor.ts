@@ -104,19 +104,6 @@ export function sizeInPlace(shape: readonly number[], place: Uint8Array): number
   return size;
 }
 
-/** Concatenates pieces of data. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  const joined = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
-}
-
 /** Formats a shape for messages: `[-1,16]`. */
 export function formatShape(shape: readonly number[]): string {
   return `[${shape.join(",")}]`;

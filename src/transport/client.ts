@@ -1,5 +1,6 @@
 import { nowNs } from "../runtime/clock.ts";
 import type { Failure } from "./failure.ts";
+import { freeNow, isCounted, isLarge, RESPONSES_BUDGET } from "./growing-bytes.ts";
 import type { Header, WireRequest } from "./request.ts";
 import type { CreateResponseCheck, ResponseHead } from "./response-check.ts";
 
@@ -69,6 +70,8 @@ export class Call implements ResponseHead {
    * server.
    */
   hasStream = false;
+  /** Bytes of its body and responses that count against the budget of all. */
+  heldBytes = 0;
 
   constructor(slot: number) {
     this.slot = slot;
@@ -78,6 +81,7 @@ export class Call implements ResponseHead {
   begin(): void {
     this.failure = undefined;
     this.body = undefined;
+    this.release();
     this.headers = NO_HEADERS;
     this.decodeNs = 0;
     this.firstByteNs = 0;
@@ -117,6 +121,37 @@ export class Call implements ResponseHead {
     onDone(this);
   }
 
+  /** Keeps the only body of the response, which counts until it is dropped. */
+  keepBody(body: Uint8Array): void {
+    this.body = body;
+    if (isCounted(body.length)) this.hold(body.length);
+  }
+
+  /** Whether the body is kept, and it is so large that it should not wait. */
+  get hasLargeBody(): boolean {
+    return this.responses.length === 0 && isLarge(this.heldBytes);
+  }
+
+  /** Counts memory of responses that are kept. */
+  hold(bytes: number): void {
+    RESPONSES_BUDGET.add(bytes);
+    this.heldBytes += bytes;
+  }
+
+  /** Drops the body and the responses, which nothing reads any more. */
+  dropResponses(): void {
+    if (this.body !== undefined && this.hasLargeBody) freeNow(this.body);
+    this.body = undefined;
+    if (this.responses.length > 0) this.responses = [];
+    this.release();
+  }
+
+  private release(): void {
+    if (this.heldBytes === 0) return;
+    RESPONSES_BUDGET.giveBack(this.heldBytes);
+    this.heldBytes = 0;
+  }
+
   /** Copies the result of another slot's request, and takes its bodies, before that slot is used again. */
   takeResult(from: Call): void {
     this.server = from.server;
@@ -138,6 +173,8 @@ export class Call implements ResponseHead {
     this.isJson = from.isJson;
     this.isChecked = from.isChecked;
     this.isResent = from.isResent;
+    this.heldBytes = from.heldBytes;
+    from.heldBytes = 0;
   }
 }
 

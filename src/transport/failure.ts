@@ -1,3 +1,4 @@
+import type { Tags } from "../plan/groups/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 
 /**
@@ -56,7 +57,9 @@ export interface Failure {
   readonly response?: string | undefined;
   /** The beginning of a wrong response as text, for reports. Only of kind `check`. */
   readonly excerpt?: string;
-  /** The end mark that the stream lacks, although other streams had one. */
+  /** The tags of its request, if it has any. Only of kind `unfinished`. */
+  readonly tags?: Tags;
+  /** The end mark that its stream lacks, where other streams had it. */
   readonly cutMark?: string;
   /**
    * True if this host has no free file descriptor, or no memory for responses: later requests will fail too, whatever the
@@ -122,10 +125,11 @@ export const MOST_RESPONSES_BYTES = 1024 * 1024 * 1024;
 export class ResponsesTooLargeError extends Error {
   override readonly name = "ResponsesTooLargeError";
 
-  /** @param maxBytes the limit that was reached */
-  constructor(maxBytes: number) {
+  /** @param maxBytes the limit that was reached @param bytes of the response that is refused, as far as they are known */
+  constructor(maxBytes: number, bytes: number) {
     const limit = `the ${maxBytes.toLocaleString("en-US")} bytes allowed for all of a thread`;
-    super(`the responses that are kept while they arrive have together more than ${limit}`);
+    const refused = `a response of ${bytes.toLocaleString("en-US")} bytes or more is refused`;
+    super(`${refused}: those that are kept have together more than ${limit}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
 import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addresses.ts";
@@ -148,7 +149,7 @@ class NamedConnection implements Socket {
     const tls = target.tls && { ...target.tls, serverName: target.tls.serverName ?? target.host };
     const local = source === undefined ? {} : { localAddress: source.address, localPort: source.port };
     const inner = this.open(
-      { ...target, ...local, host: address, ...(tls === undefined ? {} : { tls }) },
+      { ...target, ...local, host: address, ...defined({ tls }) },
       {
         onOpen: () => {
           if (!isCurrent()) return;

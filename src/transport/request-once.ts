@@ -1,5 +1,6 @@
 // The real package: Bun replaces a bare `undici` import by its own stub.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
+import { defined } from "../plan/defined.ts";
 import { describeConnectError } from "./connect-failure.ts";
 import { USER_AGENT } from "./user-agent.ts";
 
@@ -45,7 +46,7 @@ export async function requestOnce(url: URL | string, options: RequestOnceOptions
   const { dispatcher, method = "GET", headers, body, signal } = options;
   try {
     const all = { "user-agent": USER_AGENT, ...headers };
-    return await request(url, { dispatcher, method, headers: all, signal, ...(body === undefined ? {} : { body }) });
+    return await request(url, { dispatcher, method, headers: all, signal, ...defined({ body }) });
   } catch (error) {
     throw describe(error, signal);
   }

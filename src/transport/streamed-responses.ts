@@ -1,5 +1,6 @@
-import type { Call, ClientOptions } from "./client.ts";
-import type { Failure } from "./failure.ts";
+import type { Call, ClientOptions, ReceivedResponse } from "./client.ts";
+import { type Failure, failureOfReading, type ResponsesTooLargeError, ResponseTooLargeError } from "./failure.ts";
+import { RESPONSES_BUDGET } from "./growing-bytes.ts";
 
 /** One message of a stream, as decoded by a service. */
 export interface StreamedResponse {
@@ -40,9 +41,14 @@ export function expectOneResponse(call: Call): void {
 const BYTES_PER_RESPONSE = 256;
 const MIN_RESPONSES = 4096;
 
-/** Whether the responses of one request exceed the maximum response size, by bytes or by number. */
-export function isTooLarge({ messageCount, responseBytes }: Call, maxBytes: number): boolean {
-  return responseBytes > maxBytes || (messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes);
+/** Returns the error when the responses of one request exceed the maximum response size, by bytes or by number, or with others the budget. */
+export function excessOf(
+  { messageCount, responseBytes, heldBytes }: Call,
+  maxBytes: number,
+): ResponseTooLargeError | ResponsesTooLargeError | undefined {
+  const isTooMany = messageCount > MIN_RESPONSES && messageCount * BYTES_PER_RESPONSE > maxBytes;
+  if (responseBytes > maxBytes || isTooMany) return new ResponseTooLargeError(maxBytes);
+  return heldBytes === 0 ? undefined : RESPONSES_BUDGET.excess(heldBytes);
 }
 
 /** Large enough for an image or a minute of sound in base64. */
@@ -63,9 +69,7 @@ export function addMessage(call: Call, byteCount: number, readNs: number, kept: 
   call.responseCount++;
   call.responseBytes += byteCount;
   call.lastMessageNs = readNs;
-  if (kept === undefined) return;
-  call.body = kept;
-  call.responses.push({ readNs, body: kept, isEmpty: false });
+  if (kept !== undefined) keepResponse(call, { readNs, body: kept, isEmpty: false });
 }
 
 /** Counts a response of a stream, and keeps it. @param kept the response message, when responses are kept */
@@ -84,10 +88,13 @@ export function addResponse(
   if (!isEmpty || call.responseCount === 0 || failure !== undefined) call.endNs = readNs;
   if (!isEmpty) call.responseCount++;
   call.failure = failure;
-  if (kept !== undefined) {
-    call.body = kept;
-    call.responses.push({ readNs, body: kept, isEmpty });
-  }
+  if (kept !== undefined) keepResponse(call, { readNs, body: kept, isEmpty });
+}
+
+function keepResponse(call: Call, response: ReceivedResponse): void {
+  call.body = response.body;
+  call.responses.push(response);
+  call.hold(response.body.length + BYTES_PER_RESPONSE);
 }
 
 /** Whether a response is the last one of its request. */
@@ -99,11 +106,12 @@ export function isLastResponse({ isFinal, failure }: StreamedResponse): boolean 
  * Reports a call to which a response was added. The last response ends the call.
  * @returns false when the responses exceed the maximum size; then the call has not ended
  */
-export function concludeResponse(call: Call, isLast: boolean, options: ClientOptions): boolean {
-  if (isTooLarge(call, options.maxResponseBytes)) return false;
+export function concludeResponse(call: Call, isLast: boolean, options: ClientOptions): Failure | undefined {
+  const excess = excessOf(call, options.maxResponseBytes);
+  if (excess !== undefined) return failureOfReading(excess);
   if (isLast) {
     call.isActive = false;
     options.onDone(call);
   } else options.onResponse?.(call);
-  return true;
+  return undefined;
 }

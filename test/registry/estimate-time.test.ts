@@ -5,8 +5,8 @@ import { estimateTime } from "../../src/registry/estimate-time.ts";
 import { loadModeOf } from "../../src/registry/load-modes.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import { ramp } from "../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { ramp } from "../../src/scenario/loads/levels.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 

@@ -182,7 +182,7 @@ class UrlRun {
     const { io } = this;
     const { settings, flags } = this.request;
     registerHeaders(Object.entries(settings.headers));
-    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
+    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, outputs.files);
     const text =
       settings.save === undefined
         ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`

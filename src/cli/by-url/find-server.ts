@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { NameOf } from "../../plan/messages.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
@@ -6,7 +7,7 @@ import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";
@@ -65,7 +66,7 @@ class Finder {
     return {
       ...place,
       model: model.name,
-      ...(tokenizer === undefined ? {} : { tokenizer }),
+      ...defined({ tokenizer }),
       ...(shapes === "" ? {} : { shapes }),
     };
   }

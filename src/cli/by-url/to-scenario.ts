@@ -1,10 +1,21 @@
 import type { WrittenRange } from "../../load/levels.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { errorRate, max, mean, metric, min, p99, percentile } from "../../scenario/assertions.ts";
+import { defined } from "../../plan/defined.ts";
+import {
+  errorRate,
+  max,
+  mean,
+  metric,
+  min,
+  outputTokensPerSec,
+  p99,
+  percentile,
+  throughput,
+} from "../../scenario/assertions.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { scenarioOf } from "../../scenario/define.ts";
+import { hold, ramp, steps } from "../../scenario/loads/concurrency.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
 import type { Answers } from "../../wizard/answers.ts";
 import { toTimes } from "../../wizard/goals/limit.ts";
 import { toDuration } from "../../wizard/goals/loads.ts";
@@ -71,7 +82,7 @@ function withOptions({ builder, args }: Call, { headers, apiKeyEnv, isInsecure }
   const all: SourceFields = {
     ...options,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...defined({ apiKeyEnv }),
     ...(isInsecure ? { tls: { verify: false } } : {}),
   };
   return new Call(builder, [...args.slice(0, -1), all]);
@@ -112,8 +123,12 @@ function toLimit({ assertion: { metric, comparison }, value }: Slo): Call {
   return metricCall(metric).with(comparison === "at-least" ? "atLeast" : "atMost", toValue(value));
 }
 
+/** Builders that are named for their metric. */
+const NAMED: Readonly<Record<string, (() => object) | undefined>> = { errorRate, outputTokensPerSec, throughput };
+
 function metricCall({ key, statistic }: AssertionPlan["metric"]): Call {
-  if (statistic === undefined) return key === "errorRate" ? call({ errorRate }) : call({ metric }, key);
+  const named = NAMED[key];
+  if (statistic === undefined) return named === undefined ? call({ metric }, key) : call({ [key]: named });
   if (typeof statistic !== "number") return call({ [statistic]: { max, mean, min }[statistic] }, key);
   return statistic === 99 ? call({ p99 }, key) : call({ percentile }, statistic, key);
 }

@@ -1,5 +1,6 @@
 import { packEntries } from "../../inputs/held-entries.ts";
 import { toPayload } from "../../inputs/payload-entry.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RunResult } from "../../result/run-result.ts";
@@ -57,7 +58,7 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
     held,
   });
   const result = await running.result;
-  const asked = { result, ...(failed === undefined ? {} : { failed }) };
+  const asked = { result, ...defined({ failed }) };
   if (record === undefined) return asked;
   const decoder = new TextDecoder();
   const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));

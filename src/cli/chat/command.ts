@@ -1,4 +1,5 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
@@ -6,7 +7,7 @@ import { writeReport } from "../../report/output-file.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { payloads } from "../../scenario/prompts.ts";
 import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";

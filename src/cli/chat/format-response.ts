@@ -39,7 +39,7 @@ export function toResponseJson(timed: TimedResponse, counted: CountedTokens | un
   return {
     text: textOf(response.output),
     ...(response.reasoning.length === 0 ? {} : { reasoning: textOf(response.reasoning) }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...defined({ finishReason }),
     ...toUs("timeToFirstTokenUs", times.firstNs),
     ...toUs(times.isCounted ? "interTokenLatencyUs" : "betweenPiecesUs", times.gapNs),
     ...toUs("latencyUs", times.latencyNs),

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { defined } from "../../plan/defined.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { ENVIRONMENT_TEXT, SCENARIO_OPTIONS } from "../types/command.ts";
 import { readDeclarations } from "../types/declarations.ts";
@@ -97,7 +98,7 @@ function settingsFor(files: readonly string[], folder: string): object {
   // The user's paths would be replaced; they lead to the types beside the scenarios.
   const hasPaths = config !== undefined && /"paths"\s*:/.test(readFileText(config));
   return {
-    ...(config === undefined ? {} : { extends: config }),
+    ...defined({ extends: config }),
     compilerOptions: {
       ...defaults,
       ...(hasPaths ? {} : { paths: { rampart: [join(folder, TYPES)] } }),

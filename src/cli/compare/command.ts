@@ -1,5 +1,5 @@
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -131,7 +131,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
       isAll,
     }),
   );
-  const textIo = routeTextAroundReports(io, { ...files });
+  const textIo = routeTextAroundReports(io, files);
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   for (const limit of limits) warnOfBetter(limit, io);
   const model = buildComparisonModel(sides, isStrict);

@@ -6,7 +6,7 @@ import { openSocket } from "../../runtime/sockets.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { hubCacheFolder } from "../../tokenize/hub-cache.ts";

@@ -1,5 +1,5 @@
 import { defined } from "../../plan/defined.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { plural } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
@@ -78,7 +78,7 @@ async function runDoctorCommand(args: readonly string[], command: string, io: Co
     io.err("  looking at this host for some seconds …\n");
     for (const check of CHECKS) findings.push(await runCheck(check, host, load));
     const isPossible = findings.every(({ status }) => status !== "problem");
-    routeTextAroundReports(io, { ...files }).out(formatFindings(findings));
+    routeTextAroundReports(io, files).out(formatFindings(findings));
     if (files.json !== undefined) writeJson(files.json, { isPossible, load, findings });
     return isPossible ? EXIT.passed : EXIT.assertionFailed;
   });

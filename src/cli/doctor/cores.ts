@@ -1,4 +1,4 @@
-import { formatCount, nsToMs, plural, usToMs } from "../../plan/units.ts";
+import { formatCount, formatPct, nsToMs, plural, usToMs } from "../../plan/units.ts";
 import { type Check, type Finding, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -129,17 +129,17 @@ async function checkOthers(host: Host): Promise<Finding> {
   const values = { busyPct, stealPct };
   if (stealPct > STEAL_PCT)
     return warning(
-      `the hypervisor gave ${stealPct} % of the cores' time to other machines (steal)`,
+      `the hypervisor gave ${formatPct(stealPct / 100)} of the cores' time to other machines (steal)`,
       "Use a machine with cores of its own",
       values,
     );
   if (busyPct > BUSY_PCT)
     return warning(
-      `they use ${busyPct} % of all cores`,
+      `they use ${formatPct(busyPct / 100)} of all cores`,
       "End them, or give the client cores of its own (taskset)",
       values,
     );
-  return ok(`they use ${busyPct} % of all cores; steal ${stealPct} %`, values);
+  return ok(`they use ${formatPct(busyPct / 100)} of all cores; steal ${formatPct(stealPct / 100)}`, values);
 }
 
 interface CpuTicks {

@@ -5,7 +5,7 @@ import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } fro
 import { parseDurationNs } from "../../plan/units.ts";
 import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
-import type { hold } from "../../scenario/loads/levels.ts";
+import type { hold } from "../../scenario/loads/concurrency.ts";
 import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
@@ -45,7 +45,7 @@ export function toScenario(flags: FlagValues): HttpScenario {
     name: "http",
     target: http(urls, options),
     load: load as ReturnType<typeof hold>,
-    ...(warmup === undefined ? {} : { warmupFor: warmup }),
+    ...defined({ warmupFor: warmup }),
   });
   return { scenario, values, limits };
 }
@@ -64,7 +64,7 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
     ...defined({ method, body: body?.value }),
     success: defined({ status, where }),
     extract: Object.fromEntries(extract),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
   };
 }
 

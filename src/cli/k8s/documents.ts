@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Document, visit } from "yaml";
+import { defined } from "../../plan/defined.ts";
 import { type KeyedFiles, POD_FOLDER, type PodFile, readKeyedFiles } from "./pod-files.ts";
 
 /** The objects of a manifest, as YAML documents. Their fields are those of Kubernetes 1.25 and newer. */
@@ -76,7 +77,7 @@ function formatDocument(object: object): string {
 function metadata({ name, namespace }: JobSettings, component: string, suffix = ""): object {
   return {
     name: `${name}${suffix}`,
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     labels: labelsOf(name, component),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
@@ -118,7 +119,7 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   const busUrl = flags.text("bus");
   return {
     name: flags.text("name") ?? toLabel(plan.name),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     image: flags.value("image"),
     bus: busUrl === undefined ? { image: flags.value("nats-image") } : { url: busUrl },
     agentCount,

@@ -1,6 +1,5 @@
-import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_STALL_TIMEOUT_MS, MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { BUS_FORM, clientsOf, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
 /** Rampart's own options of the client: how it sends, when a request or the run fails, and which threads and hosts send. */

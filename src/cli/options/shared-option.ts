@@ -1,5 +1,5 @@
 import { durationHint } from "../../plan/nearest-name.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { msToSec, nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 
 /** An option of Rampart that several commands share, and its value. The options are in `shared-options.ts`. */

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { CLIENT_OPTIONS } from "./client-options.ts";
@@ -216,7 +217,7 @@ export function sharedOptions(door: Door): SharedOption[] {
   return OPTIONS.filter(({ doors = MEASURING }) => doors.some((one) => one === door)).map((option) => {
     const { differs, ...rest } = option;
     const value = option.value ?? PLACEHOLDERS[option.kind];
-    return { ...rest, ...(value === undefined ? {} : { value }), ...differs?.[door] };
+    return { ...rest, ...defined({ value }), ...differs?.[door] };
   });
 }
 

@@ -115,7 +115,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = routeTextAroundReports(io, plan.outputs.files);
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>

@@ -1,4 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
+import { defined } from "../../plan/defined.ts";
 import type { ClientPlan, FailuresPlan, OutputsPlan, Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
@@ -253,7 +254,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
   return {
     setting: at,
     ...rest,
-    ...(value === undefined ? {} : { value }),
+    ...defined({ value }),
     ...(defaultText === "" ? {} : { defaultText }),
     read: (settings, _text, reader) => {
       const read = parse(reader, valueAt(settings, at) as V, settings);

@@ -1,8 +1,9 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import type { Load } from "../../scenario/loads/load.ts";
 import { rate } from "../../scenario/loads/rates.ts";
 import { extentOptionOf } from "../../scenario/loads/table.ts";
@@ -41,7 +42,7 @@ export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems:
  */
 export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: number): Load {
   if (perSec === undefined) return hold(users ?? defaultUsers, extent);
-  return rate(perSec, { ...extent, ...(users === undefined ? {} : { concurrencyLimit: users }) });
+  return rate(perSec, { ...extent, ...defined({ concurrencyLimit: users }) });
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { addProblems, messageOf, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { countOf, nsToSec } from "../../plan/units.ts";
 import { joinTimes, type TimeSpan } from "../../registry/estimate-time.ts";
@@ -63,7 +64,7 @@ export async function runSeveral(request: SeveralRequest, io: CommandIo): Promis
   if (flags.has("dry-run")) return showPlans(perScenario, time, io);
   const hasReports = Object.keys(files).length > 0;
   const [startedAt, startNs] = [new Date().toISOString(), nowNs()];
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, files);
   const series = beginSeries(textIo);
   const scenarios = await runAll(planned, perScenario, hasReports, series).finally(series.end);
   const code = conclude(scenarios, textIo);

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import {
@@ -99,7 +100,7 @@ async function measure(
     try {
       return await runPart(part, silent(io), {
         onReport,
-        ...(peersOfPart === undefined ? {} : { peers: peersOfPart }),
+        ...defined({ peers: peersOfPart }),
       });
     } catch (error) {
       if (!(error instanceof RunError)) throw error;

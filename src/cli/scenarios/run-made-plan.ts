@@ -25,7 +25,7 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
     io.out(formatDryRun(plan, "code"));
     return EXIT.passed;
   }
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, plan.outputs.files);
   return conclude(plan, await executePlan(plan, reportIo, { watch }), flags, io);
 }
 

@@ -250,7 +250,7 @@ interface JointReport {
 /** Prints the report on several runs, and writes its files. @throws RunError if a file cannot be written */
 export async function showReports({ model, json, flags, door, onReport }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, files);
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
   onReport?.(json);
   await writeModelFiles(files, model, json);

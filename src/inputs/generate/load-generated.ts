@@ -1,11 +1,12 @@
+import { defined } from "../../plan/defined.ts";
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Tags } from "../../plan/groups/tags.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
-import { joinBytes } from "../../service/tensor.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { type DataStep, type Dataset, NO_TENSORS, type StepTensor } from "../dataset.ts";
 import { type HeldEntries, packEntries, unpackEntries } from "../held-entries.ts";
@@ -107,7 +108,7 @@ export function takeMade(held: HeldEntries): Dataset {
   return toDataset(
     unpackEntries(held).map(({ payload, fields }, index): DataStep => {
       const { tags, tensors } = fields as { readonly tags?: Tags; readonly tensors?: readonly MadeTensor[] };
-      const facts = { place: placeOf(index), ...(tags === undefined ? {} : { tags }) };
+      const facts = { place: placeOf(index), ...defined({ tags }) };
       if (tensors === undefined) return toPayloadStep(payload, facts);
       let end = 0;
       const inputs = tensors.map(({ name, byteCount, shape }): [string, StepTensor] => {

@@ -1,10 +1,11 @@
+import { defined } from "../../plan/defined.ts";
 import { countOf } from "../../plan/units.ts";
 import type { Payload, PayloadRequest } from "../../service/content.ts";
 import type { ChainTurn } from "../../service/http/chain.ts";
 import { extractsOf } from "../../service/http/chain-extract.ts";
 import { type ChainCallPlan, type ChainInputsPlan, chainSchema } from "../../service/http/chain-plan.ts";
 import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
-import type { BodyPlan } from "../../service/http/requests-plan.ts";
+import { type BodyPlan, filesOf } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
@@ -25,6 +26,7 @@ export const chainInputs: InputKind<ChainInputsPlan> = {
   hasNoPrompts: true,
   hasChains: true,
   needsNoModel: true,
+  paths: ({ calls }) => calls.flatMap(({ body }) => filesOf(body)),
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
   subject: ({ calls }) => `a chain of ${countOf(calls.length, "call")}`,
@@ -56,14 +58,14 @@ function toDataStep(call: ChainCallPlan, { calls, users, showsValues }: ChainInp
   };
   return {
     payload: bytes,
-    ...(request === undefined ? {} : { request }),
+    ...defined({ request }),
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
     // Any response may set cookies.
     readsHeaders: true,
     tags: { call: name },
-    ...(thinkTime === undefined ? {} : { thinkTime }),
+    ...defined({ thinkTime }),
   };
 }
 

@@ -17,6 +17,7 @@ const schema = () => v.object({ kind: v.literal("directory"), directory: pathSch
 export const directoryInputs: InputKind<DirectoryInputsPlan> = {
   schema,
   makes: "tensors",
+  paths: ({ directory }) => [directory],
   perfAnalyzer: ({ directory }) => ({ names: [directory] }),
   load: async ({ directory }, model) => readDirectory(directory, model),
 };

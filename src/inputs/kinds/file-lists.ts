@@ -32,6 +32,7 @@ export const fileListsInputs: InputKind<FileListsInputsPlan> = {
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ files }) => files,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, key }, _model, order) => readFileLists(files, key, order === "at-times"),
 };

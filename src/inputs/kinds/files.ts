@@ -30,6 +30,7 @@ export const filesInputs: InputKind<FilesInputsPlan> = {
   needsNoModel: true,
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ paths }) => paths,
   perfAnalyzer: () => ({
     names: ["files.json"],
     note: 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',

@@ -33,6 +33,7 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   orders: () => ["in-turn", "at-times"],
   canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ files }) => files,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {
     return readJsonFiles(files, model, order === "at-times", held, undefined, { readsTags, refusesShortFloats });

@@ -33,6 +33,7 @@ export const messagesInputs: InputKind<MessagesInputsPlan> = {
   makes: "messages",
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ messageFiles }) => messageFiles,
   perfAnalyzer: ({ messageFiles, entries }) =>
     entries.length === 0
       ? { names: messageFiles }

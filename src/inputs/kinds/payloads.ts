@@ -45,6 +45,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   orders: () => ["in-turn", "at-times", "in-sessions"],
   canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ file, moreFiles = [] }) => [file, ...moreFiles],
   perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
     const paths = isFolder ? await listPayloadFiles(file) : [file];

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { functionOf, functionSchema } from "../../plan/functions.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { atLeast, type PlanOf } from "../../plan/schema.ts";
-import { joinBytes } from "../../service/tensor.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { encodeInput } from "../../service/user-defined/encode.ts";
 import type { EncodeInput, MakeInputs } from "../../service/user-defined/functions.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";

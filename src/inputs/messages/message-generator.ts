@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { messageOf } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 
 /** Limits of a generator, so that one that hangs or never ends does not block the run. */
 export interface GeneratorLimits {
@@ -188,13 +189,7 @@ class FrameReader {
   }
 
   private finish(): void {
-    const message = new Uint8Array(this.bodyBytes);
-    let at = 0;
-    for (const piece of this.body) {
-      message.set(piece, at);
-      at += piece.length;
-    }
-    this.complete.push(message);
+    this.complete.push(joinBytes(this.body));
     this.lengthBytes = 0;
     this.body = [];
     this.bodyBytes = 0;

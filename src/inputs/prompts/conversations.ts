@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber } from "./fields.ts";
@@ -68,8 +69,7 @@ function toEntry(turn: Turn, { slot, maker, system, isFirst }: TurnPlace): Promp
     texts: [joinBefore(prefix, turn.text)],
     ...frame,
     ...(isFirst && system !== undefined ? { system: joinBefore(frame.system, system) } : {}),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(turn.timestampMs === undefined ? {} : { timestampMs: turn.timestampMs }),
+    ...defined({ maxTokens, timestampMs: turn.timestampMs }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { userError } from "../../plan/problem.ts";
 import { parseJson } from "../../service/json-text.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -46,7 +47,7 @@ function toEntry(record: WrittenRecord, slot: Slot, maker: PromptMaker, opening:
   return {
     texts: [joinBefore(opening.prefix, prompt)],
     ...opening.frame,
-    ...(output === undefined ? {} : { maxTokens: output }),
+    ...defined({ maxTokens: output }),
     ...(timestampMs === undefined ? {} : { timestampMs: Math.trunc(timestampMs) }),
     ...(delayMs === undefined ? {} : { delayMs: Math.trunc(delayMs * maker.settings.delayRatio) }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
@@ -92,10 +93,10 @@ export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSet
     imagesPerRequest: images?.count ?? DEFAULT_PROMPTS.imagesPerRequest,
     ...(images === null ? {} : { images }),
     audioPerRequest: audio?.count ?? DEFAULT_PROMPTS.audioPerRequest,
-    ...(audio === undefined ? {} : { audio }),
+    ...defined({ audio }),
     ...(prefix === null ? {} : { prefix }),
     ...(sessions === null ? {} : { sessions: toSessionSettings(sessions) }),
-    ...(delayRatio === undefined ? {} : { delayRatio }),
+    ...defined({ delayRatio }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
     isRanking: plan.format.endsWith("rankings"),
   };

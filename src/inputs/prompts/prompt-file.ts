@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { defined } from "../../plan/defined.ts";
 import { unreadable, userError } from "../../plan/problem.ts";
 import { locate } from "../../runtime/files.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
@@ -68,7 +69,7 @@ async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator
       ...(content.images.length === 0 ? {} : { images: content.images }),
       ...(content.audio.length === 0 ? {} : { audio: content.audio }),
       ...frame,
-      ...(output === undefined ? {} : { maxTokens: output }),
+      ...defined({ maxTokens: output }),
     };
   }
 }
@@ -99,7 +100,7 @@ async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<Pr
       ...(images.length === 0 ? {} : { images: drawSome(images, imagesPerRequest, random) }),
       ...(clips.length === 0 ? {} : { audio: drawSome(clips, audioPerRequest, random) }),
       ...frame,
-      ...(output === undefined ? {} : { maxTokens: output }),
+      ...defined({ maxTokens: output }),
     };
   }
 }

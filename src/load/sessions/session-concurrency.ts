@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Dataset } from "../../inputs/dataset.ts";
+import { defined } from "../../plan/defined.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import { concurrencySchema } from "../levels.ts";
@@ -35,7 +36,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema,
   prepare: ({ concurrency, repeats }) => ({
     level: concurrency,
-    drive: () => ({ kind: "sessions", concurrency, ...(repeats === undefined ? {} : { repeats }) }),
+    drive: () => ({ kind: "sessions", concurrency, ...defined({ repeats }) }),
   }),
   unit: "concurrency",
   describe: ({ concurrency }) => `sessions, ${concurrency} at a time`,

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { aboveZeroSchema, type PlanOf } from "../../plan/schema.ts";
 import { formatCount } from "../../plan/units.ts";
 import { drawLoad } from "../draw-load.ts";
@@ -32,7 +33,7 @@ export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
     drive: (level, _, draw = 0) => ({
       kind: "session-arrivals",
       arrivals: steadyArrivals(drawLoad(plan, draw), level),
-      ...(plan.repeats === undefined ? {} : { repeats: plan.repeats }),
+      ...defined({ repeats: plan.repeats }),
     }),
   }),
   unit: "session-rate",
@@ -42,5 +43,5 @@ export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
   arrivals: describeArrivals,
   requestCount: ({ repeats }) => (repeats === true ? undefined : null),
   dataOrder: "in-sessions",
-  ...(sessionConcurrencyMode.lacksOrder === undefined ? {} : { lacksOrder: sessionConcurrencyMode.lacksOrder }),
+  ...defined({ lacksOrder: sessionConcurrencyMode.lacksOrder }),
 };

@@ -1,4 +1,4 @@
-/** Distribution functions behind confidence intervals. They are exact: none uses a normal approximation. */
+/** Distribution functions for confidence intervals. They are exact: none uses a normal approximation. */
 
 /** Coefficients of Lanczos' approximation of the gamma function with g = 7. */
 const LANCZOS = [

@@ -1,7 +1,7 @@
 import type { Change } from "../../measure/compare/change.ts";
 import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
-import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
+import { entryNamed, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import { formatValue as formatQuantity, withSign } from "../model/values.ts";
@@ -98,9 +98,10 @@ export function shownMetrics(
   const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
     metric.quantity === "time" && base.mean === 0 && next.mean === 0;
   // What takes all of the time in the server is that time: one row says so.
-  const whole = metrics.find(({ metric }) => metric.name === "serverLatency");
-  const isWhole = ({ metric, base, next }: MetricComparison): boolean =>
-    /^server(Queue|Compute)/.test(metric.name) && base.mean === whole?.base.mean && next.mean === whole.next.mean;
+  const isWhole = ({ metric, base, next }: MetricComparison): boolean => {
+    const whole = metrics.find((one) => one.metric.name === entryNamed(metric.name)?.partOf);
+    return whole !== undefined && base.mean === whole.base.mean && next.mean === whole.next.mean;
+  };
   return metrics.filter(
     (one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one) && !isWhole(one)),
   );

@@ -1,3 +1,4 @@
+import { entryNamed } from "../../measure/metrics/metric-names.ts";
 import { plural } from "../../plan/units.ts";
 import type { MeasuredRun } from "../read/runs/measured-run.ts";
 import type { Comparison, FactDifference, RunSet } from "./comparison.ts";
@@ -9,7 +10,8 @@ import type { Comparison, FactDifference, RunSet } from "./comparison.ts";
  * number of requests.
  */
 export function hasIntervals({ levels }: MeasuredRun): boolean {
-  return levels.some(({ values }) => [...values].some(([name, { low }]) => low !== undefined && name !== "errorRate"));
+  const isCounted = (name: string): boolean => entryNamed(name)?.counts !== undefined;
+  return levels.some(({ values }) => [...values].some(([name, { low }]) => low !== undefined && !isCounted(name)));
 }
 
 /** Describes the runs without intervals within the run, and what that means for verdicts. */

@@ -1,6 +1,7 @@
 import { type Change, moreRunsNeeded } from "../../measure/compare/change.ts";
 import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
 /** Limits of a comparison, which decide whether a change is a regression. */
@@ -121,7 +122,7 @@ function judgeMetric(
   const state = stateOf(limit.comparison, threshold, low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY);
   const away = Math.abs((change.value ?? threshold) - threshold);
   const needed = state === "unresolved" && !isValue ? moreRunsNeeded(base, next, change, away) : undefined;
-  return { limit, level, state, ...measured, ...(needed === undefined ? {} : { runsNeeded: needed }) };
+  return { limit, level, state, ...measured, ...defined({ runsNeeded: needed }) };
 }
 
 /** Returns the limit in the unit of the change or the value. */

@@ -1,17 +1,8 @@
+import { entryNamed } from "../../measure/metrics/metric-names.ts";
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { countOf } from "../../plan/units.ts";
 import { firstScreenMetrics } from "../model/level-columns.ts";
-import type {
-  Case,
-  Cell,
-  Check,
-  Column,
-  ModelTable,
-  Note,
-  ReportModel,
-  Section,
-  Suite,
-} from "../model/report-model.ts";
+import type { Case, Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
 import { markedIf } from "../model/tables.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import {
@@ -41,10 +32,10 @@ import { judgeComparison, judgeStrictly, type StrictMetric } from "./verdict.ts"
 export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: boolean): ReportModel {
   const { name, headline } = judgeComparison(sides, isStrict);
   const [first] = sides;
-  const base = first === undefined ? "" : first.comparison.base.name;
+  const base = first?.comparison.base ?? { name: "", runs: [] };
   const runs = sides.map(({ comparison: { next } }) => next.runs.length);
   const isSeveral = sides.length > 1;
-  const title = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`;
+  const title = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base.name}`;
   const sections = sides.map((side, index) => toSection(side, index, isSeveral));
   const whole: Case = {
     ...{ name: "runs are compared", timeSec: 0, state: "pass", kind: name },
@@ -56,7 +47,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
   return {
     name: title,
     subject: "",
-    verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
+    verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countOf(base.runs.length, "run")}`] },
     setup: [],
     checks: sides.flatMap(({ comparison: { next }, limits }) =>
       joinOpen(limits).map((same) => toCheck(same, isSeveral ? `${next.name}: ` : "")),
@@ -64,13 +55,14 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
     hasStillCharts: true,
-    suites: [toSuite(title, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
+    suites: [
+      {
+        ...{ name: title, startedAt: new Date().toISOString(), durationSec: 0 },
+        cases: [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole],
+      },
+    ],
     origin: "",
   };
-}
-
-function countRuns(comparison: Comparison | undefined): string {
-  return countOf(comparison?.base.runs.length ?? 0, "run");
 }
 
 const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
@@ -124,10 +116,6 @@ function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: Co
   };
 }
 
-function toSuite(name: string, cases: readonly Case[]): Suite {
-  return { name, startedAt: new Date().toISOString(), durationSec: 0, cases };
-}
-
 function toLines({ title, rows }: ModelTable): string[] {
   return [title, ...rows.map((row) => row.map(({ value = "" }) => value).join("  "))];
 }
@@ -162,7 +150,7 @@ function chooseMetrics(
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
   if (isAll) return usual;
-  const hasTokenTimes = level.metrics.some(({ metric }) => metric.name.startsWith("timeToFirstToken."));
+  const hasTokenTimes = level.metrics.some(({ metric }) => entryNamed(metric.name)?.needs === "streams");
   const first = firstScreenMetrics(hasTokenTimes);
   const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
     isJudged ? verdict !== "no-difference" : first.has(name);

@@ -1,10 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
 import type { FollowedRuns } from "../json/followed-runs.ts";
 import { toReportJson } from "../json/report-json.ts";
-import { formatReportJson } from "../model-report.ts";
+import { formatReportJson } from "../model-files.ts";
 import { writeReport } from "../output-file.ts";
-import { createDataReport, joinOutputErrors, type Report, type TextSink } from "../report.ts";
+import { createDataReport, type Report, type TextSink, writeEach } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
 import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";
@@ -61,17 +60,8 @@ function createProfileReport(...[plan, sink, path, followed]: Parameters<CreateA
 }
 
 /** Writes the files of merged exports. @throws RunError at the end, naming each file that could not be written */
-export function writeArtifacts(measured: Measured, sink: TextSink, files: ArtifactFiles): void {
-  const lost: RunError[] = [];
-  for (const key of Object.keys(FORMATS) as ArtifactKey[])
-    try {
-      writeArtifact(key, measured, sink, files[key]);
-    } catch (error) {
-      if (!(error instanceof RunError)) throw error;
-      lost.push(error);
-    }
-  const error = joinOutputErrors(lost);
-  if (error !== undefined) throw error;
+export function writeArtifacts(measured: Measured, sink: TextSink, files: ArtifactFiles): Promise<void> {
+  return writeEach(Object.keys(FORMATS) as ArtifactKey[], (key) => writeArtifact(key, measured, sink, files[key]));
 }
 
 function writeArtifact(key: ArtifactKey, measured: Measured, sink: TextSink, path: string): void {

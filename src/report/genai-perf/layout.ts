@@ -50,7 +50,7 @@ export const JSON_METRICS = byFamily((family): (RequestMetric | SystemMetric)[] 
 });
 
 function rankOf({ column }: RequestMetric): number {
-  return column === "requestLatencyNs" ? 0 : 1;
+  return entryOf(column).sameAs === undefined ? 1 : 0;
 }
 
 function byFamily<T>(of: (family: ResponseFamily) => T): Readonly<Record<ResponseFamily, T>> {

@@ -1,6 +1,6 @@
 import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { clientLimitText, ofCore, saturationReason } from "../../measure/derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "../../measure/client-limit.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";

@@ -4,7 +4,6 @@ import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
 import { explainMark, hasContent } from "../model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
-import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
@@ -20,10 +19,7 @@ import {
   STILL_SCRIPT,
 } from "./page-frame.ts";
 
-/** A report as one HTML file that works without network, server or other files. */
-
-/** `--report`: creates the page of a run. */
-export const createHtmlReport = createModelFile(formatPage, "outputs.files.html", false);
+/** `--html`: a report as one HTML file that works without network, server or other files. */
 
 /** Formats a page, without secrets. */
 export async function formatPage(model: ReportModel): Promise<string> {

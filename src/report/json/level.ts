@@ -1,5 +1,6 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { lateCount, saturationReason } from "../../measure/derived-values.ts";
+import { saturationReason } from "../../measure/client-limit.ts";
+import { lateCount } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Instability } from "../../measure/instability.ts";

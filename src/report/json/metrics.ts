@@ -142,7 +142,7 @@ function toColumnJson(column: Extracted): ExtractedJson[string] {
   const numbers = (): SpreadJson => toSpreadJson(sampleOfExtracted(column), metricOf({ key: "extracted" }));
   return {
     ...defined({ unit, better }),
-    ...(count === 0 ? {} : { numbers: numbers(), ...(digits === undefined ? {} : { percentileDigits: digits }) }),
+    ...(count === 0 ? {} : { numbers: numbers(), ...defined({ percentileDigits: digits }) }),
     ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
     missing: missingCount,

@@ -1,7 +1,7 @@
 import type { Plan } from "../../plan/plan.ts";
 import type { Report, TextSink } from "../report.ts";
-import { createLiveView } from "./live-view.ts";
-import { createOtlpExporter } from "./otlp/otlp-exporter.ts";
+import { LiveView } from "./live-view.ts";
+import { OtlpExporter } from "./otlp/otlp-exporter.ts";
 import { RunState } from "./run-state.ts";
 import { openWatchServer } from "./watch/watch-server.ts";
 
@@ -20,11 +20,11 @@ export async function createLiveReports(plan: Plan, sink: TextSink, hasView: boo
   const reports: Report[] = [state];
   let out = sink;
   if (hasView) {
-    const view = createLiveView(state, sink, isLive === true);
+    const view = new LiveView(state, sink, isLive === true);
     reports.push(view);
     out = view.sink;
   }
   if (watchPort !== undefined) reports.push(await openWatchServer(plan, state, out, watchPort));
-  if (otlpUrl !== undefined) reports.push(createOtlpExporter(plan, state, out, otlpUrl));
+  if (otlpUrl !== undefined) reports.push(new OtlpExporter(plan, state, out, otlpUrl));
   return { reports, sink: out };
 }

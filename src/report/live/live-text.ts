@@ -189,7 +189,7 @@ function formatWindows(windows: RecentWindows): string {
 }
 
 function formatClient({ client: { cpuRatio, loopLagMaxNs } }: RunSnapshot): string {
-  return `${formatPct(cpuRatio, 2)} of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
+  return `${formatPct(cpuRatio, "whole")} of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
 }
 
 /** @param ratio not a number, or infinite, if a window had no success */

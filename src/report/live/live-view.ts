@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";
@@ -19,18 +20,7 @@ const DIM = "\u001b[2m";
 const RESET = "\u001b[0m";
 
 /** A live view, and the sink that all other text must use meanwhile, so that it does not mix with the view's lines. */
-export interface LiveView extends Report {
-  readonly sink: TextSink;
-  /** Draws the current state. The timer calls it. */
-  draw(): void;
-}
-
-/** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
-export function createLiveView(state: RunState, sink: TextSink, isAsked = true): LiveView {
-  return new Live(state, sink, isAsked);
-}
-
-class Live implements LiveView {
+export class LiveView implements Report {
   readonly sink: TextSink;
   private readonly state: RunState;
   private readonly target: TextSink;
@@ -40,7 +30,8 @@ class Live implements LiveView {
   private drawn: readonly number[] = [];
   private readonly showCursor = (): void => this.clear();
 
-  constructor(state: RunState, sink: TextSink, isAsked: boolean) {
+  /** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
+  constructor(state: RunState, sink: TextSink, isAsked = true) {
     this.state = state;
     this.target = sink;
     this.isAsked = isAsked;
@@ -75,6 +66,7 @@ class Live implements LiveView {
     process.on("exit", this.showCursor);
   }
 
+  /** Draws the current state. The timer calls it. */
   draw(): void {
     const state = this.state.snapshot();
     if (state === undefined) return;
@@ -136,5 +128,5 @@ function cut({ label, text, mark, isWide }: LiveLine, columns: number): LiveLine
   if (isWide === true) return { label: "", text: text.slice(0, columns) };
   const padded = label.padEnd(LABEL_COLUMNS).slice(0, columns);
   const rest = text.slice(0, columns - padded.length);
-  return { label: padded, text: rest, ...(mark === undefined ? {} : { mark }) };
+  return { label: padded, text: rest, ...defined({ mark }) };
 }

@@ -35,8 +35,8 @@ type LevelColumn = {
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** What is no metric of the catalogue. Runs together do not have it. */
-  | { readonly metric?: undefined; readonly cell: (json: Measured) => Cell }
+  /** What is no metric of the catalogue. Runs together do not have it, but the column of its ratio in its place. */
+  | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell }
 );
 
 /** Texts that depend on what is measured. */
@@ -80,6 +80,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
     title: "failed",
     quantity: "count",
     dropOrder: 0,
+    ratio: "errorRate",
     cell: ({ failed }) => markedIf(failed > 0, "failed", failed),
   },
   metricColumn("errorRate", undefined, "errors", 30),
@@ -169,12 +170,16 @@ function metricCell(
   return found && estimateCell(found, metricOf({ key }).quantity === "ratio");
 }
 
-/** Returns the metrics on the first screen of a run, by name: `latency.p99`. Its count of failed requests is the error rate. */
+/** Returns the metrics on the first screen of a run, by name: `latency.p99`. What is counted there is named by its ratio. */
 export function firstScreenMetrics(hasTokenTimes: boolean): ReadonlySet<string> {
-  const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder } }) =>
-    dropOrder >= DETAIL_DROP_ORDER ? [] : [key === "failed" ? "errorRate" : key],
+  const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder }, entry }) =>
+    dropOrder >= DETAIL_DROP_ORDER ? [] : [ratioKeyOf(entry) ?? key],
   );
   return new Set(names);
+}
+
+function ratioKeyOf(column: LevelColumn): string | undefined {
+  return column.metric === undefined ? column.ratio : undefined;
 }
 
 /** A row of runs together. */
@@ -187,11 +192,12 @@ export function combinedColumns<Row extends CombinedRow>(
   words: LevelWords,
   first: readonly ColumnSpec<Row>[],
 ): ColumnSpec<Row>[] {
-  const rest = shownColumns(words).flatMap(({ shown, entry: { metric } }): ColumnSpec<Row>[] => {
+  const columns = shownColumns(words);
+  const rest = columns.flatMap(({ shown, entry: { metric } }): ColumnSpec<Row>[] => {
     if (metric === undefined) return [];
     const cell = ({ combined }: Row): Cell | undefined => metricCell(readerOver(combined.metrics), metric);
-    // Failures of runs together have no count.
-    return [{ ...shown, dropOrder: shown.key === "errorRate" ? 0 : shown.dropOrder, cell }];
+    const counted = columns.find(({ entry }) => ratioKeyOf(entry) === shown.key)?.shown;
+    return [{ ...shown, dropOrder: (counted ?? shown).dropOrder, cell }];
   });
   return [...first, ...rest, column("runs", "runs", "count", 10, ({ combined }: Row) => combined.runs)];
 }

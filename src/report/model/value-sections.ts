@@ -71,7 +71,7 @@ export function tokenSection(view: ReportView): Section | undefined {
         const isNothing =
           (quantity === "count" && found?.max === 0) ||
           readerOf(part.values.metrics)(key, "mean") === undefined ||
-          (key === "timeToFirstOutputToken" && !hasReasoning(part.values.metrics));
+          (entry.differsByReasoning === true && !hasReasoning(part.values.metrics));
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),
     );

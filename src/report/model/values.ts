@@ -99,7 +99,7 @@ export function formatValue(value: number | string, quantity: CellQuantity, unit
     case "time":
       return formatTime(value, unit);
     case "ratio":
-      return `${formatThreeDigits(100 * value)} %`;
+      return formatPct(value);
     case "count":
       return Number.isInteger(value) ? value.toLocaleString("en-US") : formatThreeDigits(value);
     case "rate":
@@ -158,7 +158,6 @@ export function formatMetricValue(metric: MetricPlan, value: number, unit: strin
   const quantity = quantityOfMetric(metric);
   if (quantity === "number") return exact;
   const name = quantity === "time" || quantity === "ratio" ? "" : shortUnit(unitOf(metric, unit));
-  const short = (one: number): string =>
-    quantity === "ratio" ? formatPct(one) : `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
+  const short = (one: number): string => `${formatValue(one, quantity)}${name === "" ? "" : ` ${name}`}`;
   return limit !== undefined && value !== limit && short(value) === short(limit) ? exact : short(value);
 }

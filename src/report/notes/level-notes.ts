@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { clientLimitText, isBusy, saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
+import { clientLimitText, isBusy, saturationReason } from "../../measure/client-limit.ts";
+import { stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";

@@ -1,8 +1,9 @@
+import { defined } from "../../plan/defined.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
+import type { HostStandstill, LevelResult, LostShare, RunResult, SendingHost } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
@@ -121,12 +122,28 @@ function describeLost(result: RunResult): string[] {
 /** Most agents that are named for what they share. */
 const MOST_NAMED = 3;
 
-/** Finds that agents did not run for a part of a level: the others continued, so nothing else shows it. */
-function findStandstills({ hosts = [] }: RunResult, { window }: LevelResult): Finding[] {
+/** Finds that agents did not run for a part of a level, or between it and the one before: the others continued, so nothing else shows it. */
+function findStandstills({ hosts = [], levels }: RunResult, { window }: LevelResult): Finding[] {
+  const ends = levels.map((level) => level.window.endNs).filter((endNs) => endNs <= window.startNs);
+  const sinceNs = Math.max(Number.NEGATIVE_INFINITY, ...ends);
+  const toNs = ({ startNs, endNs, fromNs }: HostStandstill): number => fromNs + endNs - startNs;
+  const isWithin = (one: HostStandstill): boolean => one.fromNs < window.endNs && toNs(one) > window.startNs;
+  // The run begins when all agents are ready.
+  const isBefore = (one: HostStandstill): boolean =>
+    one.endNs > 0 && one.fromNs >= sinceNs && toNs(one) <= window.startNs;
+  return [
+    ...describeStill(hosts, isWithin, "for a part of the time"),
+    ...describeStill(hosts, isBefore, "for a part of the time before the measurement"),
+  ];
+}
+
+function describeStill(
+  hosts: readonly SendingHost[],
+  isOne: (standstill: HostStandstill) => boolean,
+  part: string,
+): Finding[] {
   const still = hosts.flatMap(({ name, standstills = [] }) => {
-    const within = standstills.filter(
-      ({ startNs, endNs, fromNs }) => fromNs < window.endNs && fromNs + endNs - startNs > window.startNs,
-    );
+    const within = standstills.filter(isOne);
     const sumNs = within.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0);
     return within.length === 0 ? [] : [{ name, sumNs, times: formatTimes(within) }];
   });
@@ -139,8 +156,8 @@ function findStandstills({ hosts = [] }: RunResult, { window }: LevelResult): Fi
     .join("; ")}${more}`;
   const who = still.length === 1 ? "an agent" : `${formatCount(still.length)} agents`;
   const code = "agent-stood-still";
-  const texts = [`${who} did not run for a part of the time: ${when}`, "look at what else ran on that host"];
-  return [{ code, severity: "caution", texts, kind: code, when, weight: sorted[0]?.sumNs ?? 0 }];
+  const texts = [`${who} did not run ${part}: ${when}`, "look at what else ran on that host"];
+  return [{ code, severity: "caution", texts, kind: `${code} ${part}`, when, weight: sorted[0]?.sumNs ?? 0 }];
 }
 
 /** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
@@ -204,7 +221,7 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   return {
     code,
     severity,
-    ...(metric === undefined ? {} : { metric }),
+    ...defined({ metric }),
     levels: namesOf(group),
     text: toSentences(parts),
   };

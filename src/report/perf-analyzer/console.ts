@@ -1,13 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import {
-  clientLimitText,
-  inferPerSec,
-  responsesPerSec,
-  saturationReason,
-  sequencesPerSec,
-  stabilizingLatencyNs,
-} from "../../measure/derived-values.ts";
+import { clientLimitText, saturationReason } from "../../measure/client-limit.ts";
+import { inferPerSec, responsesPerSec, sequencesPerSec, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { GaugeReadings } from "../../measure/gauge-readings.ts";
 import { windowSettingOf } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -35,12 +29,8 @@ import { formatSettings } from "./settings-section.ts";
 const DELAYED_PCT_THRESHOLD = 1;
 const OVERHEAD_PCT_THRESHOLD = 50;
 
-/** Creates the report. */
-export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
-  return new PerfAnalyzerConsole(plan, sink);
-}
-
-class PerfAnalyzerConsole implements Report {
+/** The report. */
+export class PerfAnalyzerConsole implements Report {
   /** Absent where no trace is wanted: with it the load cannot be divided among threads. */
   readonly onTrace?: (event: TraceEvent) => void;
   private readonly plan: Plan;

@@ -6,11 +6,8 @@ import {
 } from "../../measure/tokens/answered-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
-import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
-import type { Report, TextSink } from "../report.ts";
 import { type LineFile, openLines } from "./line-file.ts";
 import {
   failureOf,
@@ -25,11 +22,6 @@ import {
 /**
  * One line of JSON per request, including failed ones, in the order of their ends.
  */
-
-/** Creates the report. @param meter writes the requests while it measures them, in its own thread */
-export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter: TokenLink | undefined): Report {
-  return { finish: () => meter?.finish(), discard: () => meter?.discard() };
-}
 
 /** What all requests of the run share. */
 type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;

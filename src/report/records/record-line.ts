@@ -81,7 +81,7 @@ export function tokenRecordMetrics(
       isComplete && isTimeMetric(metric) ? { name: snakeNameOf(nameOfMetric(metric)), unit: "ms" } : undefined;
     const named = entry.record ?? entry.genaiPerf ?? fallback;
     const value = read(metric);
-    if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
+    if (named === undefined || Number.isNaN(value) || (entry.record?.omitsZero === true && value === 0)) continue;
     metrics[named.name] = { value: isTimeMetric(metric) ? nsToMs(value) : value, unit: named.unit };
   }
   if (contentNs.length > 1)

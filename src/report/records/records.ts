@@ -12,7 +12,6 @@ import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../../service/content.ts";
 import type { Report, TextSink } from "../report.ts";
-import { createRecords } from "./genai-records.ts";
 import { type LineFile, openLines } from "./line-file.ts";
 import {
   failureOf,
@@ -30,9 +29,13 @@ import { type Line, WaitingLines } from "./waiting-lines.ts";
  * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
  */
 
-/** Creates the report. @param meter writes the records itself, in genai-perf mode; there the lines have token metrics */
-export function createRecordsReport(plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined): Report {
-  return meter === undefined ? new Records(plan, path) : createRecords(plan, sink, path, meter);
+/**
+ * Creates the report.
+ * @param meter writes the records itself while it measures them, in its own thread: in genai-perf mode, whose lines have token metrics
+ */
+export function createRecordsReport(plan: Plan, _sink: TextSink, path: string, meter: TokenLink | undefined): Report {
+  if (meter === undefined) return new Records(plan, path);
+  return { finish: () => meter.finish(), discard: () => meter.discard() };
 }
 
 /** What the lines of a target's requests share. */
@@ -133,7 +136,7 @@ class Records implements Report {
     const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
     const tokenMetrics = tokenRecordMetrics(
       (metric) =>
-        metric === "requestLatencyNs" || (entryOf(metric).isStreamed === true && !isStreamed)
+        entryOf(metric).sameAs !== undefined || (entryOf(metric).isStreamed === true && !isStreamed)
           ? Number.NaN
           : (metrics.get(metric) ?? Number.NaN),
       contentNs,

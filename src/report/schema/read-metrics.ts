@@ -86,7 +86,7 @@ export function readerOver(metrics: OverMetricsJson): ReadMetric {
 /** Leaves out a metric where it shows how responses were cut, not how fast tokens were made. */
 function withoutCut(read: ReadMetric): ReadMetric {
   const isCut = (): boolean => (read("bunchedRatio", "mean")?.value ?? 0) >= BUNCHED_RATIO;
-  return (key, statistic) => (key === "interTokenLatency" && isCut() ? undefined : read(key, statistic));
+  return (key, statistic) => (findEntry(key)?.showsCuts === true && isCut() ? undefined : read(key, statistic));
 }
 
 /** Returns what several runs measured together, in the unit of JSON; undefined when no run did. */

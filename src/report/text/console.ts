@@ -17,12 +17,8 @@ import { renderText, styleOf } from "./render-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
-/** Creates the report. */
-export function createRampartConsole(plan: Plan, sink: TextSink): Report {
-  return new RampartConsole(plan, sink);
-}
-
-class RampartConsole implements Report {
+/** The report. */
+export class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly report: Report;

@@ -89,7 +89,7 @@ export function reachText({ value, interval }: Cell, { quantity }: Column, unit:
   return `±${trimZeros(withoutUnit(formatValue(reach, quantity === "time" ? "rate" : quantity)))}`;
 }
 
-/** Leaves out zeros at the end of a fraction: `1.2 %` for `1.20 %`. */
+/** Leaves out zeros at the end of a fraction: `1.2` for `1.20`. */
 function trimZeros(text: string): string {
   return text.replace(/(\.\d*?)0+(?=$| )/, "$1").replace(/\.(?=$| )/, "");
 }

@@ -125,9 +125,9 @@ export class ContinuousPhases implements LevelSequence {
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */
   private begin(step: Step, atNs: number, isKept: boolean): void {
-    const { policy, sender, abort } = this.host;
+    const { failureLimits, sender, abort } = this.host;
     const { isWarmup } = step;
-    policy.isWarmingUp = isWarmup;
+    failureLimits.isWarmingUp = isWarmup;
     sender.change({ isWarmup });
     if (isWarmup) {
       this.level = undefined;

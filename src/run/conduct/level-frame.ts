@@ -3,6 +3,7 @@ import { type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import { defined } from "../../plan/defined.ts";
 import { RunError } from "../../plan/problem.ts";
 import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -149,7 +150,7 @@ export class LevelFrame {
       isLatencyUnstable: false,
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
-      ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
+      ...defined({ delayedByLimit }),
       ...(unsentCount === 0 ? {} : { unsentCount }),
       ...rest,
     };
@@ -167,7 +168,7 @@ export class LevelFrame {
 export function addTokens(result: LevelResult, taken: LevelTokens | undefined): LevelResult {
   if (taken === undefined) return result;
   const { tokenRows } = taken;
-  return { ...result, window: withTokens(result.window, taken), ...(tokenRows === undefined ? {} : { tokenRows }) };
+  return { ...result, window: withTokens(result.window, taken), ...defined({ tokenRows }) };
 }
 
 /** A level in which no request succeeded. */

@@ -1,5 +1,5 @@
 import type { LevelResult } from "../../result/run-result.ts";
-import type { FailurePolicy } from "../judge/failure-policy.ts";
+import type { FailureLimits } from "../judge/failure-limits.ts";
 import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender } from "../send/messages.ts";
 import type { EarlyAbort } from "./early-abort.ts";
@@ -25,7 +25,7 @@ export interface RanStep {
 export interface LevelHost {
   readonly parts: ConductorParts;
   readonly sender: LoadSender;
-  readonly policy: FailurePolicy;
+  readonly failureLimits: FailureLimits;
   /** Ends the run when an assertion fails; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
   /** Start of the run. */

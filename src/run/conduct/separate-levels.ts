@@ -55,7 +55,7 @@ export class SeparateLevels implements LevelSequence {
 
   private async measureSteady(step: Step, count: number, durationMs: number): Promise<LevelResult | undefined> {
     const { host } = this;
-    const { sender, policy, quota } = host;
+    const { sender, failureLimits, quota } = host;
     const { plan, signal, clock, observer } = host.parts;
     const run = new LevelRun(host.contextOf(step), step.level);
     host.beginSending();
@@ -63,7 +63,7 @@ export class SeparateLevels implements LevelSequence {
     const isFirst = step.load.draw === 0 && mode.kind === "duration";
     return measureSteady({
       firstMs: isFirst ? mode.durationMs : undefined,
-      ...{ run, sender, clock, policy, signal, observer, step: step.load, count, durationMs, quota },
+      ...{ run, sender, clock, failureLimits, signal, observer, step: step.load, count, durationMs, quota },
       plan,
       onStart: (isWarmup) => {
         host.announce();
@@ -107,20 +107,20 @@ export class SeparateLevels implements LevelSequence {
 
   private async warmUp(of: Step, count: number, durationMs: number): Promise<void> {
     const { host } = this;
-    const { sender, policy } = host;
+    const { sender, failureLimits } = host;
     const { signal, clock, observer } = host.parts;
     const step = warmUpStep(of.load, count, durationMs);
     const { unit, roundSize = of.level } = host.contextOf(of);
     host.announce();
     observer.onLevelStart?.(unit, Math.min(roundSize, step.mostRequests ?? of.level), true);
     host.beginSending();
-    host.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
+    host.addWarmup(await warmUp({ sender, clock, failureLimits, signal, step, count, durationMs }));
   }
 }
 
 /** A level that is measured once its load is steady. */
 interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
-  readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
+  readonly failureLimits: Pick<WarmUp["failureLimits"], "isWarmingUp">;
   readonly observer: Pick<RunObserver, "onWait">;
   readonly run: LevelRun;
   /** Maximum number of requests to measure. */
@@ -156,10 +156,10 @@ function isRamp({ load }: Plan): boolean {
  * @throws LevelError when nothing ends during a wait that is limited by the level's length: nothing would end in the level either
  */
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
-  const { run, sender, clock, signal, policy } = level;
+  const { run, sender, clock, signal, failureLimits } = level;
   const isWarmedUp = level.count + level.durationMs > 0;
   if (!isWarmedUp) await run.lead(clock.nowNs());
-  policy.isWarmingUp = isWarmedUp;
+  failureLimits.isWarmingUp = isWarmedUp;
   sender.change({ isWarmup: isWarmedUp });
   const leading = leadIn(level);
   await level.onStart(isWarmedUp);
@@ -167,7 +167,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   if (signal.isStopped && !isWarmedUp) return run.measure();
   level.onLead(tally);
   if (signal.isStopped) return undefined;
-  policy.isWarmingUp = false;
+  failureLimits.isWarmingUp = false;
   const startNs = clock.nowNs();
   await sender.drain();
   // The measurement must not depend on the length of the warm-up.

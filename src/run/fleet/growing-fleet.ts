@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { isBusy, saturationReason } from "../../measure/derived-values.ts";
+import { isBusy, saturationReason } from "../../measure/client-limit.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import type { LevelWorkers } from "../../result/run-result.ts";

@@ -3,6 +3,7 @@ import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { defined } from "../../plan/defined.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import {
   type HostStandstill,
@@ -114,7 +115,7 @@ function addSessions(a: SessionTally, b: SessionTally): SessionTally {
   const unreadReason = a.unreadReason ?? b.unreadReason;
   return {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
-    ...(unreadReason === undefined ? {} : { unreadReason }),
+    ...defined({ unreadReason }),
   };
 }
 

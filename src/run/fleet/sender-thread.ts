@@ -6,8 +6,9 @@ import { ERROR_FORM, type SentError } from "../../plan/sent-error.ts";
 import { prepareLoad } from "../../registry/load-modes.ts";
 import type { RunObserver } from "../../result/observer.ts";
 import { type Cancel, DueTimer, nowNs, shareClock, wallMs } from "../../runtime/clock.ts";
+import { readHostResources } from "../../runtime/machine.ts";
 import { type FunctionsSource, loadFunctions } from "../../scenario/thread-functions.ts";
-import { type HostLimits, hostLimitsOf, partOfThread, watchMemory } from "../host-limits.ts";
+import { type HostLimits, hostLimitsOf, limitKeptResponses, partOfThread, watchMemory } from "../host-limits.ts";
 import { RunSignal } from "../interrupt.ts";
 import type { MadeInputs } from "../open/session.ts";
 import { openSending, type Sending } from "../open-sending.ts";
@@ -158,6 +159,7 @@ class SenderThread {
       const { agent } = data;
       const limits = agent && hostLimitsOf(plan, load.search, undefined, agent.agentsOnHost);
       const most = limits === undefined ? Number.POSITIVE_INFINITY : partOfThread(limits, agent?.threads ?? 1);
+      limitKeptResponses(limits ?? { resources: readHostResources() }, agent?.threads ?? share.count);
       this.sending = await openSending(plan, {
         observer,
         load,

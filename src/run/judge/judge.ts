@@ -1,5 +1,6 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/response-times.ts";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
@@ -144,7 +145,10 @@ export class RequestJudge implements Judging {
       this.packer?.addResponse(this.index, call, slots, found);
       return undefined;
     }
-    const failure = maskFailure(this.sessions?.failTurn(found as Failure) ?? (found as Failure));
+    const unmasked = this.sessions?.failTurn(found as Failure) ?? (found as Failure);
+    const isUnfinished = unmasked.kind === "unfinished";
+    const tags = isUnfinished ? this.tagsOf(slots.steps[call.slot] as number) : undefined;
+    const failure = { ...maskFailure(unmasked), ...tags };
     this.observer.onFailed?.(this.describeFailed(call, slots, failure));
     this.packer?.addFailure(call, slots, failure);
     return failure;
@@ -217,7 +221,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(step),
       latencyNs: call.endNs - call.sendStartNs,
       responses: records,
-      ...(server === undefined ? {} : { server }),
+      ...defined({ server }),
       ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),

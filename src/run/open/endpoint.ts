@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
@@ -22,7 +23,7 @@ export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?:
     authority: url.authority,
     pathPrefix: url.pathPrefix,
     headers: address.headers,
-    ...(sources === undefined ? {} : { sources }),
+    ...defined({ sources }),
     ...(usesTls ? { tls: readTls(tls, address.wire === "http" ? ["http/1.1"] : ["h2"]) } : {}),
   };
 }

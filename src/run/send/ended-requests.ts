@@ -91,7 +91,12 @@ export class EndedRequests implements EndedCounts {
 
   /** Adds an ended request. Returns its failure, unless its response is judged later. The slot may then be used again. */
   add(call: Call, slots: Slots, lane: number): Failure | undefined {
-    if (call.failure !== undefined || !this.activeWork.canWait) return this.judge(call, slots, lane);
+    // The next response might have no room beside a large one that waits.
+    if (call.failure !== undefined || !this.activeWork.canWait || call.hasLargeBody) {
+      const failure = this.judge(call, slots, lane);
+      call.dropResponses();
+      return failure;
+    }
     this.waiting.add(call, slots, lane);
     return undefined;
   }

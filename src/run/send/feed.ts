@@ -3,9 +3,9 @@ import type { DataStep, Dataset } from "../../inputs/dataset.ts";
 import { LaneIds } from "../../load/lane-ids.ts";
 import type { SequencePlace, Sequences } from "../../load/sequences.ts";
 import { numberOf, type Share, WHOLE } from "../../load/share.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import type { RequestContent } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
-import { joinBytes } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
 

@@ -6,13 +6,13 @@ import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type LaneOptions, OPENED_AHEAD } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import { Backoff, RequestTimeout } from "./backoff-and-timeout.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndWaits } from "./end-waits.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { Feed, RequestFeed } from "./feed.ts";
-import { Backoff, RequestTimeout } from "./slot-timers.ts";
 import { Slots } from "./slots.ts";
 
 /** Sends nothing: the load before the first one. */

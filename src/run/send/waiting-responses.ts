@@ -165,8 +165,7 @@ export class WaitingResponses {
     this.byteCount -= this.sizes[row] as number;
     const call = this.calls[row] as Call;
     this.judge(call, this.slots, this.lanes[row] as number);
-    call.responses = [];
-    call.body = undefined;
+    call.dropResponses();
     this.freeRows.push(row);
   }
 }

@@ -1,4 +1,4 @@
-import { keysWith } from "../../measure/metrics/catalogue.ts";
+import { findEntry, keysWith } from "../../measure/metrics/catalogue.ts";
 import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { defined } from "../../plan/defined.ts";
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
@@ -77,14 +77,18 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   };
 }
 
+function needsLimits(word: string): boolean {
+  return findEntry(word)?.needsLimits === true;
+}
+
 /** Reads the text before the comparison. @param of text in the parentheses */
 function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
   const refuse = (message: string): undefined => {
     problems.push(problem("invalid-value", path, message, "", String(of)));
   };
-  if (word === "goodput") {
-    if (typeof of !== "object") return refuse("goodput needs limits, such as goodput(timeToFirstToken <= 200 ms)");
-    return { key: word, limits: of as GoodputLimits };
+  if (needsLimits(word)) {
+    if (typeof of !== "object") return refuse(`${word} needs limits, such as ${word}(timeToFirstToken <= 200 ms)`);
+    return { key: word, limits: of as GoodputLimits } as AssertedMetric;
   }
   const known =
     typeof of === "object" ? undefined : parseMetric(of === undefined || of === "" ? word : `${word}(${of})`);
@@ -129,7 +133,7 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
   const [, limit = "", tags, abortAfter] = TAIL.exec(rest) ?? [];
   const where = tags === undefined ? undefined : readTags(tags, path, problems);
   return {
-    [name]: of === undefined ? undefined : name === "goodput" ? readLimits(of, path, problems) : of.trim(),
+    [name]: of === undefined ? undefined : needsLimits(name) ? readLimits(of, path, problems) : of.trim(),
     [OPERATORS[operator as keyof typeof OPERATORS]]: limit,
     ...defined({ where, abortAfter }),
   };

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { AB_FORM, abOfTargets, abOptionsSchema } from "../definition/ab.ts";
 import { PER_TARGET_FORM, perTarget } from "../definition/per-target.ts";
 import type { DataForm } from "../form.ts";
@@ -104,7 +105,7 @@ export function parameterFamily(): Family {
         const first = values[0] ?? initial;
         return {
           kind,
-          ...(first === undefined ? {} : { initial: first }),
+          ...defined({ initial: first }),
           options: isList ? { ...given, values } : given,
         };
       },

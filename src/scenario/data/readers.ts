@@ -7,7 +7,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
-import { hold } from "../loads/levels.ts";
+import { hold } from "../loads/concurrency.ts";
 import { exampleOf, guessedOption, meantName, renamedInData, renamedOption } from "../renamed/hints.ts";
 import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";

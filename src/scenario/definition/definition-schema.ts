@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import type { PlannedFunction } from "../../plan/functions.ts";
 import { numberHint } from "../../plan/nearest-name.ts";
 import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import {
   atLeast,
   IN_BRACKETS,

@@ -20,9 +20,9 @@ type LevelValue<K extends NamedKey> = [StatisticOf<K>] extends [never]
 
 /**
  * The metrics of a level by their keys, in SI units: times in seconds, rates per second, ratios from 0 to 1, powers in watts, energies in
- * joules; memory is in MB. A metric with several statistics has them by name: `latency.p99`, `gpuPower.mean`. `extracted` has the values
- * that the target extracts: `extracted.tokens.mean`. A metric without a value at a level ends the computation, and the report gives the
- * reason.
+ * joules; memory is in MB. A metric with several statistics has them by name: `latency.p99`, `gpuPower.mean`, which is the mean over all
+ * GPUs, not their sum. `extracted` has the values that the target extracts: `extracted.tokens.mean`. A metric without a value at a level
+ * ends the computation, and the report gives the reason.
  */
 export type LevelValues<M extends MetricName = MetricName, E extends string = string> = {
   readonly [K in M & NamedKey]: LevelValue<K>;

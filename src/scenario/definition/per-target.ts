@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { refuseMore } from "../arguments.ts";
@@ -129,7 +130,7 @@ export function partOf(definition: unknown, part = 0): unknown {
     ...rest,
     target: member.target,
     load: loads[name],
-    ...(inputs === undefined ? {} : { inputs }),
+    ...defined({ inputs }),
     ...(Array.isArray(assert) ? { assert: assertOf(assert, name) } : {}),
     ...tagsOf(member.tags ?? tags),
   };

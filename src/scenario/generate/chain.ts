@@ -163,9 +163,9 @@ export const chainBuilder = inputBuilder({
   needsTarget: { name: "http", without: ["method"] },
   toPlan: ({ options: { calls, count, users, showValues } }, folder) => ({
     kind: "http-chain",
-    ...(count === undefined ? {} : { count }),
+    ...defined({ count }),
     calls: calls.map((call, index) => toCallPlan(call, index, folder)),
-    ...(users === undefined ? {} : { users }),
+    ...defined({ users }),
     ...(showValues === true ? { showsValues: true } : {}),
   }),
 });
@@ -182,6 +182,6 @@ function toCallPlan(call: CallData, index: number, folder: string): ChainCallPla
     method,
     ...defined({ path, headers: headers && Object.entries(headers), body: plan, extract: extract && { ...extract } }),
     ...(once === true ? { isOnce: true } : {}),
-    ...(think === undefined ? {} : { thinkTime: think }),
+    ...defined({ thinkTime: think }),
   };
 }

@@ -10,7 +10,7 @@ import type { AnyAssertion, Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
 import { percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { listCalls } from "../form.ts";
-import { holdBuilder, ramp, rampBuilder, stepsBuilder } from "./levels.ts";
+import { holdBuilder, ramp, rampBuilder, stepsBuilder } from "./concurrency.ts";
 import type { Load, LoadKind } from "./load.ts";
 import { type AnyLoad, type LoadBuilder, loadBuilder, NO_INNER_LOADS } from "./load-builder.ts";
 import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";

@@ -4,8 +4,8 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseLoad, refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
+import { hold } from "./concurrency.ts";
 import { during } from "./extent.ts";
-import { hold } from "./levels.ts";
 import { type Load, type LoadKind, type PartLoad, pacingOf } from "./load.ts";
 import { type AnyLoad, phasesBuilder } from "./load-builder.ts";
 

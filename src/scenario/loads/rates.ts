@@ -71,7 +71,7 @@ export function checkArrivals({ smoothness, distribution }: Gaps): Problem[] {
 
 /** Converts the gaps between arrivals to their form in a plan. */
 export function toArrivalsPlan({ distribution = "constant", seed = 0, smoothness }: Gaps) {
-  return { distribution, seed, ...(smoothness === undefined ? {} : { smoothness }) };
+  return { distribution, seed, ...defined({ smoothness }) };
 }
 
 /** Converts a load to its form in a plan. @param levels requests per second */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type EntriesOf, flagSchema, integerSchema, recordSchema } from "../../plan/schema.ts";
@@ -116,6 +117,6 @@ export const traceBuilder = loadBuilder({
   inputs: ({ file, seed, extra }) => ({
     kind: "trace",
     files: [],
-    options: { file, ...(seed === undefined ? {} : { seed }), ...(extra === undefined ? {} : { extra }) },
+    options: { file, ...defined({ seed, extra }) },
   }),
 });

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { canBePhase } from "../../load/phases.ts";
+import { defined } from "../../plan/defined.ts";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
@@ -10,8 +11,8 @@ import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { exampleOf, renamedIn } from "../renamed/hints.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
+import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./concurrency.ts";
 import { findMaxBuilder } from "./find-max.ts";
-import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import {
   type AnyLoad,
   type ConvertedPhases,
@@ -256,7 +257,7 @@ function createReader(folder: string): PhaseReader {
       if (isOfPhases(phases)) return phases.toPhases(load.options, path, read, firstIndex);
       const { plan, problems, builder } = convert(path, load);
       const mode = extentOf(load, builder, plan);
-      return { problems, phases: [{ load: plan, ...(mode === undefined ? {} : { mode }) }] };
+      return { problems, phases: [{ load: plan, ...defined({ mode }) }] };
     },
     namedBy: (load) => {
       const builder = builderOf(load);

@@ -11,7 +11,7 @@ import {
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
-import { atLeast, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
+import { atLeast, hinted, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, refuseOthers } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
@@ -291,8 +291,8 @@ function requestHeadersSchema() {
   return v.pipe(
     headersSchema(),
     v.check(
-      (headers) => findFraming(headers) === undefined,
-      ({ input }) => `the client itself sets ${findFraming(input)}: leave it out`,
+      hinted((headers) => findFraming(headers) === undefined, "Leave it out."),
+      ({ input }) => `the client itself sets ${findFraming(input)}`,
     ),
   );
 }

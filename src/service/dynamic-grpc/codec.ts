@@ -1,7 +1,8 @@
 import type protobuf from "protobufjs";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import { ANY_RESPONSE, type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
 import { CollectedCheck } from "../collected-pieces.ts";
@@ -33,7 +34,7 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       payload: NO_BYTES,
       messages,
       callType,
-      ...(pacing === undefined ? {} : { pacing }),
+      ...defined({ pacing }),
     }),
     responseChecks: () => createChecks(options),
     decode: (body) => {

@@ -1,4 +1,5 @@
 import type protobuf from "protobufjs";
+import { defined } from "../../plan/defined.ts";
 import { nameHint } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
@@ -54,7 +55,7 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
     wire: "grpc-call",
     ...SEPARATE_REQUESTS,
     hasManyResponses,
-    ...(responseReader === undefined ? {} : { responseReader }),
+    ...defined({ responseReader }),
     warnings,
   };
 }
@@ -79,7 +80,7 @@ function toForm(isStream: boolean, type: protobuf.Type | undefined): MessageForm
 }
 
 function toModel(name: string, messages?: MessageForm): ModelInfo {
-  return { ...modelNamed(name), ...(messages === undefined ? {} : { messages }) };
+  return { ...modelNamed(name), ...defined({ messages }) };
 }
 
 /** @throws UserError if the files lack the method */

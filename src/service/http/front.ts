@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -29,7 +30,7 @@ function describeService(target: HttpTargetPlan): Service {
         path: target.path,
         hasCookies: target.headers.some(([name]) => name.toLowerCase() === "cookie"),
       }),
-    ...(responseReader === undefined ? {} : { responseReader }),
+    ...defined({ responseReader }),
   };
 }
 

@@ -70,3 +70,9 @@ export const requestsSchema = () =>
       }),
     ),
   });
+
+/** Returns the files that a body sends. */
+export function filesOf(body: BodyPlan | undefined): string[] {
+  if (body?.form === "multipart") return body.parts.flatMap(({ value }) => filesOf(value));
+  return body?.form === "file" ? [body.file] : [];
+}

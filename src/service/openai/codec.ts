@@ -1,5 +1,5 @@
 import { writeJson } from "../../plan/show-value.ts";
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 
 /** The Anthropic API rejects requests without a limit. */
@@ -45,7 +46,7 @@ export function toMessagesBody(entry: PromptEntry, model: string): JsonObject {
   return {
     model,
     messages: userMessages(entry, content),
-    ...(entry.system === undefined ? {} : { system: entry.system }),
+    ...defined({ system: entry.system }),
     max_tokens: entry.maxTokens ?? MESSAGES_MAX_TOKENS,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import { chatMessages, multimodalParts, responsesInput, toMessagesBody } from "./messages.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
@@ -81,7 +82,7 @@ const FORMATS = {
       input: responsesInput(entry),
       model,
       ...streamOf(settings),
-      ...(entry.maxTokens === undefined ? {} : { max_output_tokens: entry.maxTokens }),
+      ...defined({ max_output_tokens: entry.maxTokens }),
     }),
   },
   messages: { build: (entry, model, settings) => ({ ...toMessagesBody(entry, model), ...streamOf(settings) }) },
@@ -162,9 +163,7 @@ export function finishPayload(
   return {
     body,
     isTensors,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(delayMs === undefined ? {} : { delayMs }),
-    ...(timestampMs === undefined ? {} : { timestampMs }),
+    ...defined({ sessionId, delayMs, timestampMs }),
   };
 }
 
@@ -186,7 +185,7 @@ function streamOf(settings: PayloadSettings): JsonObject {
 }
 
 function streamAndLength(entry: PromptEntry, settings: PayloadSettings): JsonObject {
-  return { ...streamOf(settings), ...(entry.maxTokens === undefined ? {} : { max_tokens: entry.maxTokens }) };
+  return { ...streamOf(settings), ...defined({ max_tokens: entry.maxTokens }) };
 }
 
 /** Like {@link streamAndLength}, for services that report the token counts of a stream only on request. */

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import type { ResponseField } from "./response-field.ts";
 import { hasTensors, type ResponseKind } from "./response-kind.ts";
@@ -244,7 +245,7 @@ function readUsage(usage: unknown): ServerUsage | undefined {
   const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
   const tokenizer = toName(usage["tokenizer"]);
   return {
-    ...(tokenizer === undefined ? {} : { tokenizer }),
+    ...defined({ tokenizer }),
     promptTokens: toCount(usage["prompt_tokens"] ?? inputTokens(usage)),
     completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
     reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),

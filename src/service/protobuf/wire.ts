@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { type Ask, type ListedModel, modelNamed, type Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
@@ -48,7 +49,7 @@ function modelsQuery(url: string | undefined, next: string): Query {
   const path = `/models?limit=${PAGE_MODELS}${from}`;
   return {
     request: { path, method: "GET", headers: [], payload: new Uint8Array(0) },
-    ...(url === undefined ? {} : { url }),
+    ...defined({ url }),
     read: (body) => readPage(decoder.decode(body)),
     format: (body) => decoder.decode(body),
   };

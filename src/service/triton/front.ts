@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
@@ -34,7 +35,7 @@ export function toServiceFront(target: TritonTargetPlan, front: FrontEnd): Servi
   return {
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
-    ...(front.traceQueries === undefined ? {} : { traceQueries: front.traceQueries }),
+    ...defined({ traceQueries: front.traceQueries }),
     listModels: (ask) => listTritonModels(front.api, ask, target.model),
   };
 }

@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { unreadable } from "../../transport/response-check.ts";
@@ -10,7 +11,7 @@ import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../p
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { isDatatype, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-response-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import type { CodecModel } from "./model.ts";

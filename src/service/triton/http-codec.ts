@@ -1,5 +1,6 @@
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -11,7 +12,7 @@ import { parseLossless } from "../lossless-json.ts";
 import { explainPage } from "../response-faults.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { isDatatype, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createHttpChecks } from "./http-response-check.ts";
 import type { CodecModel } from "./model.ts";
 import { httpSequenceStamp } from "./sequence-stamp.ts";

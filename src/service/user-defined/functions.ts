@@ -33,7 +33,7 @@ export interface CustomGrpcRequest {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The response to one request. */
+/** The response to one request. The memory of `bytes` and `parts` is reused after the call. */
 export interface CustomResponse {
   /** The body or the message; for a stream, all messages or events, joined. */
   readonly bytes: Uint8Array;

@@ -1,4 +1,5 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import type { PayloadCodec, ResponseReader } from "../content.ts";
@@ -6,7 +7,6 @@ import { describeBytes, explainStatus } from "../explain-error.ts";
 import { listExtracted, namesOf } from "../response-reader.ts";
 import { describeServer, OF_SERVERS } from "../server-target.ts";
 import { modelNamed, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
-import { joinBytes } from "../tensor.ts";
 import type { CustomOrigin } from "./encode.ts";
 import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";
 import { type CustomTargetPlan, customTargetSchema, wireOf } from "./target.ts";

@@ -7,10 +7,10 @@ import {
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, silentFor, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
 import { type Endpoint, type Header, stampedPayload, type WireRequest } from "../request.ts";
-import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { addMessage, excessOf, expectResponses } from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import { GrpcJsClient, type GrpcJsSlot } from "./grpc-js-client.ts";
 
@@ -135,8 +135,9 @@ class JsCallSlot implements GrpcJsSlot {
     // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
     const bytes = new Uint8Array(message.buffer, message.byteOffset, message.length);
     addMessage(call, bytes.length, readNs, this.keepsBodies ? bytes.slice() : undefined);
-    if (isTooLarge(call, options.maxResponseBytes)) {
-      this.cancel(tooLarge(options.maxResponseBytes));
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) {
+      this.cancel(failureOfReading(excess));
       return;
     }
     if (expectsOneResponse(this.request as WireRequest)) return;

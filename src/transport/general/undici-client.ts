@@ -229,26 +229,36 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
     const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
     this.encoding = encoding === "identity" ? "" : encoding;
-    if (Number(headers["content-length"] ?? 0) > this.options.maxResponseBytes) this.refuse();
+    const length = Number(headers["content-length"] ?? 0);
+    if (length > this.options.maxResponseBytes) this.refuse();
+    else if (this.keeps && length > 0) this.body.expect(length);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
-    // The response is checked when it is complete.
-    const { responses, maxResponseBytes } = this.options;
-    const isKept =
-      this.isSuccess || this.status < 400
-        ? responses.keepBodies || responses.createCheck !== undefined
-        : this.body.length < MAX_ERROR_BODY_BYTES;
-    if (this.receivedBytes > maxResponseBytes) this.refuse();
-    else if (isKept) this.keep(chunk);
+    const isKept = this.keeps || (this.hasErrorStatus && this.body.length < MAX_ERROR_BODY_BYTES);
+    if (this.receivedBytes > this.options.maxResponseBytes) this.refuse();
+    else if (isKept) {
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
+      this.keep(bytes);
+    }
   }
 
-  private keep(chunk: Buffer): void {
+  private get hasErrorStatus(): boolean {
+    return !this.isSuccess && this.status >= 400;
+  }
+
+  /** Whether the whole body is kept: it is checked when it is complete. */
+  private get keeps(): boolean {
+    const { keepBodies, createCheck } = this.options.responses;
+    return !this.hasErrorStatus && (keepBodies || createCheck !== undefined);
+  }
+
+  private keep(bytes: Uint8Array): void {
     try {
-      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
-      this.body.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length);
+      this.body.append(bytes, 0, bytes.length);
     } catch (error) {
       const failure = failureOfReading(error);
       this.finish(failure, () => this.controller?.abort(new Error(failure.message)));
@@ -260,7 +270,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.events.onAnswered();
     const call = this.call;
     call.endNs = nowNs();
-    if (this.body.length > 0) call.body = this.body.take();
+    if (this.body.length > 0) call.keepBody(this.body.take());
     if (!this.isSuccess) {
       this.finish(statusFailure(this.status, this.location));
       return;

@@ -1,9 +1,9 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call } from "../client.ts";
-import { type Failure, ResponseTooLargeError } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { unreadable } from "../response-check.ts";
-import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { addMessage, excessOf, expectResponses } from "../streamed-responses.ts";
 import { CallSlot } from "./call-slot.ts";
 import { checkResponseCount } from "./call-type.ts";
 import type { Channel } from "./channel.ts";
@@ -49,8 +49,14 @@ class MessagesSlot extends CallSlot {
     const atNs = readNs === this.lastReadNs ? readNs + nowNs() - handledNs : readNs;
     this.lastReadNs = readNs;
     const isKept = this.keep === "whole";
-    addMessage(call, Math.max(end - start, reader.messageBytes), atNs, isKept ? bytes.slice(start, end) : undefined);
-    if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
+    addMessage(
+      call,
+      Math.max(end - start, reader.messageBytes),
+      atNs,
+      isKept ? reader.own(bytes, start, end) : undefined,
+    );
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) throw excess;
     reader.usedBytes = call.responseBytes;
     const { expectsOne, later } = this.message as GrpcMessage;
     if (expectsOne) return;

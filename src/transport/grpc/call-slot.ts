@@ -209,12 +209,13 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     this.channel.forget(this);
     this.connection?.cancelStream(this.streamId);
     this.streamId = 0;
-    this.reader.reset("none");
     this.fail(failure);
     this.channel.flushSoon();
   }
 
   private fail(failure: Failure): void {
+    // What it has of a message counts until then.
+    this.reader.reset("none");
     this.call.failNow(failure, this.options.onDone);
   }
 }

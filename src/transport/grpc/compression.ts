@@ -1,4 +1,4 @@
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import type { MessageCompression } from "../request.ts";
 import { adlerOf, CRC_OF_NOTHING, crcOf, joinAdlers, joinCrcs, toCrcShift } from "./checksums.ts";

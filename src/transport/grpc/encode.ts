@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -50,16 +51,6 @@ function encodePayload(
     idDigits,
     seal: compressed.seal,
   };
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 /** Returns the header list of a gRPC call. */

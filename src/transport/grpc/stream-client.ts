@@ -1,6 +1,6 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, failureOfReading, silentFor, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
@@ -126,10 +126,12 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.channel.flushSoon();
     if (this.active.size > 0 || !this.isOpen) return;
     this.isOpen = false;
+    this.reader.reset("whole");
     this.connection?.cancelStream(this.streamId);
   }
 
   failAll(failure: Failure): void {
+    this.reader.reset("whole");
     const slots = [...this.active.values()];
     this.active.clear();
     this.unsent.length = 0;
@@ -175,6 +177,11 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     // An error without an id belongs to the oldest request.
     const id = response.id === "" ? (this.active.keys().next().value ?? "") : response.id;
     this.active.get(id)?.receive(response, bytes, this.connection as Http2Connection, beganNs);
+  }
+
+  /** Returns a part of the message that is passed on, which the caller owns. */
+  own(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return this.reader.own(bytes, start, end);
   }
 
   onFailed(problem: StreamFailure): void {
@@ -246,10 +253,12 @@ class StreamSlot implements GrpcSlot, SendTicket {
     const { readNs, handledNs } = connection;
     const atNs = readNs === this.lastReceivedNs ? readNs + beganNs - handledNs : readNs;
     this.lastReceivedNs = readNs;
-    // The next read overwrites the view.
-    const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
+    // The next read overwrites a view, unless the message had a buffer of its own.
+    const { bodyStart, bodyEnd } = response;
+    const kept = this.keeps ? this.lane.own(bytes, bodyStart, bodyEnd) : undefined;
     addResponse(call, response, atNs, kept);
-    if (!concludeResponse(call, isOver, this.options)) this.cancel(tooLarge(this.options.maxResponseBytes));
+    const excess = concludeResponse(call, isOver, this.options);
+    if (excess !== undefined) this.cancel(excess);
   }
 
   fail(failure: Failure): void {

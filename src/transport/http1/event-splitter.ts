@@ -1,5 +1,5 @@
 import { EventTooLargeError } from "../failure.ts";
-import { GrowingBytes } from "../growing-bytes.ts";
+import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 
 const LF = 10;
 const CR = 13;
@@ -16,9 +16,9 @@ export type OnEvent = (bytes: Uint8Array, start: number, end: number) => void;
 export class EventSplitter {
   private readonly onEvent: OnEvent;
   private readonly maxEventBytes: number;
-  /** Bytes of the incomplete event. */
-  private readonly carry = new GrowingBytes();
-  /** Start of the incomplete line in `carry`. */
+  /** Bytes of an incomplete event. */
+  private readonly carry = new GrowingBytes(RESPONSES_BUDGET);
+  /** Start in `carry` of the incomplete line. */
   private lineStart = 0;
   /** Offset in `carry` where the search continues: no line ends between `lineStart` and here. */
   private searched = 0;
@@ -41,6 +41,11 @@ export class EventSplitter {
     const rest = this.split(this.carry.view(), 0, this.carry.length);
     if (rest > 0) this.carry.drop(rest);
     if (this.carry.length > this.maxEventBytes) throw new EventTooLargeError(this.maxEventBytes);
+  }
+
+  /** Drops an incomplete event of a body that ends early. */
+  clear(): void {
+    this.carry.clear();
   }
 
   /** Ends the body. Remaining bytes are an event, even without an empty line. */

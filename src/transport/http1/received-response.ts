@@ -1,17 +1,10 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import {
-  type Failure,
-  failureOfReading,
-  MAX_ERROR_BODY_BYTES,
-  ProtocolError,
-  ResponseTooLargeError,
-  statusFailure,
-} from "../failure.ts";
+import { type Failure, failureOfReading, MAX_ERROR_BODY_BYTES, ProtocolError, statusFailure } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
-import { expectResponses, isTooLarge, mostEventBytes } from "../streamed-responses.ts";
+import { excessOf, expectResponses, mostEventBytes } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
@@ -49,13 +42,14 @@ export class ReceivedResponse implements ResponseSink {
   reset(): void {
     this.isComplete = false;
     this.body.clear();
+    this.events?.clear();
   }
 
   /** Completes the response: sets its time, and its body if it was kept. */
   complete(): void {
     this.isComplete = false;
     this.call.endNs = this.readNs;
-    if (this.body.length > 0) this.call.body = this.body.take();
+    if (this.body.length > 0) this.call.keepBody(this.body.take());
   }
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
@@ -93,6 +87,7 @@ export class ReceivedResponse implements ResponseSink {
    */
   failReading(error: unknown, status: number): void {
     // The connection is not used again, and an incomplete event may be large.
+    this.events?.clear();
     this.events = undefined;
     const failure = failureOfReading(error);
     if (failure.kind !== "limit" || status < 400) {
@@ -114,7 +109,7 @@ export class ReceivedResponse implements ResponseSink {
     this.options.onWire?.("<", parser.headText);
     this.events = undefined;
     const { call, options } = this;
-    const { status, jsonBytes, isJson, isEventStream } = parser.head;
+    const { status, jsonBytes, isJson, isEventStream, contentLength } = parser.head;
     const isSuccess = isSuccessStatus(status, this.rules);
     this.isError = !isSuccess && (status >= 400 || status < 300);
     this.keeps = options.responses.keepBodies;
@@ -128,6 +123,7 @@ export class ReceivedResponse implements ResponseSink {
       this.events = new EventSplitter((bytes, start, end) => this.receivedEvent(bytes, start, end), maxEventBytes);
       return true;
     }
+    if (this.keeps && !this.isError && contentLength > 0) this.body.expect(contentLength);
     return this.keeps || this.isError || call.isChecked;
   }
 
@@ -149,9 +145,10 @@ export class ReceivedResponse implements ResponseSink {
     call.responseCount++;
     call.responseBytes += end - start;
     call.lastMessageNs = readNs;
-    if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
-    if (this.keeps) this.kept.add(bytes, start, end, readNs);
+    if (this.keeps) this.kept.add(call, bytes, start, end);
     else if (call.isChecked) this.checked.addEvent(bytes, start, end);
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) throw excess;
     options.onResponse?.(call);
   }
 }
@@ -173,15 +170,17 @@ class KeptEvents {
   /** For each event: its read time, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
   private readonly numbers: number[] = [];
 
-  add(bytes: Uint8Array, start: number, end: number, readNs: number): void {
+  /** Adds an event of a call, which arrived with its last message. */
+  add(call: Call, bytes: Uint8Array, start: number, end: number): void {
     const { blocks, usedBytes } = this;
     const length = end - start;
     if (usedBytes + length > BLOCK_BYTES) {
+      call.hold(Math.max(BLOCK_BYTES, length));
       blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
       this.usedBytes = 0;
     }
     (blocks[blocks.length - 1] as Uint8Array).set(bytes.subarray(start, end), this.usedBytes);
-    this.numbers.push(readNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
+    this.numbers.push(call.lastMessageNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
     this.usedBytes += length;
   }
 

@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../failure.ts";
 import { latin1Text } from "../latin1.ts";
 import { decimal, digits, isName, quote } from "./text.ts";

@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 import { FrameReader, type FrameSink, unpaddedStart } from "./frame-reader.ts";

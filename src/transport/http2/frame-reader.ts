@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../failure.ts";
 import {
   DEFAULT_MAX_FRAME_BYTES,
@@ -167,12 +168,7 @@ export class FrameReader {
     }
     if ((frame.flags & FLAG.endHeaders) === 0) return;
     frame.flags = (frame.flags & ~FLAG.endStream) | this.headerFlags;
-    const block = new Uint8Array(this.headerBytes);
-    let offset = 0;
-    for (const part of this.headerParts) {
-      block.set(part, offset);
-      offset += part.length;
-    }
+    const block = joinBytes(this.headerParts);
     this.headerStreamId = 0;
     this.headerParts = [];
     this.sink.onHeaderBlock(frame, block, 0, block.length);

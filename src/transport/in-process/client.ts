@@ -1,13 +1,14 @@
 import { formatDurationNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { Call, type ClientOptions, type LoadClient } from "../client.ts";
-import { type Failure, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, tooLarge } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
 import { type ResponseCheck, unreadable } from "../response-check.ts";
 import { StallWatch } from "../stall-watch.ts";
 import {
   addResponse,
   concludeResponse,
+  excessOf,
   expectOneResponse,
   expectResponses,
   isLastResponse,
@@ -199,7 +200,8 @@ class InProcessSlot implements CallReceiver {
     if (isOver) this.server.endCall(this.id);
     const kept = this.keeps ? frame.slice(response.bodyStart) : undefined;
     addResponse(this.call, response, atNs, kept);
-    if (!concludeResponse(this.call, isOver, this.options)) this.fail(tooLarge(this.options.maxResponseBytes));
+    const excess = concludeResponse(this.call, isOver, this.options);
+    if (excess !== undefined) this.fail(excess);
   }
 
   /** Ends a request with its response. The end of the request may arrive separately, later. */
@@ -213,7 +215,9 @@ class InProcessSlot implements CallReceiver {
       call.failure = response.failure;
       if (frame.length - RESPONSE_HEAD_BYTES > this.options.maxResponseBytes)
         call.failure = tooLarge(this.options.maxResponseBytes);
-      else if (this.keeps || call.failure !== undefined) call.body = frame.slice(RESPONSE_HEAD_BYTES);
+      else if (this.keeps || call.failure !== undefined) call.keepBody(frame.slice(RESPONSE_HEAD_BYTES));
+      const excess = excessOf(call, this.options.maxResponseBytes);
+      if (excess !== undefined) call.failure = failureOfReading(excess);
       call.firstByteNs = atNs;
       call.endNs = atNs;
     }

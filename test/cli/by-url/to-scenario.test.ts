@@ -62,7 +62,7 @@ describe("the scenario of a command with a URL", () => {
       [["--slo", "p99=25ms", "--users", "1,2,8"], /range: steps\(\[1, 2, 8\]\)/],
       [["--slo", "p99=25ms", "--for", "2min"], /forAtMost: "2 min"/],
       [["--slo", "errorRate=0.5%"], /where: \[errorRate\(\)\.atMost\("0\.5 %"\)\]/],
-      [["--slo", "throughput=100"], /metric\("throughput"\)\.atLeast\(100\)/],
+      [["--slo", "throughput=100"], /where: \[throughput\(\)\.atLeast\(100\)\]/],
       [["--slo", "latency.mean=1s"], /mean\("latency"\)\.atMost\("1 s"\)/],
     ] as const;
     for (const [args, load] of cases) assert.match(textOf("triton", ...args), load);

@@ -47,21 +47,32 @@ describe("rampart check", () => {
 
   test("looks for the files of inputs, unless a pattern or setup finds them", async () => {
     const json = (more: string): string => `
-import { defineScenario, hold, input, torchserve, triton } from "rampart";
+import { defineScenario, file, grpc, hold, input, rest, torchserve, triton } from "rampart";
 export default defineScenario({ name: "files", load: hold(1), ${more} });
 `;
     const tensors = 'target: triton("localhost:1", { model: "m" }), inputs: input.json("made.json")';
     const files = {
       "missing.ts": json(tensors),
       "made.ts": json(`setup: () => {}, ${tensors}`),
+      "call.ts": json('target: grpc("localhost:1", { method: "a.B/C", file: "calls.json" })'),
+      "body.ts": json('target: rest("http://localhost:1", { method: "POST", body: file("body.bin") })'),
       "pattern.ts": json('target: torchserve("localhost:1", { model: "m" }), inputs: input.files("*.ts")'),
     };
     await inFolder(files, async (cwd) => {
-      const args = ["check", "missing.ts", "made.ts", "pattern.ts"];
+      const args = ["check", ...Object.keys(files)];
       const { code, out } = await runRampart(args, { cwd, env: WITHOUT_COMPILER });
       assert.deepEqual(
         [code, out.match(/^plan .*$/gm)],
-        [64, ["plan   missing.ts: wrong", "plan   made.ts: right", "plan   pattern.ts: right"]],
+        [
+          64,
+          [
+            "plan   missing.ts: wrong",
+            "plan   made.ts: right",
+            "plan   call.ts: wrong",
+            "plan   body.ts: wrong",
+            "plan   pattern.ts: right",
+          ],
+        ],
       );
     });
   });

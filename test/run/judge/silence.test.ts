@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { watchSilence } from "../../../src/run/judge/silence.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { LIMIT } from "../../time-limit.ts";

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
-import { saturationReason } from "../../../measure/derived-values.ts";
+import { saturationReason } from "../../../measure/client-limit.ts";
 import { messageOf, RunError, UserError, wordError } from "../../../plan/problem.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";

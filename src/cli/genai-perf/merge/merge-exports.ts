@@ -71,7 +71,7 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
     hosts.map(({ source }) => source),
   );
   printTables(measured, io);
-  writeArtifacts(measured, io, { plots, ...files });
+  await writeArtifacts(measured, io, { plots, ...files });
   await removePlots(plots);
   if (asked.get("output.generate_plots")) await drawRuns(measured, runs, plots, io);
   const { telemetry } = measured.result;

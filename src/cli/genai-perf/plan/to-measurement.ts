@@ -1,4 +1,5 @@
 import { DEFAULT_WINDOWS } from "../../../plan/defaults.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
 import { secToMs } from "../../../plan/units.ts";
@@ -60,7 +61,7 @@ function toTokens(asked: Asked): TokensPlan {
     joinsTexts: true,
     omitsToolCalls: true,
     ...(asksLength(asked) ? { isLengthAsked: true } : {}),
-    ...(field === undefined ? {} : { field }),
+    ...defined({ field }),
   };
 }
 

@@ -111,7 +111,7 @@ async function measureRun({ io, peers }: ProfileParts, { plan, work, held }: Pre
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
-  const { result: run, outputError } = await executePlan(plan, routeTextAroundReports(io, { ...plan.outputs.files }), {
+  const { result: run, outputError } = await executePlan(plan, routeTextAroundReports(io, plan.outputs.files), {
     onInterrupt,
     peers,
     meter: work.link,

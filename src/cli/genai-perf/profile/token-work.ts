@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { openTokenThread, type TokenThread } from "../../../measure/tokens/token-link.ts";
 import { MeterDesk, type TokenTask } from "../../../measure/tokens/token-thread.ts";
+import { defined } from "../../../plan/defined.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { ERROR_FORM } from "../../../plan/sent-error.ts";
@@ -82,7 +83,7 @@ async function openTokenWork(
     countTokens: tokenizer && ((text) => tokenizer.count(text)),
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
-    ...(onBegin === undefined ? {} : { onBegin }),
+    ...defined({ onBegin }),
   });
   const write = async (task: WriteTask): Promise<WrittenInputs> => {
     const layout = await openLayout(task.requests, tokenizer);

@@ -38,9 +38,9 @@ function toOption(shared: SharedOption): UngroupedOption {
   const read = READERS[kind](shared);
   const entry = {
     ...shown,
-    ...(choices === undefined ? {} : { choices }),
+    ...defined({ choices }),
     ...(value === undefined || choices !== undefined ? {} : { value }),
-    ...(unit === undefined ? {} : { unit }),
+    ...defined({ unit }),
     ...(kind === "duration" ? { format: (ms: number) => formatNotation("duration", ms) } : {}),
     ...(kind === "percent" ? { format: (ratio: number) => formatNotation("percent", 100 * ratio) } : {}),
     ...defined({ defaultText, isRepeatable }),

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { StatisticName } from "../../../measure/numpy-statistics.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { SweepSummary } from "../../../result/sweep.ts";
 import { formatCsvRow } from "../../markup.ts";
 import { writeReport } from "../../output-file.ts";
@@ -50,7 +51,7 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
     points: points.map(({ name, parameters, folder, result, repeat }, index) => ({
       name,
       parameters: Object.fromEntries(parameters),
-      ...(repeat === undefined ? {} : { repeat }),
+      ...defined({ repeat }),
       folder,
       is_pareto_optimal: places[index]?.isOptimal ?? false,
       throughput: places[index]?.throughput ?? null,

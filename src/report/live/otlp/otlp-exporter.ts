@@ -21,18 +21,8 @@ const FLUSH_MS = 3000;
 /** Collectors answer with a few bytes. */
 const MOST_RESPONSE_BYTES = 1024 * 1024; // 1 MiB
 
-/** Creates the exporter. @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
-export function createOtlpExporter(
-  plan: Plan,
-  state: RunState,
-  sink: TextSink,
-  url: string,
-  env = process.env,
-): Report {
-  return new OtlpExporter(plan, state, sink, url, readOtlpSettings(env));
-}
-
-class OtlpExporter implements Report {
+/** The exporter. */
+export class OtlpExporter implements Report {
   private readonly state: RunState;
   private readonly sink: TextSink;
   private readonly url: string;
@@ -44,18 +34,19 @@ class OtlpExporter implements Report {
   private hasWarned = false;
   private dispatcher: Dispatcher | undefined;
 
-  constructor(plan: Plan, state: RunState, sink: TextSink, url: string, settings: OtlpSettings) {
+  /** @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
+  constructor(plan: Plan, state: RunState, sink: TextSink, url: string, env = process.env) {
     this.state = state;
     this.sink = sink;
     this.url = url;
-    this.settings = settings;
+    this.settings = readOtlpSettings(env);
     this.attributes = {
       "service.name": "rampart",
       "service.version": VERSION,
       "service.instance.id": crypto.randomUUID(),
       "rampart.scenario": plan.name,
       "rampart.target": urlsOf(plan.target).map(withoutLogin).join(","),
-      ...settings.attributes,
+      ...this.settings.attributes,
     };
   }
 

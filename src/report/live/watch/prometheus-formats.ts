@@ -1,5 +1,6 @@
 import { compactBuckets, type ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import { nsToSec } from "../../../plan/units.ts";
+import { joinBytes } from "../../../runtime/bytes.ts";
 import { ProtoWriter, WIRE } from "../../../service/protobuf/wire.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 
@@ -34,14 +35,7 @@ const ZERO_THRESHOLD = 2 ** -128;
 export function encodePrometheus(metrics: readonly Metric[]): Uint8Array {
   const families = metrics.map(encodeFamily);
   const lengths = families.map(({ length }) => write((writer) => writer.varint(length)));
-  const parts = families.flatMap((family, i) => [lengths[i] as Uint8Array, family]);
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joinBytes(families.flatMap((family, i) => [lengths[i] as Uint8Array, family]));
 }
 
 function encodeFamily(metric: Metric): Uint8Array {

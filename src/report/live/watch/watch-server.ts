@@ -3,7 +3,7 @@ import { Timeline } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, userError } from "../../../plan/problem.ts";
 import { secToNs } from "../../../plan/units.ts";
-import { nowNs } from "../../../runtime/clock.ts";
+import { nowNs, sleepUnless } from "../../../runtime/clock.ts";
 import {
   type LoopbackRequest,
   type LoopbackResponse,
@@ -102,12 +102,7 @@ class WatchServer implements Report {
     clearInterval(this.timer);
     this.send();
     const sent = [...this.watchers].map((watcher) => new Promise<void>((resolve) => watcher.end(resolve)));
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([Promise.all(sent), deadline]);
-    clearTimeout(late);
+    await sleepUnless(CLOSE_MS, Promise.all(sent));
     this.discard();
   }
 
@@ -117,30 +112,18 @@ class WatchServer implements Report {
   }
 
   private answer(request: LoopbackRequest, response: LoopbackResponse): void {
-    const refusal = this.refuse(request);
-    if (refusal !== undefined) {
-      response.writeHead(refusal[0], { ...SAFE_HEADERS, "Content-Type": "text/plain", Connection: "close" });
-      response.end(`${refusal[1]}\n`);
-      return;
-    }
+    const refusal = this.whyRefused(request);
     const [path] = (request.url ?? "").split("?");
-    if (path === "/events") this.watch(response);
+    if (refusal !== undefined) refuse(response, ...refusal, { Connection: "close" });
+    else if (path === "/events") this.watch(response);
     else if (path === "/") this.answerPage(response);
     else if (path === "/metrics") void this.answerMetrics(request, response);
-    else if (path === "/state.json")
-      respond(
-        response,
-        "application/json",
-        this.reuse("state", () => this.stateText() ?? "null"),
-      );
-    else {
-      response.writeHead(404, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
-      response.end("not found: / is the page, /state.json its numbers, and /metrics is for Prometheus\n");
-    }
+    else if (path === "/state.json") this.respondAgain(response, "application/json", () => this.stateText() ?? "null");
+    else refuse(response, 404, "not found: / is the page, /state.json its numbers, and /metrics is for Prometheus");
   }
 
   /** Returns status and text for a request that is not answered. */
-  private refuse({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
+  private whyRefused({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
     const nowMs = performance.now();
     if (nowMs - this.second.startMs >= 1000) this.second = { startMs: nowMs, requestCount: 0 };
     if (++this.second.requestCount > MOST_REQUESTS_PER_SEC) return [429, "too many requests"];
@@ -169,24 +152,17 @@ class WatchServer implements Report {
   private async answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): Promise<void> {
     const snapshot = await this.state.freshSnapshot();
     const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
-    if (acceptsProtobuf(accept))
-      respond(
-        response,
-        PROTOBUF_TYPE,
-        this.reuse("protobuf", () => encodePrometheus(metrics())),
-      );
-    else
-      respond(
-        response,
-        TEXT_TYPE,
-        this.reuse("text", () => formatPrometheusText(metrics())),
-      );
+    if (acceptsProtobuf(accept)) this.respondAgain(response, PROTOBUF_TYPE, () => encodePrometheus(metrics()));
+    else this.respondAgain(response, TEXT_TYPE, () => formatPrometheusText(metrics()));
+  }
+
+  private respondAgain(response: LoopbackResponse, type: string, make: () => string | Uint8Array): void {
+    respond(response, type, this.reuse(type, make));
   }
 
   private watch(response: LoopbackResponse): void {
     if (this.watchers.size >= MOST_WATCHERS) {
-      response.writeHead(503, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
-      response.end("too many pages watch this run\n");
+      refuse(response, 503, "too many pages watch this run");
       return;
     }
     response.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "text/event-stream" });
@@ -225,6 +201,16 @@ class WatchServer implements Report {
     this.made.set(key, { atMs: nowMs, body });
     return body;
   }
+}
+
+function refuse(
+  response: LoopbackResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { ...SAFE_HEADERS, "Content-Type": "text/plain", ...headers });
+  response.end(`${text}\n`);
 }
 
 function respond(

@@ -62,10 +62,6 @@ export function timeLine(view: ReportView): Plot[] {
   const isOne = view.runs.length === 1;
   const { spans } = first.times;
   const hasFailures = runs.some(({ times }) => times.columns.some(({ failed }) => failed > 0));
-  const perSec =
-    (count: (column: TimeColumn) => number) =>
-    (column: TimeColumn): number =>
-      count(column) / (column.endSec - column.startSec);
   const steps = (what: string, meaning: XySeries["meaning"], pick: (column: TimeColumn) => number): XySeries[] =>
     runs.map(({ run, times }) => ({
       name: isOne ? what : run.name,
@@ -73,28 +69,14 @@ export function timeLine(view: ReportView): Plot[] {
       ...(isOne ? { meaning } : {}),
       points: toSteps(times.columns, pick),
     }));
+  const rates = (what: "completed" | "failed", meaning: XySeries["meaning"]): TimeLinePanel => ({
+    label: `Requests ${what} per second`,
+    series: steps(what, meaning, (column) => column[what] / (column.endSec - column.startSec)),
+  });
   const panels: TimeLinePanel[] = [
     ...latencyPanel(runs, isOne),
-    {
-      label: "Requests completed per second",
-      series: steps(
-        "completed",
-        "throughput",
-        perSec(({ completed }) => completed),
-      ),
-    },
-    ...(hasFailures
-      ? [
-          {
-            label: "Requests failed per second",
-            series: steps(
-              "failed",
-              "failed",
-              perSec(({ failed }) => failed),
-            ),
-          },
-        ]
-      : []),
+    rates("completed", "throughput"),
+    ...(hasFailures ? [rates("failed", "failed")] : []),
     { label: "Requests in flight", series: steps("in flight", "inFlight", ({ inFlightMean }) => inFlightMean) },
     ...(isOne ? [...serverPanel(first), ...gpuPanels(first)] : []),
   ];
@@ -221,11 +203,12 @@ export function windowCharts(view: ReportView): Plot[] {
   const time = timeUnitFor(
     Math.max(...windowed.flatMap(({ times }) => times.windows.map(({ latencyUs }) => latencyUs))),
   );
-  const series = (what: string, pick: (window: RunTimes["windows"][number]) => number): XySeries[] =>
+  type Pick = (window: RunTimes["windows"][number]) => number;
+  const series = (what: string, pick: Pick, meaning?: XySeries["meaning"]): XySeries[] =>
     windowed.map(({ run, times }) => ({
       name: nameInRun(run.name, what),
       style: "line",
-      ...(isOne && what === "throughput" ? { meaning: "throughput" as const } : {}),
+      ...(isOne && meaning !== undefined ? { meaning } : {}),
       points: times.windows.map((window) => [
         roundForPlot((window.startSec + window.endSec) / 2),
         roundForPlot(pick(window)),
@@ -234,7 +217,7 @@ export function windowCharts(view: ReportView): Plot[] {
   const panels = [
     {
       label: `Throughput (${view.words.unit})`,
-      series: series("throughput", ({ throughputPerSec }) => throughputPerSec),
+      series: series("throughput", ({ throughputPerSec }) => throughputPerSec, "throughput"),
     },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../../plan/defined.ts";
 import { userError } from "../../../plan/problem.ts";
 import { formatPoint } from "../../../result/sweep.ts";
 import { labelsOf } from "../../schema/scenarios.ts";
@@ -49,7 +50,7 @@ export const jointJson: RunFormat = {
       return {
         source: count === 1 ? path : `${path}, run ${index + 1}`,
         format: jointJson.name,
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...defined({ startedAt }),
         isPartial: whole.length === 0,
         facts: joinFacts(whole.map(({ run }) => run.facts)),
         levels: whole.flatMap(({ name, run }) => run.levels.map((level) => namedLevel(name, level))),

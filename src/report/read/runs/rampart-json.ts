@@ -25,24 +25,20 @@ import {
 
 /** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
 
-const parts = { object: v.object };
-const group = groupSchema(parts);
-const run = runSchema(parts);
-
 /** What was measured of requests. */
 type Part = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
 const PART = ["metrics", "extracted", "derived"] as const;
 
-const groups = v.optional(v.array(v.pick(group, ["tags", ...PART])), []);
+const groups = v.optional(v.array(v.pick(groupSchema, ["tags", ...PART])), []);
 const levelPart = v.object({
-  ...v.pick(levelSchema(parts), ["unit", "level", "phase", ...PART]).entries,
+  ...v.pick(levelSchema, ["unit", "level", "phase", ...PART]).entries,
   ...{ tokens: v.optional(v.unknown()), groups, combinations: groups },
 });
 type Level = v.InferOutput<typeof levelPart>;
 
-const found = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
+const found = v.pick(findMaxSchema, ["highest", "isResolved"]);
 const runPart = v.object({
-  ...v.pick(run, ["startedAt", "isPartial"]).entries,
+  ...v.pick(runSchema, ["startedAt", "isPartial"]).entries,
   ...{ findMax: v.optional(found), levels: v.array(levelPart) },
 });
 
@@ -51,7 +47,7 @@ const head = v.object({
   parameters: v.optional(v.unknown()),
   plan: v.unknown(),
   runs: v.optional(v.array(v.unknown())),
-  notes: v.array(v.pick(noteSchema(parts), ["code", "severity", "text"])),
+  notes: v.array(v.pick(noteSchema, ["code", "severity", "text"])),
 });
 
 /** What a plan has that does not change what is measured. */

@@ -3,6 +3,7 @@ import { sendingNsOf } from "../../../measure/derived-values.ts";
 import type { MeasuredGroup, Measurement } from "../../../measure/measurement.ts";
 import type { MlperfSample } from "../../../measure/mlperf/mlperf-tally.ts";
 import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { mlperfRulesOf } from "../../../registry/load-modes.ts";
@@ -44,7 +45,7 @@ function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measuremen
   const dueNs = due.lastNs === undefined ? sentNs : due.lastNs - due.firstNs;
   const sendingNs = sendingNsOf(window.sentCount, sentNs, dueNs);
   const groups = window.groups?.map((group): MeasuredGroup => ({ ...group, window: { ...group.window, sendingNs } }));
-  return { ...window, sendingNs, ...(groups === undefined ? {} : { groups }) };
+  return { ...window, sendingNs, ...defined({ groups }) };
 }
 
 /**

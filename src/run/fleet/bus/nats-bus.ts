@@ -7,6 +7,7 @@ import {
   type NodeConnectionOptions,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
+import { defined } from "../../../plan/defined.ts";
 import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError, unreadable } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../../runtime/files.ts";
@@ -65,7 +66,7 @@ function optionsOf(plan: BusPlan): NodeConnectionOptions {
   return {
     servers: servers.map(({ hostname, port }) => `${hostname}:${port === "" ? DEFAULT_PORT : port}`),
     ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
-    ...(authenticator === undefined ? {} : { authenticator }),
+    ...defined({ authenticator }),
     ...(hasTls
       ? {
           tls: {

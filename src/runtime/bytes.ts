@@ -39,3 +39,16 @@ function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
     ((a[at + 7] as number) ^ (b[bt + 7] as number))
   );
 }
+
+/** Concatenates pieces of data, in memory of their own. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const joined = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}

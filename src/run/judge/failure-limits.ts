@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -78,7 +79,7 @@ function refused({ target }: Plan, failure: Failure): RunError {
 }
 
 /** Decides how failed requests affect the run. */
-export class FailurePolicy {
+export class FailureLimits {
   readonly log = new FailureLog();
   /** Whether the run is in its warm-up. */
   isWarmingUp = false;
@@ -108,7 +109,7 @@ export class FailurePolicy {
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       const { status, response } = failure;
-      const facts = { ...(status === undefined ? {} : { status }), ...(response === undefined ? {} : { response }) };
+      const facts = defined({ status, response });
       this.laneErrors.push({ lane, message, ...facts });
     }
     if (this.plan.failures.maxRatio === 0) {
