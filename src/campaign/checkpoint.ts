@@ -176,7 +176,7 @@ export class Checkpoint<Result> {
   }
 }
 
-/** Undefined when the file does not exist. */
+/** Returns the hash of a file; undefined if it does not exist. */
 function hashFile(path: string): string | undefined {
   try {
     return createHash("sha256").update(readFileBytes(path)).digest("hex");

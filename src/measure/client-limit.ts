@@ -1,7 +1,7 @@
 import { formatPct, nsToMs } from "../plan/units.ts";
 import type { Measurement } from "./measurement.ts";
 
-/** Whether the client, not the server, was the limit of a load. */
+/** Checks whether the client, not the server, was the limit of a load. */
 
 const SATURATED_CPU_RATIO = 0.9;
 const LAGGING_LOOP_NS = 20e6; // 20 ms

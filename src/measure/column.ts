@@ -133,7 +133,7 @@ export class Column {
   }
 }
 
-/** Returns the memory of numbers. */
+/** Returns the bytes of numbers, without a copy. */
 export function toBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

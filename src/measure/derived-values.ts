@@ -12,22 +12,22 @@ export function inferPerSec(window: Measurement, batchSize: number): number {
   return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Responses with content per second, in single precision like {@link inferPerSec}. */
+/** Returns the responses with content per second, in single precision like {@link inferPerSec}. */
 export function responsesPerSec(window: Measurement): number {
   return Math.fround(window.responseCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Mean time between two responses of a request, over all pairs, in nanoseconds; undefined if no request has two responses. */
+/** Returns the mean time between two responses of a request, over all pairs, in nanoseconds; undefined if no request has two responses. */
 export function meanGapNs({ isDecoupled, betweenCount, betweenSumNs }: Measurement): number | undefined {
   return isDecoupled && betweenCount > 0 ? betweenSumNs / betweenCount : undefined;
 }
 
-/** Completed sequences per second, in single precision like {@link inferPerSec}. */
+/** Returns the completed sequences per second, in single precision like {@link inferPerSec}. */
 export function sequencesPerSec(window: Measurement): number {
   return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Requests sent per second of the time in which they were due; undefined if that time is 0. */
+/** Returns the requests sent per second of the time in which they were due; undefined if that time is 0. */
 export function sentPerSec(window: Pick<Measurement, "sendingNs" | "sentCount">): number | undefined {
   return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : undefined;
 }
@@ -44,14 +44,14 @@ export function sendingNsOf(count: number, sentNs: number, dueNs: number): numbe
 const LATE_NS = msToNs(1);
 
 /**
- * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: it
- * counts only requests whose lane was not waiting.
+ * Returns the number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are
+ * fewer: it counts only requests whose lane was not waiting.
  */
 export function lateCount(window: Measurement): number {
   return countAbove(sendDelayOf(window), LATE_NS, true).aboveCount;
 }
 
-/** The latency for stability and limits, in nanoseconds: a percentile, or the mean if `percentile` is null. */
+/** Returns the latency for stability and limits, in nanoseconds: a percentile, or the mean if `percentile` is null. */
 export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.mean) : percentileAt(window.latency, percentile);
 }

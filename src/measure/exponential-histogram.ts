@@ -34,7 +34,6 @@ export function bucketStartNs(index: number, scale = SCALE): number {
   return 2 ** (index / 2 ** scale) * NS_PER_SEC;
 }
 
-/** Returns the bucket of a duration. */
 function bucketOf(durationNs: number): number {
   if (!(durationNs > 1)) return 0;
   bits.setFloat64(0, durationNs);

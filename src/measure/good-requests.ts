@@ -32,7 +32,6 @@ export function canJoin(limits: Readonly<Record<string, unknown>>): boolean {
   return areIn(REQUEST_LIMITS) || areIn(LIMITED_NAMES);
 }
 
-/** Reports whether two goodputs have the same limits. */
 function isSameLimits(one: GoodputPlan, other: GoodputPlan): boolean {
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);

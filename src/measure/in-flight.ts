@@ -5,8 +5,8 @@ import { sumOfValues } from "./sketch.ts";
 /** Requests in flight, and whether they agree with Little's law. */
 
 /**
- * Mean number of requests in flight in a window. A request that began before the window or ended after it counts with its time
- * in the window.
+ * Returns the mean number of requests in flight in a window. A request that began before the window or ended after it counts with
+ * its time in the window.
  */
 export function meanInFlight({ inFlightSumNs, durationNs }: Measurement): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;

@@ -86,11 +86,11 @@ export interface Measurement {
   /** Number of pairs of consecutive responses to a request, and the sum of the times between them. */
   readonly betweenCount: number;
   readonly betweenSumNs: number;
-  /** From the actual send to the end of the response. */
+  /** Times from the actual send to the end of the response. */
   readonly latency: Sketch;
-  /** From the actual send to the first response, for requests that have one. Absent unless `isDecoupled`: see {@link latencyOf}. */
+  /** Times from the actual send to the first response, for requests that have one. Absent unless `isDecoupled`: see {@link latencyOf}. */
   readonly firstResponse?: Sketch;
-  /** From the time at which the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
+  /** Times from the moment at which the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
   readonly scheduledLatency?: Sketch;
   /** Delay of sends after the due time. Absent unless `isScheduled`: see {@link sendDelayOf}. */
   readonly sendDelay?: Sketch;

@@ -62,7 +62,7 @@ export function roundNumber(value: number): number {
   return Number(value.toPrecision(ROUNDED_DIGITS));
 }
 
-/** Largest error of a sketch's rounded values, as a ratio; 0 if they are not rounded. */
+/** Returns the largest error of a sketch's rounded values, as a ratio; 0 if they are not rounded. */
 export function roundingRatio({ digits }: Sketch): number {
   return digits === undefined ? 0 : 0.5 * 10 ** (1 - digits);
 }
@@ -204,17 +204,17 @@ export function forEachValue({ values, upTo }: Ranks, visit: (value: number, cou
   for (const [at, value] of values.entries()) visit(value, (upTo[at] as number) - (upTo[at - 1] ?? 0));
 }
 
-/** Sum of all values. */
+/** Returns the sum of all values. */
 export function sumOfValues({ mean, count }: Moments): number {
   return mean * count;
 }
 
-/** Sample standard deviation (n - 1); undefined for fewer than two values. */
+/** Returns the sample standard deviation (n - 1); undefined for fewer than two values. */
 export function deviationOf({ count, squaredDeviation }: Moments): number | undefined {
   return count < 2 ? undefined : Math.sqrt(squaredDeviation / (count - 1));
 }
 
-/** Skewness, from the rounded values; 0 without variation. */
+/** Returns the skewness of the rounded values; 0 without variation. */
 export function skewnessOf(sketch: Sketch): number {
   const { count, mean, squaredDeviation, step } = sketch;
   let cubes = 0;
@@ -225,8 +225,8 @@ export function skewnessOf(sketch: Sketch): number {
 }
 
 /**
- * Number of independent values that these are worth for the mean: 1 to their number; 0 if empty. @param confidence of the
- * interval of the mean
+ * Returns the number of independent values that these are worth for the mean: 1 to their number; 0 if empty. @param confidence of
+ * the interval of the mean
  */
 export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_CONFIDENCE): number {
   const { count, bins } = sketch;
@@ -235,8 +235,8 @@ export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_C
 }
 
 /**
- * Effective sample size for a percentile: the number of independent values whose ratio below the percentile would vary as much.
- * If too many values are close to the percentile to compute it, returns the effective sample size for the mean.
+ * Returns the effective sample size for a percentile: the number of independent values whose ratio below the percentile would vary
+ * as much. If too many values are close to the percentile to compute it, returns the effective sample size for the mean.
  */
 export function effectiveCountAt(sketch: Sketch, percentile: number, confidence: number = INTERVAL_CONFIDENCE): number {
   const { count, bins, step } = sketch;

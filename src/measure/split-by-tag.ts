@@ -39,7 +39,7 @@ export function selectTags(whole: Measurement, wanted: Tags): TaggedPart | undef
   return isAny ? joinGroups(whole, wanted, (tags) => hasTags(tags, wanted)) : undefined;
 }
 
-/** The gaps are those of all requests. */
+/** Joins groups into a part. Its gaps are those of all requests. */
 function joinGroups(whole: Measurement, tags: TaggedPart["tags"], isPart: (tags: Tags) => boolean): TaggedPart {
   const parts = (whole.groups ?? []).filter((group) => isPart(group.tags)).map(({ window }) => window);
   const { server: _, ...joined } = joinParallel(parts);
@@ -51,7 +51,7 @@ function joinGroups(whole: Measurement, tags: TaggedPart["tags"], isPart: (tags:
   };
 }
 
-/** A server's counters include all requests of its member, so they do not apply to a smaller part. */
+/** Returns the counters of a member's server. They include all requests of the member, so a smaller part has none. */
 function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): ServerDelta | undefined {
   const name = tags[TARGET_TAG];
   return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];

@@ -9,7 +9,6 @@ const MOST_COLUMNS = 60;
 const MOST_COLUMNS_KNOWN = 20 * MOST_COLUMNS;
 const COLUMN_NS = 100e6; // 100 ms
 
-/** Options of a timeline. */
 interface TimelineOptions {
   /** Default: 60 */
   readonly mostColumns?: number;
@@ -42,9 +41,9 @@ interface EndedCounts {
 
 /** Requests that ended in a time span. */
 interface EndedRequests extends EndedCounts {
-  /** Of the successful requests. */
+  /** Latencies of the successful requests. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response; empty unless responses are streamed. */
+  /** Times from the send to the first response; empty unless responses are streamed. */
   readonly firstResponse: ExponentialHistogram;
 }
 

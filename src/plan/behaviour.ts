@@ -4,7 +4,7 @@ import type { PlanOf } from "./schema.ts";
 /** Changes to a run that only one front door needs. Each is off if absent. */
 export type BehaviourPlan = PlanOf<typeof behaviourSchema>;
 
-/** Schema of a run's behaviour. */
+/** Returns the schema of a run's behaviour. */
 export function behaviourSchema() {
   const yes = v.exactOptional(v.literal(true));
   return v.strictObject({

@@ -14,7 +14,7 @@ import {
 /** A request rate that changes linearly from another rate to the level's rate, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
 
-/** Schema of a rate's ramp. */
+/** Returns the schema of a rate's ramp. */
 export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
@@ -26,7 +26,7 @@ export function rateRampSchema() {
 /** Time between a response and the user's next request. */
 export type ThinkTimePlan = PlanOf<typeof thinkTimeSchema>;
 
-/** Schema of a think time. */
+/** Returns the schema of a think time. */
 export function thinkTimeSchema() {
   return v.object({
     meanMs: aboveZeroSchema(),
@@ -35,7 +35,7 @@ export function thinkTimeSchema() {
   });
 }
 
-/** Entries of a load of users who may think between their requests. */
+/** Returns the schema entries of a load of users who may think between their requests. */
 export function thinkingEntries() {
   return {
     /** Absent: the next request is sent immediately after the response. */
@@ -48,7 +48,7 @@ export function thinkingEntries() {
 /** A part of a schedule. Bounds are timestamps of the data in milliseconds. */
 export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 
-/** Schema of a schedule's part. */
+/** Returns the schema of a schedule's part. */
 export function schedulePartSchema() {
   const timeMs = v.nullable(v.pipe(v.number(), atLeast(0)));
   const part = v.object({
@@ -76,7 +76,7 @@ export type DriftPlan = NonNullable<PhasePlan["drift"]>;
 /** The check of the recovery from a phase. */
 export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
 
-/** Schema of a phase. @param load the schema of loads that can be a phase */
+/** Returns the schema of a phase. @param load the schema of loads that can be a phase */
 export function phaseSchema(load: Schema<LoadPlan>) {
   const positive = aboveZeroSchema();
   return v.object({

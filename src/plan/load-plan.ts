@@ -11,7 +11,7 @@ export type LoadPlan = LoadPlans[keyof LoadPlans];
 /** The levels of a load, measured in order. */
 export type LevelsPlan = PlanOf<typeof levelsSchema>;
 
-/** Schema of levels with values of schema `value`. */
+/** Returns the schema of levels with values of schema `value`. */
 export function levelsSchema(value: Schema<number>) {
   return v.variant("kind", [
     /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
@@ -36,7 +36,7 @@ export function levelsSchema(value: Schema<number>) {
  */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
-/** Schema of a search. */
+/** Returns the schema of a search. */
 export function searchSchema() {
   return v.picklist(["linear", "knee", "binary", "highest"], "must be linear, knee, binary or highest");
 }

@@ -166,7 +166,7 @@ interface Settings {
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
   "outputs.files": keyof OutputFilesPlan;
-  /** What `rampart run` may change about a scenario. */
+  /** Options of `rampart run` that change a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:

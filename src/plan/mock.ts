@@ -28,7 +28,7 @@ export const DEFAULT_MOCK = {
   },
 } as const satisfies MockPlan;
 
-/** Schema of the behaviour of the embedded target and of `rampart mock`. */
+/** Returns the schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema() {
   const ms = v.pipe(v.number(), atLeast(0), v.maxValue(600_000, "must be 10 min at most"));
   const latency = v.variant("kind", [

@@ -81,7 +81,7 @@ export type ParametersPlan = PlanOf<typeof parametersSchema>;
 /** Source of the value of a parameter. */
 export type ParameterSource = ParametersPlan[string]["from"];
 
-/** Schema of the parameters of a scenario. */
+/** Returns the schema of the parameters of a scenario. */
 export function parametersSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
   return v.record(v.string(), v.object({ value, from: v.picklist(["command line", "environment", "default"]) }));
@@ -117,7 +117,7 @@ export function isUntilStable(
   return "stabilityPct" in mode;
 }
 
-/** Schema of the mode of a measurement. */
+/** Returns the schema of the mode of a measurement. */
 export function measurementModeSchema() {
   const count = wholeSchema(1);
   const positive = aboveZeroSchema();
@@ -148,7 +148,7 @@ export function measurementModeSchema() {
   ]);
 }
 
-/** Schema of the measurement. */
+/** Returns the schema of the measurement. */
 function measurementSchema() {
   const positive = aboveZeroSchema();
   const natural = v.pipe(v.number(), atLeast(0));
@@ -173,7 +173,7 @@ export type BusPlan = PlanOf<typeof busSchema>;
 /** Maximum number of agents of a run. */
 export const MOST_AGENTS = 1000;
 
-/** Schema of the bus. */
+/** Returns the schema of the bus. */
 export function busSchema() {
   const count = wholeSchema(1);
   return v.object({
@@ -234,12 +234,12 @@ export function isAddress(text: string): boolean {
   return v.is(addressSchema(), text);
 }
 
-/** Schema of an address of this host. */
+/** Returns the schema of an address of this host. */
 export function addressSchema() {
   return v.pipe(v.string("must be text"), v.ip("must be an IP address of this host, such as 10.0.0.5"));
 }
 
-/** Schema of the client. */
+/** Returns the schema of the client. */
 function clientSchema() {
   const count = wholeSchema(1);
   const positive = aboveZeroSchema();
@@ -265,7 +265,7 @@ function clientSchema() {
     sourceAddresses: v.exactOptional(
       v.pipe(v.array(addressSchema(), "must be a list of addresses"), v.nonEmpty("must have an address")),
     ),
-    /** How a compatible mode joins other processes in one fleet, as native commands always do. Absent: not at all. */
+    /** Set if a compatible mode joins other processes in one fleet, as native commands always do. Absent: not at all. */
     fleet: v.exactOptional(v.literal("mpi", "must be mpi")),
     /** A request fails when it receives no byte for this time. */
     stallTimeoutMs: positive,
@@ -285,7 +285,7 @@ function clientSchema() {
 /** Effect of failed requests on the run. */
 export type FailuresPlan = PlanOf<typeof failuresSchema>;
 
-/** Schema of the effect of failed requests on the run. */
+/** Returns the schema of the effect of failed requests on the run. */
 function failuresSchema() {
   const ratio = v.pipe(v.number(), atLeast(0), v.maxValue(1, "must be 1 or less"));
   /** The run ends when the ratio of failed requests, 0 to 1, exceeds this; 0: at the first failure; null: never. */
@@ -310,7 +310,7 @@ function capacitySchema() {
 /** Repetition of the whole run, including its warm-up. */
 export type RepeatPlan = PlanOf<typeof repeatSchema>;
 
-/** Schema of a repetition. @param metric the schema of a metric */
+/** Returns the schema of a repetition. @param metric the schema of a metric */
 export function repeatSchema(metric: Schema<MetricPlan>) {
   const runs = wholeSchema(2);
   return v.object({
@@ -325,7 +325,7 @@ export function repeatSchema(metric: Schema<MetricPlan>) {
 /** Outputs to print and write. A front door may add to it. */
 export interface OutputsPlan extends PlanOf<typeof outputsSchema> {}
 
-/** Schema of the outputs. */
+/** Returns the schema of the outputs. */
 function outputsSchema() {
   const port = v.pipe(v.number(), isWhole(), atLeast(0), v.maxValue(65_535, "must be 65535 or less"));
   const file = pathSchema();

@@ -183,9 +183,18 @@ export function userError(...problemArguments: Parameters<typeof problem>): User
   return new UserError(problem(...problemArguments));
 }
 
-/** Creates the error for a file or folder that cannot be read. */
-export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
-  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, hint);
+/**
+ * Creates the error of a file or folder that cannot be read.
+ * @param smaller what to do about a file that is larger than the maximum
+ */
+export function unreadable(
+  path: string,
+  error: unknown,
+  hint = "Give the path of an existing file.",
+  smaller = "Give a smaller file.",
+): UserError {
+  const isTooLarge = (error as { readonly code?: unknown } | undefined)?.code === "EFBIG";
+  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, isTooLarge ? smaller : hint);
 }
 
 /** Message for a path of a file that does not exist. */
@@ -198,6 +207,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   EACCES: "permission denied",
   EROFS: "the file system is read-only",
+  ENAMETOOLONG: "the name is too long",
 };
 
 /** Describes an error of the file system without the names of system calls. */

@@ -4,7 +4,7 @@ import { atLeast, type PlanOf, wholeSchema } from "./schema.ts";
 /** Grouping of requests into sequences, for models that take sequences. */
 export type SequencesPlan = PlanOf<typeof sequencesSchema>;
 
-/** Schema of a plan's sequence settings. */
+/** Returns the schema of a plan's sequence settings. */
 export function sequencesSchema() {
   const count = wholeSchema(1);
   return v.object({

@@ -25,7 +25,7 @@ export const NO_TRACE: TracePlan = { file: null, levels: null, rate: null, count
 /** Default interval of metrics, in milliseconds. */
 export const DEFAULT_METRICS_INTERVAL_MS = 1000;
 
-/** Schema of telemetry. @param isMetricsUrl reports whether a text is the address of a metrics page */
+/** Returns the schema of telemetry. @param isMetricsUrl reports whether a text is the address of a metrics page */
 export function telemetrySchema(isMetricsUrl: (url: string) => boolean) {
   const whole = integerSchema();
   const natural = v.nullable(v.pipe(whole, atLeast(0)));

@@ -4,7 +4,7 @@ import { filledSchema, type PlanOf } from "./schema.ts";
 /** Settings for measuring the tokens of responses. */
 export type TokensPlan = PlanOf<typeof tokensSchema>;
 
-/** Schema of the settings for measuring tokens. */
+/** Returns the schema of the settings for measuring tokens. */
 export function tokensSchema() {
   const named = filledSchema();
   return v.object({

@@ -44,7 +44,7 @@ function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): Me
   const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
   const { definedIn, counts } = metricOf(metric);
   if (definedIn === "derive") return { ...metric, ...derived.find(named) };
-  // A ratio of requests has no unit of its own.
+  // A ratio of requests has no custom unit.
   return definedIn === "extract" && counts === undefined ? { ...metric, ...extracted.find(named) } : metric;
 }
 

@@ -1,6 +1,6 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { countLevels, type LevelRange, rangeOf } from "../load/levels.ts";
-import { createLadder, LoadSearch } from "../load/search.ts";
+import { createLadder, LoadSearch, levelAt } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
@@ -19,7 +19,9 @@ export interface RunTime {
 
 /** The knee is at the first level or later, and two more levels show it. */
 const LEAST_TO_KNEE = 3;
-/** Number of loads that are tried as the limit of a search. */
+/** Of a longer list all loads are counted. */
+const MOST_LISTED = 50;
+/** Loads of a search that are tried as the limit. */
 const TRIED_LIMITS = 200;
 
 /** Returns the time that a plan takes; undefined if its data or the server decides. */
@@ -110,10 +112,10 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   const level = timeOfLevel(mode);
   if (level === undefined) return undefined;
   const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
-  const range = rangeOf(levels);
   if (search === "highest") {
     const within = mode.kind === "until-resolved" ? mode.withinRatio : 0;
-    const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load), within);
+    const range = rangeOf(levels);
+    const points = range === undefined ? mostOfList(levels, within) : mostPoints(range, levelUnitOf(load), within);
     const parts = `${countOf(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
@@ -163,7 +165,19 @@ function mostPoints(
   return most;
 }
 
-/** @param kept the highest load that meets the limits @param open the highest load that cannot be decided */
+/** Returns the same for a list of loads. */
+function mostOfList(levels: LevelsPlan, within: number): number {
+  const count = countLevels(levels) ?? 1;
+  if (count > MOST_LISTED) return count;
+  const values = Array.from({ length: count }, (_, index) => levelAt(levels, index) ?? 0);
+  const ladder = createLadder({ kind: "list", values }, false);
+  const counts = [0, ...values].flatMap((kept) =>
+    values.map((open) => countPoints(new LoadSearch(ladder, "none", within), kept, open)),
+  );
+  return Math.max(...counts);
+}
+
+/** @param kept the highest load that keeps the limits @param open the highest one that cannot be decided */
 function countPoints(search: LoadSearch, kept: number, open: number): number {
   let pointCount = 0;
   for (let load = search.next(); load !== undefined; load = search.next()) {

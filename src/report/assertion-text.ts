@@ -11,11 +11,11 @@ import { measuredLevels } from "../result/judged-levels.ts";
 import type { RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
 
-/** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
+/** Describes the values that an assertion measured: the same words in JSON, in the verdict and in every report. */
 
 /** An assertion in words. */
 interface DescribedAssertion {
-  /** `worst 31.2 ms at concurrency 8`, and why it is unresolved. The level is left out where there is only one. */
+  /** `worst 31.2 ms at concurrency 8`, and the reason if it is unresolved. A single level is not named. */
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
@@ -55,7 +55,7 @@ export function describeAssertion(
   return { measured: `${measured === 0 ? of : `${formatPct(measured)}${place} (${of})`}${why}`, limit };
 }
 
-/** Names the level that decided; empty where there is only one, and for the highest load of a search. */
+/** Names the level that decided; empty if there is only one, and for the highest load of a search. */
 function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
   const levels = runs.flatMap(measuredLevels);
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
@@ -63,7 +63,7 @@ function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunR
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
 }
 
-/** Counts the requests of a ratio: at the level that decided, or of all levels when there were none; undefined for other metrics. */
+/** Counts the requests of a ratio: at the level that decided, or of all levels if there were none; undefined for other metrics. */
 function countsOf(
   { assertion: { metric }, level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],

@@ -2,8 +2,8 @@ import { escapeXml } from "./markup.ts";
 import type { Case, ReportModel, Suite } from "./model/report-model.ts";
 
 /**
- * `--junit`: the suites of a report as JUnit XML, the format that GitLab, Jenkins and GitHub reporters read. Follows the schema of Jenkins'
- * xUnit plugin (junit-10.xsd). A case that fails is a failure, and one that is unresolved is an error.
+ * `--junit`: the suites of a report as JUnit XML, the format read by GitLab, Jenkins and GitHub reporters. Follows the schema of
+ * Jenkins' xUnit plugin (junit-10.xsd). A failed case is a failure, and an unresolved one is an error.
  */
 
 /** Formats the file. */

@@ -15,16 +15,16 @@ import {
   writeEach,
 } from "./report.ts";
 
-/** Reports in a file, of a run as well as of a stored report, several runs or a comparison. */
+/** Reports in a file: of a run, a stored report, several runs or a comparison. */
 
-/** A report whose text is made of the model, or of the data behind it. */
+/** A report whose text is rendered from the model, or from its JSON. */
 interface ModelFile {
   readonly render: RenderReport;
-  /** Whether `render` masks secrets. Default: the text is masked when it is written. */
+  /** Whether `render` masks secrets. Default: they are masked when the text is written */
   readonly masksSecrets?: boolean;
 }
 
-/** By the key of the file in a plan. A new report is one file and one line here. */
+/** The reports by the key of the file in a plan. A new report is one file and one line here. */
 export const MODEL_FILES = {
   json: { render: (_model, json) => formatReportJson(json) },
   csv: { render: formatCsv },
@@ -42,7 +42,7 @@ declare module "../plan/output-files-plan.ts" {
   interface OutputFilesPlan extends Readonly<Partial<Record<ModelFileKey, string>>> {}
 }
 
-/** Returns what creates the report of a run in a file. */
+/** Returns the factory for the report of a run in a file. */
 export function createModelFile(key: ModelFileKey) {
   return (plan: Plan, sink: TextSink, path: string, _meter?: unknown, followed?: FollowedRuns): Report =>
     createModelReport(plan, sink, MODEL_FILES[key].render, (text) => writeText(key, path, text), followed);
@@ -53,7 +53,7 @@ function writeText(key: ModelFileKey, path: string, text: string): void {
   writeReport(path, text, `outputs.files.${key}`, masksSecrets !== true);
 }
 
-/** Creates the report for programs, which is the JSON itself. @param path of its file @param followed the runs over time */
+/** Creates the report for programs, which is the JSON itself. @param path of the file @param followed the runs over time */
 export function createJsonReport(
   plan: Plan,
   sink: TextSink,
@@ -72,7 +72,7 @@ export function formatReportJson(json: object): string {
 /**
  * Writes the files of this kind that a plan asks for.
  * @param json source of the model
- * @throws RunError for the files that cannot be written, once all others are
+ * @throws RunError at the end, naming the files that could not be written
  */
 export async function writeModelFiles(files: OutputFilesPlan, model: ReportModel, json: object): Promise<void> {
   await writeEach(Object.keys(MODEL_FILES) as ModelFileKey[], async (key) => {

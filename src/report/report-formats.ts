@@ -25,7 +25,7 @@ interface ReportKind {
 
 /**
  * @param meter measures the tokens of the run, if a front door has opened it
- * @param followed what follows the runs over time, for the reports that show that
+ * @param followed follows the runs over time, for the reports that show this
  */
 type CreateFile = (
   plan: Plan,
@@ -56,8 +56,8 @@ const REPORTS: readonly ReportKind[] = [
 ];
 
 /**
- * Reports of single requests, of compatible modes and for programs, by the key of their file in the plan. Those with much code are loaded when
- * needed. Reports that render a model are in {@link MODEL_FILES}.
+ * Reports of single requests, of compatible modes and for programs, by the key of their file in the plan. Large modules are loaded
+ * when needed. Reports that render a model are in {@link MODEL_FILES}.
  */
 const OTHER_FILES = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,
@@ -86,19 +86,19 @@ function artifact(key: ArtifactKey): CreateFile {
     (await import("./genai-perf/files.ts")).createArtifact(key)(plan, sink, path, followed);
 }
 
-/** Whether GenAI-Perf also prints perf_analyzer's output. */
+/** Reports whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** What else receives the report of a run. */
+/** Other receivers of the report of a run. */
 export interface ReportWatch {
   onReport?(plan: Plan, json: ReportJson): void;
-  /** Whether that has what the run did over time. Default: false. */
+  /** Whether the report contains the run over time. Default: false */
   readonly followsTime?: boolean;
 }
 
-/** Creates the reports that a plan asks for. @throws UserError for a file of no report */
+/** Creates the reports that a plan asks for. @throws UserError for a file without a report */
 export async function createReports(
   plan: Plan,
   sink: TextSink,
@@ -111,7 +111,7 @@ export async function createReports(
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   const { json, html } = plan.outputs.files;
-  // The runs are followed once, so that all reports show the same times.
+  // The runs are followed only once, so that all reports show the same times.
   const followed = json === undefined && html === undefined && !followsTime ? undefined : followRuns(plan);
   if (followed !== undefined) reports.push({ ...followed.observer, finish() {}, finishRuns() {} });
   for (const [key, create] of Object.entries(FILE_REPORTS)) {
@@ -125,10 +125,10 @@ export async function createReports(
   return reports;
 }
 
-/** Opens what shows the run while it lasts, if the plan asks for any. */
+/** Opens the reports that show the run while it lasts, if the plan asks for any. */
 async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undefined> {
   const { isLive, otlpUrl, style, watchPort } = plan.outputs;
-  // Rampart's own commands show the state unless the user does not want it.
+  // Native commands show the state unless the user disables it.
   const hasView = isLive ?? style === "rampart";
   if (!hasView && watchPort === undefined && otlpUrl === undefined) return undefined;
   return (await import("./live/live-reports.ts")).createLiveReports(plan, sink, hasView);

@@ -13,11 +13,11 @@ export interface FinishedRequest {
   readonly outcome: "completed" | "failed" | "cancelled";
   /** Time of the send, in milliseconds since 1970, with fractions. */
   readonly sentAtMs: number;
-  /** From the send to the end of the response, or to the failure. */
+  /** Time from the send to the end of the response, or to the failure. */
   readonly latencyMs: number;
   /** Latency from the time at which the request was due; equal to `latencyMs` for loads without a schedule. */
   readonly scheduledLatencyMs: number;
-  /** From the send to the first byte of the response; absent when none arrived. */
+  /** Time from the send to the first byte of the response; absent if none arrived. */
   readonly firstByteMs?: number;
   /**
    * Set if the request was sent again over a new connection, because the server closed the kept one. Its times run from the

@@ -88,10 +88,10 @@ export interface RunObserver {
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
-  /** The server has not responded to a query for some seconds, and the run waits for it. @param url address of the server */
+  /** Called when the server has not responded to a query for some seconds, and the run waits for it. @param url address of the server */
   onSlowServer?(url: string): void;
   onWarning?(warning: RunWarning): void;
-  /** A reading of the server's GPU metrics during the measured time. */
+  /** Called for each reading of the server's GPU metrics during the measured time. */
   onMetrics?(reading: GaugeReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
@@ -105,18 +105,18 @@ export interface RunObserver {
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: Measurement, latencyNs: number): void;
   /**
-   * The run waits for requests in flight, at most this long. The wait is not part of its measured time. Undefined: the wait has
-   * ended.
+   * Called when the run waits for requests in flight, at most this long. The wait is not part of its measured time. Undefined: the
+   * wait has ended.
    */
   onWait?(mostMs: number | undefined): void;
-  /** A window in which no request succeeded. */
+  /** Called after a window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;
-  /** All processes that measure together are stable. */
+  /** Called when all processes that measure together are stable. */
   onAllStable?(): void;
   onLevelEnd?(result: LevelResult): void;
   /** Called for each successful request, in order of end; only if `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
-  /** Called for each failed request, also outside of windows. */
+  /** Called for each failed request, including those outside of windows. */
   onFailed?(request: FailedRequest): void;
   /**
    * Called for each successful request when its tokens have been measured: up to a second after its end, and not in order of

@@ -10,7 +10,7 @@ export interface RequestRecord {
   /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
   readonly inputs: RequestContent;
-  /** From the send to the end, as in the latency of its level. */
+  /** Time from the send to the end, as in the latency of its level. */
   readonly latencyNs: number;
   /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];

@@ -211,7 +211,7 @@ export interface SendingHost {
   readonly clockOffsetNs: number;
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;
-  /** What the run lacks, if the host was lost during the run. */
+  /** Missing share of the host, if it was lost during the run. */
   readonly lost?: LostShare;
   /** Longest delay of a message after the moment at which all hosts should have acted on it, in nanoseconds. */
   readonly lateNs: number;
@@ -227,7 +227,7 @@ export interface HostStandstill {
   readonly fromNs: number;
 }
 
-/** What a run lacks because a host was lost. */
+/** The part of a run's data that is missing because a host was lost. */
 export interface LostShare {
   /** Time of the last message from the host, in nanoseconds since the start. */
   readonly afterNs: number;

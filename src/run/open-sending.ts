@@ -22,7 +22,6 @@ import type { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
 import { cannotConnect } from "./judge/failure-limits.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
-import { unlessSilent } from "./judge/silence.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
 import { createJudge } from "./mix/create-judge.ts";
@@ -137,7 +136,7 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   closers.push(() => driver.close());
   // Until the server has been queried, the data may still be rejected.
   if (target.isQueried() && options.sendsElsewhere !== true) void driver.reserve(1);
-  const session = await signal.unlessInterrupted(unlessSilent(plan, settingUp));
+  const session = await signal.unlessInterrupted(settingUp);
   const lanes = laneOptionsOf(plan, search, session.service, senders);
   driver.setLanes(lanes);
   const feed = await createFeed(session, { plan, search, lanes, senders });

@@ -164,12 +164,11 @@ function findFile(path: string): Stats | undefined {
   }
 }
 
-/** Returns the error for a file above a limit in bytes, which is a whole number of MiB. */
+/** The refusal of a file above a limit in bytes, which is a whole number of MiB. Its code is `EFBIG`. */
 export function tooLarge(mostBytes: number): Error {
   const mebibytes = mostBytes / (1024 * 1024);
-  return new Error(
-    `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`,
-  );
+  const message = `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`;
+  return Object.assign(new Error(message), { code: "EFBIG" });
 }
 
 /** Collects the content of a file: in one buffer if the size of a regular file is known, otherwise in pieces. */

@@ -75,7 +75,8 @@ export async function loadScenario(
     const message = existsSync(path) ? "is not a regular file" : NO_FILE;
     throw userError("unreadable", file, message, hint);
   }
-  if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
+  if (statSync(path).size > MOST_SETTINGS_BYTES)
+    throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), undefined, SIZE_HINT);
   if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     const { scenario, place } = loadDataScenario(path, file);

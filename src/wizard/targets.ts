@@ -41,7 +41,7 @@ export interface WizardTarget {
   listModels?(answers: Answers): readonly ListedModel[];
 }
 
-/** HTTP is the default of all targets that support both protocols. */
+/** Returns the field for a protocol. HTTP is the default of all targets that support both protocols. */
 function protocolOf(protocol: string | undefined): { protocol?: string } {
   return protocol === "grpc" ? { protocol } : {};
 }

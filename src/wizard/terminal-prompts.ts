@@ -80,7 +80,7 @@ async function askChoice(
   }
 }
 
-/** A hint is shown beside the answer if there is room, otherwise at the cursor. */
+/** Returns a choice as an option of the prompt. A hint is shown beside the answer if there is room, otherwise at the cursor. */
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   if (hint === undefined || hint === "") return { value, label: clean(label) };
   const explained = clean(`${label} (${hint})`);

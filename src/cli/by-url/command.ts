@@ -187,7 +187,8 @@ class UrlRun {
       settings.save === undefined
         ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
+    const more =
+      "(--users MIN:MAX searches between them in single steps, --for DURATION measures each number of users longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
 }

@@ -25,7 +25,7 @@ import { evaluate } from "../../wizard/source/evaluate.ts";
 import { formatFile, type ScenarioField } from "../../wizard/source/format.ts";
 import { Call, call, isFields, type Source, type SourceFields } from "../../wizard/source/source.ts";
 import { WIZARD_TARGETS, type WizardTarget } from "../../wizard/targets.ts";
-import { type UrlKind, USUAL_USERS } from "./kinds.ts";
+import { SEARCHED_USERS, type UrlKind, USUAL_USERS } from "./kinds.ts";
 import type { Slo, UrlSettings, Users } from "./settings.ts";
 
 /** The measurement of `rampart llm` and `rampart triton` as a scenario: its text and its definition. */
@@ -104,11 +104,11 @@ function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings):
   const most = extent !== undefined && "for" in extent ? extent.for : forAtMost;
   const value = call({ findMax }, { range: searchedUsers(users), where: slos.map(toLimit), ...toTimes({ for: most }) });
   const comment =
-    "Doubles the number of users until a limit breaks, then bisects; each is measured until it is certain.";
+    "Raises the number of users until a limit breaks, then bisects; each is measured until it is certain.";
   return { name: "load", value, comment };
 }
 
-function searchedUsers(users: Users = USUAL_USERS.slice(-1)): Call {
+function searchedUsers(users: Users = SEARCHED_USERS): Call {
   if ("step" in users) return call({ ramp }, users.start, users.end, stepOf(users));
   const [most = 1, ...others] = users;
   return others.length === 0 ? call({ ramp }, 1, most) : call({ steps }, users);

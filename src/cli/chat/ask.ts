@@ -32,8 +32,15 @@ export interface Asked {
   readonly result: RunResult;
 }
 
-/** Sends a question as the only request of a plan, with the client and the protocol of a measurement. */
-export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Question): Promise<Asked> {
+/**
+ * Sends a question as the only request of a plan, over the client and the protocol that a measurement uses.
+ * @param onSlowServer hears that the server has not responded for some seconds
+ */
+export async function ask(
+  plan: Plan,
+  { text, model, endpoint, maxTokens }: Question,
+  onSlowServer: (url: string) => void,
+): Promise<Asked> {
   const { format, responses } = LLM_ENDPOINTS[endpoint];
   const settings = { format, models: [model], modelSelection: "round_robin", seed: 0, isStreaming: true } as const;
   const { body } = createPayload({ texts: [text], maxTokens }, 0, {
@@ -46,6 +53,7 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
   let record: RequestRecord | undefined;
   let failed: FailedRequest | undefined;
   const observer = {
+    onSlowServer,
     onRecord: (one: RequestRecord) => {
       record = one;
     },

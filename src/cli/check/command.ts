@@ -10,6 +10,7 @@ import { commandOf } from "../command-usage.ts";
 import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
 import { explainErrors, runWithFlags } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
+import { changedIo } from "../guarded-io.ts";
 import type { HelpPage } from "../help/page.ts";
 import { isFile } from "../output-files.ts";
 import { findUnusable } from "../scenarios/find-unusable.ts";
@@ -35,14 +36,20 @@ async function runCheckCommand(args: readonly string[], command: string, io: Com
     if (flags.positionals.length === 0) problems.push(problem("missing", "SCENARIO", "no scenario is given", hint));
     if (problems.length > 0) throw new UserError(problems);
     const wrong = new Set<string>();
+    const said = new Set<string>();
+    const err = (text: string): void => {
+      for (const [, place = ""] of text.matchAll(/^rampart: (.+?:\d+):\d+[,:]/gm)) said.add(place);
+      io.err(text);
+    };
+    const listening = changedIo(io, { err });
     for (const file of files) {
-      const code = await explainErrors(command, io, () => checkScenario(file, flags, io));
+      const code = await explainErrors(command, listening, () => checkScenario(file, flags, listening));
       if (code === EXIT.passed) continue;
       io.out(`plan   ${file}: wrong\n`);
       wrong.add(file);
     }
     const checks = checkTypes(files.filter(isFile));
-    const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
+    const isTyped = checks.map((check) => reportTypes(check, said, io)).every(Boolean);
     const faults = [
       ...(wrong.size === 0
         ? []
@@ -111,15 +118,25 @@ function wasChecked({ compiler, failure }: TypeCheck): boolean {
   return compiler !== undefined && failure === undefined;
 }
 
-/** Prints the compiler's output. Returns whether it found no errors. */
-function reportTypes({ files, compiler, errors, failure }: TypeCheck, io: CommandIo): boolean {
+/**
+ * Prints what the compiler said, a line for each error. Returns whether it found nothing wrong.
+ * @param said the lines whose mistakes are printed already: `x.ts:4`
+ */
+function reportTypes(
+  { files, compiler, errors, failure }: TypeCheck,
+  said: ReadonlySet<string>,
+  io: CommandIo,
+): boolean {
   const what = files.length === 1 ? files[0] : `${files.length} scenarios`;
   if (compiler === undefined || failure !== undefined) {
     const why = failure === undefined ? "no TypeScript compiler was found" : `${compiler} cannot be run: ${failure}`;
     io.out(`types  ${what}: not checked, because ${why} (npm install --save-dev typescript)\n`);
     return true;
   }
-  for (const line of errors) io.err(`${line}\n`);
+  for (const line of errors) {
+    const place = line.replace(/^(.*?)\((\d+),\d+\): .*$/s, "$1:$2");
+    if (!said.has(place)) io.err(`${line}\n`);
+  }
   io.out(`types  ${what}: ${errors.length === 0 ? "right" : "wrong"}, by ${compiler}\n`);
   return errors.length === 0;
 }

@@ -76,13 +76,23 @@ function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "e
       encoding: "utf8",
       shell: IS_WINDOWS,
     });
-    const errors = (stdout ?? "").split("\n").filter((line) => line.trim() !== "");
+    const errors = toErrors(stdout ?? "");
     if (status === 0) return { errors: [] };
     if (errors.some((line) => /error TS\d+:/.test(line))) return { errors };
     return { errors: [], failure: error?.message ?? stderr.trim().split("\n").at(-1) ?? `it ended with ${status}` };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Returns a line for each error. Of the lines that explain one, only the last of a call without a fitting form says what is wrong. */
+function toErrors(text: string): string[] {
+  const errors = text.split(/\r?\n(?=\S)/).filter((error) => error.trim() !== "");
+  return errors.map((error) => {
+    const [line = "", ...more] = error.trimEnd().split(/\r?\n/);
+    const why = more.at(-1)?.trim();
+    return why !== undefined && line.includes(" error TS2769:") ? `${line} ${why}` : line;
+  });
 }
 
 /**

@@ -72,7 +72,10 @@ export function estimateDifference(base: Side, next: Side): Change {
   return { kind: "difference", value, ...bounds, basis: "within-runs" };
 }
 
-/** Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10. */
+/**
+ * Returns the bounds of a difference: Newcombe, Interval estimation for the difference between independent proportions, 1998,
+ * method 10.
+ */
 function differenceBounds(
   base: number,
   next: number,

@@ -112,8 +112,8 @@ function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: Measure
 }
 
 /**
- * An interval is never a single number, so an assertion on equality is judged by the value. A percentile needs the samples that
- * make it certain.
+ * Returns the state of a limit. An interval is never a single number, so an assertion on equality is judged by the value. A
+ * percentile needs the samples that make it certain.
  */
 function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
   const certainty = certaintyOf(estimate);

@@ -119,9 +119,9 @@ export type Metric = (Distribution | Single) & {
   readonly needsLimits?: true;
   /** Whether only reports have the metric, because it does not belong to a single level. */
   readonly isOfReports?: true;
-  /** Whether it is the result of a search, not of a level. */
+  /** Whether it is the result of a search, and not of a level. */
   readonly isOfSearch?: true;
-  /** Key of the metric whose time it is a part of. */
+  /** Key of the metric whose time includes this one. */
   readonly partOf?: string;
   /** See the field of the same name in the table of metrics of single requests. */
   readonly showsCuts?: true;

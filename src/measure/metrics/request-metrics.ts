@@ -41,7 +41,7 @@ const REQUESTS = {
     value: ({ window }) => (window.isScheduled ? sentPerSec(window) : undefined),
     explain: () => "fewer than two requests were due at different times",
   },
-  /** From the actual send. */
+  /** Measured from the actual send. */
   latency: {
     label: "latency",
     quantity: "time",
@@ -50,7 +50,7 @@ const REQUESTS = {
     isBlindToGaps: true,
     sample: ({ window }) => sampleOfSketch(window.latency),
   },
-  /** From the intended send, which includes delays by a late client or a slow server. */
+  /** Measured from the intended send, so it includes delays by a late client or a slow server. */
   scheduledLatency: {
     label: "scheduled latency",
     quantity: "time",

@@ -95,14 +95,14 @@ function tokenRate(samplesOf: SamplesOf) {
 }
 
 const RESPONSES = {
-  /** Of all responses. */
+  /** Rate over all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
     needs: "tokens",
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.outputTokens])),
     explain: ({ window: { tokens } }) => tokens && explainUncounted(tokens),
   },
-  /** Of all requests and responses: a sum over only some of them is not a rate. */
+  /** Rate over all requests and responses, because a sum over only some of them is not a rate. */
   totalTokensPerSec: {
     label: "total tokens/s",
     needs: "tokens",

@@ -19,9 +19,9 @@ export interface MlperfTokenTime extends Partial<MlperfLatency> {
 
 /** LoadGen's TTFT and TPOT. */
 export interface MlperfTokenTimes {
-  /** From the time at which a request was due. */
+  /** Measured from the time at which a request was due. */
   readonly timeToFirstToken: MlperfTokenTime;
-  /** Between the tokens after the first. */
+  /** Time between the tokens after the first. */
   readonly timePerOutputToken: MlperfTokenTime;
 }
 

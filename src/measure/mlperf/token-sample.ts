@@ -2,7 +2,7 @@ import type { TokenColumns } from "../tokens/token-columns.ts";
 
 /** Token times of an MLPerf scenario, as LoadGen defines them. */
 export interface MlperfTokenSample {
-  /** From the time at which a request was due to its first token, in ascending order; only for requests with a streamed token. */
+  /** Times from the due time of a request to its first token, in ascending order; only for requests with a streamed token. */
   readonly firstTokenNs: Float64Array;
   /**
    * LoadGen's TPOT: from the first to the last token, divided by the number of tokens after the first and rounded down, in

@@ -215,7 +215,8 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
 }
 
 /**
- * For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time spent sending and receiving.
+ * Returns the overhead. For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time
+ * spent sending and receiving.
  */
 function overheadPct(tally: WindowTally, frame: WindowFrame): number {
   const laneNs = laneNsOf(frame);

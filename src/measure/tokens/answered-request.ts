@@ -9,10 +9,13 @@ import type { ResponseTimes } from "./response-times.ts";
 export interface AnsweredRequest {
   /** Time of the send, in nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
-  /** From the due time of the request to the send, in nanoseconds. Default: 0, as without a schedule */
+  /** Time from the due time of the request to the send, in nanoseconds. Default: 0, as without a schedule */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
-  /** From the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the last content. */
+  /**
+   * Time from the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the
+   * last content
+   */
   readonly wholeNs?: number | undefined;
   /** Tokens of the request's text; NaN if not counted. */
   readonly inputTokens: number;

@@ -17,7 +17,7 @@ export function detectCustomKind(reads: readonly string[], field: ResponseField 
   return undefined;
 }
 
-/** Undefined if the event does not show the kind. */
+/** Returns the kind of an event's content; undefined if the event does not show it. */
 function kindOf(data: unknown, field: ResponseField | undefined): ResponseKind | undefined {
   if (field !== undefined) {
     const found = field.find(data);

@@ -46,7 +46,7 @@ export class MeasuredQueue {
     this.held ??= [];
   }
 
-  /** Another window follows. */
+  /** Called when another window follows. */
   release(): void {
     const { held = [] } = this;
     this.held = undefined;
@@ -61,12 +61,12 @@ export class MeasuredQueue {
     for (const entry of held) if (entry.kind === "failed") this.put(entry);
   }
 
-  /** Called when it is known whether the server marks the end of its streams. */
+  /** Called once it is known whether the server marks the end of its streams. */
   decide(): void {
     for (const entry of this.undecided.splice(0)) this.pass(entry);
   }
 
-  /** No more requests follow. */
+  /** Called when no more requests follow. */
   finish(): void {
     this.close();
     this.decide();

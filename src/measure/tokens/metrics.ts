@@ -13,9 +13,9 @@ export type ResponseFamily = "text" | "images" | "plain";
 
 /** Inputs of a request's metrics. NaN means a missing value. */
 export interface MetricInput {
-  /** From the send to the last content. */
+  /** Time from the send to the last content. */
   readonly latencyNs: number;
-  /** From the send to the end of the response. */
+  /** Time from the send to the end of the response. */
   readonly wholeNs: number;
   readonly times: ResponseTimes;
   readonly inputTokens: number;
@@ -60,20 +60,20 @@ interface MetricEntry {
   };
   /** Whether it counts tokens of reasoning, and is omitted if there was none. */
   readonly isOfReasoning?: true;
-  /** Whether it differs from another metric only where there was reasoning, and is left out where there was none. */
+  /** Whether it differs from another metric only if there was reasoning, and is omitted if there was none. */
   readonly differsByReasoning?: true;
-  /** Whether it shows how a response was cut, not how fast tokens were made, where many tokens arrived together. */
+  /** Whether it shows how the response was split instead of how fast tokens were generated, if many tokens arrived together. */
   readonly showsCuts?: true;
-  /** Key of the metric of all requests that it is, also of those without tokens. Absent: only generative models have it. */
+  /** Key of the equal metric that all requests have, including those without tokens. Absent: only generative models have it. */
   readonly sameAs?: string;
   /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
   readonly record?: {
     readonly name: string;
     readonly unit: string;
-    /** Whether a 0 is not written. */
+    /** Whether a value of 0 is omitted. */
     readonly omitsZero?: true;
   };
-  /** In the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
+  /** Row in the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
@@ -232,7 +232,7 @@ export type NameOf<K> = K extends `${infer Name}Ns` ? Name : K;
 type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
 /** Metrics that all requests have. */
 export type Shared = Having<{ sameAs: string }>;
-/** Metrics that can limit a good request, which is one whose response is text. */
+/** Metrics that can limit a good request, whose response must be text. */
 type Limited<L extends "most" | "least"> = Exclude<
   Having<{ limit: L }>,
   Having<{ genaiPerf: { families: readonly ["images"] } }>

@@ -13,7 +13,7 @@ export interface PackedResponse {
   readonly sequenceId: number;
   /** Whole monotonic nanoseconds. */
   readonly sendNs: number;
-  /** From the due time of the request to the send, in whole nanoseconds. Default: 0 */
+  /** Time from the due time of the request to the send, in whole nanoseconds. Default: 0 */
   readonly waitNs?: number | undefined;
   /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;

@@ -92,7 +92,7 @@ function measureDue(
 interface SystemMetrics {
   /** The first send; 0 without requests. */
   readonly startNs: number;
-  /** From the first send to the last content. */
+  /** Time from the first send to the last content. */
   readonly durationNs: number;
   /** Number of requests with content. */
   readonly requestCount: number;

@@ -76,7 +76,7 @@ export class TaskLine {
     this.call(task).catch((error: unknown) => this.calls.fail(error as Error));
   }
 
-  /** One package may always be sent, whatever its size. */
+  /** Reports whether a package may be sent. One package always may, whatever its size. */
   private mayLeave(size: number): boolean {
     return this.onTheWayBytes === 0 || this.onTheWayBytes + size <= this.mostOnTheWay;
   }

@@ -11,7 +11,7 @@ const NO_SESSION = -1;
 /** The contents of {@link TokenColumns}. */
 interface RowsOf<R> extends Omit<ResponseCounts, "count"> {
   readonly sendNs: R;
-  /** From the due time of each request to its send; 0 without a schedule. */
+  /** Time from the due time of each request to its send; 0 without a schedule. */
   readonly waitNs: R;
   readonly metrics: Readonly<Record<TokenMetric, R>>;
   /** Names of sessions, and for each row the index of its session; -1: none. */

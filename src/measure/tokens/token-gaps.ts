@@ -78,7 +78,7 @@ export class TokenGaps {
     this.counts[row] = (this.counts[row] ?? 0) + 1;
   }
 
-  /** Reservoir sampling: each gap has the same probability of being in the sample. */
+  /** Adds a gap to the sample by reservoir sampling: each gap has the same probability of being in the sample. */
   private sample(gap: TokenGap): void {
     this.seen++;
     this.keepLongest(gap);

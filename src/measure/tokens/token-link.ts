@@ -23,7 +23,7 @@ import type { TotalledTokens } from "./token-totals.ts";
 export class TokenLink implements RunTokens {
   readonly responses: ResponsePacker;
   private readonly line: TaskLine;
-  /** By group of requests. */
+  /** Packers by group of requests. */
   private readonly packers: ResponsePacker[] = [];
   /** Settles with the totals requested last. Never rejects. */
   lastTotals: Promise<unknown> = Promise.resolve();
@@ -217,7 +217,7 @@ export async function startTokenThread(
 
 /** Threads that were started to check whether a tokenizer can be loaded. The first run that needs one takes it. */
 export class SpareThreads {
-  /** By tokenizer and revision. */
+  /** Threads by tokenizer and revision. */
   private readonly threads = new Map<string, TokenThread>();
   private stopping = new AbortController();
 

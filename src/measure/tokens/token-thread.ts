@@ -97,7 +97,7 @@ interface MeterHelp {
 /** The thread's side: performs the tasks. */
 export class MeterDesk {
   private readonly help: MeterHelp;
-  /** By group. */
+  /** Meters by group. */
   private meters: TokenMeter[] = [];
   private gaps: TokenGaps | undefined;
   private log: RequestTokensLog | undefined;
@@ -208,7 +208,7 @@ export class MeterDesk {
     if (this.recordsError !== undefined) throw this.recordsError;
   }
 
-  /** A write error must not end the run or the measurement. */
+  /** Performs an action. A write error must not end the run or the measurement. */
   private guard(action: () => void): void {
     if (this.recordsError !== undefined) return;
     try {

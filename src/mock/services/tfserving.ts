@@ -126,7 +126,10 @@ function readInput(name: string, message: Uint8Array): Tensor | undefined {
   }
 }
 
-/** The real server responds with typed values. Only the extra output is sent as raw content, because it may be long. */
+/**
+ * Returns an output as a tensor. The real server responds with typed values. Only the extra output is sent as raw content, because
+ * it may be long.
+ */
 function toTyped({ name, datatype, shape, bytes }: MockOutput): ProtoObject {
   const proto = toTensorProto({ name, datatype, shape, bytes });
   if (datatype !== "INT32") return proto;

@@ -26,7 +26,7 @@ import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limi
 import { levelChanges, runCurves } from "./run-curves.ts";
 import { judgeComparison, judgeStrictly, type StrictMetric } from "./verdict.ts";
 
-/** The model of comparisons: what all their reports show. */
+/** The model of comparisons, from which all their reports are made. */
 
 /** Builds the model of comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
 export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: boolean): ReportModel {
@@ -72,7 +72,7 @@ const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
   undecidable: "unresolved",
 };
 
-/** Returns what is shown to be so: `p99 > +5%` of a broken limit, and `p99 not > +5%` of one that is kept. */
+/** Returns the statement that was shown: `p99 > +5%` for a broken limit, and `p99 not > +5%` for a kept one. */
 function textOf({ limit, state }: ChangeLimitVerdict): string {
   return state === "kept" ? limit.text.replace(/[<>]/, "not $&") : limit.text;
 }
@@ -91,7 +91,7 @@ function toCheck(same: SameVerdicts, side: string): Check {
   return { state: STATES[verdict.state], text: `${side}${textOf(verdict)}`, measured: measuredOfLimit(...same) };
 }
 
-/** An unresolved limit passes unless the command is strict, as for the exit code. */
+/** Returns the cases of limits. An unresolved limit passes unless the command is strict, as for the exit code. */
 function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
@@ -104,7 +104,7 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   });
 }
 
-/** A metric of a strict comparison without limits. */
+/** Returns the case of a metric of a strict comparison without limits. */
 function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
   const needed =
     metric.runsNeeded === undefined ? "" : `; ${describeRuns(metric.runsNeeded)} runs on each side would decide`;
@@ -140,8 +140,8 @@ function toSection({ comparison, limits, isAll }: ComparedSides, index: number, 
 }
 
 /**
- * Chooses the rows of a level: what is limited, what changed, and what cannot be said of; without verdicts what the first screen of a run has.
- * Where that is nothing, it is all usual metrics, so that the differences at hand are seen.
+ * Chooses the rows of a level: limited metrics, changed metrics, and metrics without a result; without verdicts, those of a run's
+ * first screen. If that is empty, all usual metrics, so that the measured differences are visible.
  */
 function chooseMetrics(
   level: LevelComparison,
@@ -159,8 +159,8 @@ function chooseMetrics(
 }
 
 /**
- * Values of a column have different units, because its rows are different metrics: cells are texts. What matters most is on
- * the left, where a narrow screen shows it.
+ * Columns contain values with different units, because each row is a different metric: cells are texts. The most important columns
+ * are on the left, where a narrow screen shows them.
  */
 const COLUMNS: readonly Column[] = (
   [
@@ -187,7 +187,7 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: metric.label },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
     { value: formatChange(change) },
-    // Points have no room: the unit is that of the change beside it.
+    // There is no room for "points": the unit is that of the change beside it.
     { value: formatInterval(change).replace(/ points$/, "") || "-" },
     ...[base, next].map(({ mean, isUncertain }): Cell => markedIf(isUncertain, "uncertain", formatValue(metric, mean))),
   ];
@@ -198,12 +198,12 @@ export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
   return mergeNotes(sides.flatMap(notesOf));
 }
 
-/** Returns what limits the trust in a comparison, then what it leaves out. */
+/** Returns the reasons why a comparison may be unreliable, then the data that it leaves out. */
 function notesOf(side: ComparedSides): Note[] {
   const { comparison, limits } = side;
   const few = describeTooFewRuns(comparison);
   const { differences, warnings, acceptsWithinRuns } = comparison;
-  // What is limited says itself what its limit needs, which is another number.
+  // The note on a limit contains the number of runs for that limit, which differs from this one.
   const limited = new Set(limits.map(({ limit }) => limit.metric.name));
   const needs = describeNeeds(placedMetrics(side).filter(({ metric: { metric } }) => !limited.has(metric.name)));
   return [
@@ -220,12 +220,12 @@ function notesOf(side: ComparedSides): Note[] {
 }
 
 function note(code: string, severity: Note["severity"], text: string, levels: string[] = []): Note {
-  // A note that begins with the name of a file keeps it.
+  // A file name at the start of a note is not capitalized.
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
 }
 
-/** Equal notes of several candidates are one, and those that matter are first. */
+/** Merges equal notes of several candidates. The most severe notes are first. */
 function mergeNotes(notes: readonly Note[]): Note[] {
   const merged = [...new Map(notes.map((one) => [`${one.code} ${one.text}`, one])).values()];
   return [

@@ -13,7 +13,7 @@ import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/ser
 
 /** GenAI-Perf's files of a run, written at its end. */
 
-/** The setting that chooses where they are. */
+/** Setting that chooses the folder of the files. */
 const FOLDER = "outputs.folder";
 
 /** The keys of these files in a plan. */
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink)
 
 type CreateArtifact = (plan: Plan, sink: TextSink, path: string, followed: FollowedRuns | undefined) => Report;
 
-/** Returns what creates the report of one file. */
+/** Returns the factory for the report of one file. */
 export function createArtifact(key: ArtifactKey): CreateArtifact {
   return (
     FOLLOWING[key] ??
@@ -43,10 +43,10 @@ export function createArtifact(key: ArtifactKey): CreateArtifact {
   );
 }
 
-/** Creates the files that also have what happens during a run. */
+/** Creates the files that also contain events of the run. */
 const FOLLOWING: Readonly<Partial<Record<ArtifactKey, CreateArtifact>>> = { json: createProfileReport };
 
-/** Creates Rampart's report of a profile, with what was seen and warned of during the run. */
+/** Creates Rampart's report of a profile, with the events and warnings of the run. */
 function createProfileReport(...[plan, sink, path, followed]: Parameters<CreateArtifact>): Report {
   const show = (json: ReportJson): void => writeReport(path, formatReportJson(json), FOLDER);
   const report = createDataReport(plan, sink, show, followed);

@@ -19,9 +19,7 @@ import {
   wasCancelled,
 } from "./record-line.ts";
 
-/**
- * One line of JSON per request, including failed ones, in the order of their ends.
- */
+/** One line of JSON per request, including failed ones, in order of end. */
 
 /** What all requests of the run share. */
 type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
@@ -125,7 +123,7 @@ export class RecordsFile implements RequestFile {
   }
 }
 
-/** Metrics of a response without text. */
+/** Returns the metrics of a response without text. */
 function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", nsToMs(latencyNs), "ms");

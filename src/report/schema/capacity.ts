@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { LEVEL_UNIT } from "./level.ts";
 import { count, described, estimateSchema } from "./parts.ts";
 
-/** What the levels of a run say together, in Rampart's JSON report. */
+/** Combined results of the levels of a run, in Rampart's JSON report. */
 
 /** The knee of a sweep as data. */
 export type KneeJson = v.InferOutput<typeof kneeSchema>;
@@ -10,7 +10,7 @@ export type KneeJson = v.InferOutput<typeof kneeSchema>;
 /** The capacity answer as data. */
 export type CapacityJson = v.InferOutput<typeof capacitySchema>;
 
-/** Where throughput stops growing. */
+/** Schema of the knee, where throughput stops growing. */
 export const kneeSchema = v.object({
   unit: LEVEL_UNIT,
   level: described(v.number(), "The lowest level that reaches 90 % of the highest throughput."),
@@ -22,7 +22,7 @@ const cost = v.exactOptional(
   described(estimateSchema, "gpuCount × gpuHourPrice / 3600 / rate × 1,000,000, in the currency of the price."),
 );
 
-/** What the server can do for which price. */
+/** Schema of the server's capacity and its price. */
 export const capacitySchema = v.object({
   unit: LEVEL_UNIT,
   level: described(

@@ -4,10 +4,10 @@ import { noteSchema, reportSchema, verdictEntries } from "./report-schema.ts";
 
 /**
  * Rampart's JSON of a comparison, and of `ab(…)`. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * removed or its meaning changes.
  */
 
-/** Its version. */
+/** Version of this JSON. */
 export const COMPARISON_VERSION = 2;
 
 /** Comparisons of several candidates with one base, as data. */
@@ -41,7 +41,7 @@ const runSetSchema = v.object({
   notCompared: described(v.array(v.string()), "Parts of the files that are not compared."),
 });
 
-/** A metric on one side, in its unit. */
+/** Schema of a metric on one side, in its unit. */
 const sideSchema = v.object({
   mean: described(v.number(), "Over the runs."),
   low: described(end, "The lower end of the 95 % interval; null: not known."),
@@ -55,7 +55,7 @@ const basis = described(
 );
 const change = v.object({ value: end, low: end, high: end, basis });
 
-/** A change is a ratio new / base, or for ratios of requests the difference new - base. */
+/** Schema entries of a change: a ratio new / base, or for ratios of requests the difference new - base. */
 const changeEntries = {
   ratio: v.exactOptional(described(change, "New / base; null: an end or a value that there is not.")),
   difference: v.exactOptional(described(change, "New - base, of ratios from 0 to 1.")),
@@ -88,7 +88,7 @@ const limitSchema = v.object({
 
 const names = v.array(v.string());
 
-/** The schema. Unknown fields are accepted. */
+/** Schema of the document. Unknown fields are accepted. */
 export const comparisonSchema = v.object({
   version: v.literal(COMPARISON_VERSION),
   verdict: v.object({

@@ -4,7 +4,7 @@ import { REPORT_VERSION, reportSchema } from "./report-schema.ts";
 import { SCENARIOS_VERSION, scenariosSchema } from "./scenarios.ts";
 import { SWEEP_VERSION, sweepSchema } from "./sweep.ts";
 
-/** What Rampart writes as JSON: its schema, what it is, and its version. */
+/** Documents that Rampart writes as JSON: schema, description and version. */
 const WRITTEN = {
   report: [reportSchema, "report", REPORT_VERSION],
   comparison: [comparisonSchema, "of a comparison", COMPARISON_VERSION],
@@ -12,7 +12,7 @@ const WRITTEN = {
   scenarios: [scenariosSchema, "of several scenarios", SCENARIOS_VERSION],
 } as const;
 
-/** Returns the JSON Schema (draft 2020-12) of what Rampart writes as JSON. */
+/** Returns the JSON Schema (draft 2020-12) of a document that Rampart writes as JSON. */
 export function publishedSchema(name: keyof typeof WRITTEN): object {
   const [written, what, version] = WRITTEN[name];
   const { $schema: _draft, ...schema } = toJsonSchema(written, { target: "draft-2020-12" });

@@ -20,31 +20,31 @@ type LevelJson = v.InferOutput<typeof levelSchema>;
 /** The requests of a level with certain values of their tags, as data. */
 export type GroupJson = NonNullable<LevelJson["groups"]>[number];
 
-/** What was measured of the requests of a level or a group, as data. */
+/** Measurements of the requests of a level or a group, as data. */
 export type MeasuredJson = Omit<GroupJson, "tags">;
 
-/** The load asked for beside the load delivered, as data. */
+/** The requested and the delivered load, as data. */
 export type DeliveryJson = LevelJson["load"];
 
 /** Requests in flight, as data. */
 export type InFlightJson = LevelJson["inFlight"];
 
-/** The client's own cost and delays, as data. */
+/** Resource use and delays of the client, as data. */
 export type ClientJson = NonNullable<LevelJson["client"]>;
 
-/** How the limits of a search are kept at a level, as data. */
+/** State of a search's limits at a level, as data. */
 export type LimitsJson = NonNullable<LevelJson["limits"]>;
 
 /** A measurement that a search repeated, as data. */
 export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
 
-/** An interval of a time line, as data. */
+/** An interval of a timeline, as data. */
 export type TimelineJson = LevelJson["timeline"][number];
 
-/** What the number of a level counts: requests in flight, or requests per second. */
+/** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
-/** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
+/** Schema of the increase of a server's counters and those of the models that it calls. Durations are sums in nanoseconds. */
 export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
   name: v.string(),
   version: v.string(),
@@ -56,7 +56,7 @@ export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
   composing: v.array(v.lazy(() => serverSchema)),
 });
 
-/** The client's own cost and delays. */
+/** Schema of the resource use and delays of the client. */
 const clientSchema = v.object({
   sendMeanUs: v.number(),
   receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
@@ -93,14 +93,14 @@ const limitsSchema = v.object({
   ),
 });
 
-/** An interval of a time line. */
+/** Schema of an interval of a timeline. */
 export const timelineSchema = v.object({
   ...intervalEntries,
   latencyMeanUs: v.nullable(v.number()),
   latencyP99Us: v.nullable(v.number()),
 });
 
-/** One measurement of a level, when a search repeated it. */
+/** Schema of one measurement of a level that a search repeated. */
 const repeatSchema = v.object({
   outcome: v.string(),
   trials: count,
@@ -110,7 +110,7 @@ const repeatSchema = v.object({
   metrics: metricsSchema,
 });
 
-/** The load asked for beside the load delivered. */
+/** Schema entries of the requested and the delivered load. */
 export const deliveryEntries = {
   unit: LEVEL_UNIT,
   asked: described(
@@ -124,7 +124,7 @@ export const deliveryEntries = {
   isDelivered: v.nullable(v.boolean()),
 };
 
-/** What requests of a level measured. */
+/** Schema entries of the measurements of a level's requests. */
 const measuredEntries = {
   completed: described(count, "Successful requests that ended in the measured time."),
   failed: count,
@@ -157,10 +157,10 @@ const measuredEntries = {
   derived: v.exactOptional(derivedSchema),
 };
 
-/** The requests of a level with certain values of their tags. */
+/** Schema of the requests of a level with certain values of their tags. */
 export const groupSchema = v.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries });
 
-/** A level. */
+/** Schema of a level. */
 export const levelSchema = v.object({
   unit: LEVEL_UNIT,
   level: described(v.number(), "Concurrency, or requests per second."),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { byPercentile, count, described } from "./parts.ts";
 
-/** Metrics in Rampart's JSON report: those of the catalogue by their names there with the unit, extracted values, and GPUs. */
+/** Metrics in Rampart's JSON report: those of the catalogue by their names with the unit, extracted values, and GPUs. */
 
 /** The metrics of a level as data. */
 export type MetricsJson = v.InferOutput<typeof metricsSchema>;
@@ -12,13 +12,13 @@ export type SingleMetricJson = v.InferOutput<typeof single>;
 /** Statistics of a metric as data. */
 export type SpreadJson = v.InferOutput<typeof spreadSchema>;
 
-/** The metrics of several runs together as data. */
+/** The combined metrics of several runs, as data. */
 export type OverMetricsJson = v.InferOutput<typeof overMetricsSchema>;
 
 /** A value over whole runs as data. */
 export type OverJson = v.InferOutput<typeof overRuns>;
 
-/** What is known of the tokens of a level besides its metrics, as data. */
+/** Token data of a level in addition to its metrics, as data. */
 export type TokensJson = v.InferOutput<typeof tokensSchema>;
 
 /** Derived metrics as data. */
@@ -27,12 +27,12 @@ export type DerivedJson = v.InferOutput<typeof derivedSchema>;
 /** Extracted values as data. */
 export type ExtractedJson = v.InferOutput<typeof extractedSchema>;
 
-/** Readings of the server's page at a level as data. */
+/** Readings of the server's metrics page at a level, as data. */
 export type TelemetryJson = v.InferOutput<typeof telemetrySchema>;
 
 const end = v.nullable(v.number());
 
-/** A metric with one value. */
+/** Schema of a metric with one value. */
 const single = v.object({
   value: v.number(),
   low: v.exactOptional(
@@ -54,7 +54,7 @@ const percentileInterval = v.exactOptional(
   }),
 );
 
-/** Intervals of a metric at 95 % confidence, by statistic. */
+/** Schema of the intervals of a metric at 95 % confidence, by statistic. */
 const confidence = v.object({
   mean: v.object({ low: end, high: end, effectiveCount: v.number() }),
   ...byPercentile(() => percentileInterval),
@@ -62,7 +62,7 @@ const confidence = v.object({
 
 const value = v.exactOptional(v.number());
 
-/** Statistics of a metric: those that it has. */
+/** Schema of the statistics of a metric. Only the available ones are present. */
 export const spreadSchema = v.object({
   count: count,
   mean: v.number(),
@@ -79,13 +79,13 @@ export const spreadSchema = v.object({
   ),
 });
 
-/** The metrics of a level, or of some of its requests. */
+/** Schema of the metrics of a level, or of some of its requests. */
 export const metricsSchema = described(
   v.record(v.string(), v.union([single, spreadSchema])),
   "By name, which ends in the unit: latencyUs, throughputPerSec, errorRateRatio, gpuPowerWatts.",
 );
 
-/** A value over whole runs. */
+/** Schema of a value over whole runs. */
 export const overRuns = v.object({
   count: count,
   mean: v.number(),
@@ -99,10 +99,10 @@ export const overRuns = v.object({
 const over = v.exactOptional(overRuns);
 const overStatistics = v.object({ mean: over, min: over, max: over, ...byPercentile(() => over) });
 
-/** The metrics of several runs together: of those with statistics, each statistic. */
+/** Schema of the combined metrics of several runs: for a metric with statistics, each statistic. */
 export const overMetricsSchema = v.record(v.string(), v.union([overRuns, overStatistics]));
 
-/** What is known of the tokens of a level besides its metrics. */
+/** Schema of the token data of a level in addition to its metrics. */
 export const tokensSchema = v.object({
   withContent: described(count, "Successful requests whose response had content."),
   withoutContent: count,
@@ -111,13 +111,13 @@ export const tokensSchema = v.object({
   warnings: v.array(v.string()),
 });
 
-/** What a scenario says about a metric of its own. */
+/** Schema entries of a scenario's definition of a custom metric. */
 const customFacts = {
   unit: v.exactOptional(v.string()),
   better: v.exactOptional(v.picklist(["lower", "higher"])),
 };
 
-/** Metrics that a scenario derives from others at a level, by name. */
+/** Schema of metrics that a scenario derives from others at a level, by name. */
 export const derivedSchema = v.record(
   v.string(),
   v.object({
@@ -127,10 +127,10 @@ export const derivedSchema = v.record(
   }),
 );
 
-/** Metrics that a scenario derives, of several runs together, by name. */
+/** Schema of combined metrics of several runs that a scenario derives, by name. */
 export const overDerivedSchema = v.record(v.string(), v.object({ ...overRuns.entries, ...customFacts }));
 
-/** Values that a target extracts from the responses of a level, by name. */
+/** Schema of values that a target extracts from the responses of a level, by name. */
 export const extractedSchema = v.record(
   v.string(),
   v.object({
@@ -143,7 +143,7 @@ export const extractedSchema = v.record(
   }),
 );
 
-/** Readings of the server's page at a level, by GPU. */
+/** Schema of the readings of the server's metrics page at a level, by GPU. */
 export const telemetrySchema = v.object({
   readings: count,
   gpus: v.array(

@@ -6,16 +6,16 @@ import { count, described } from "./parts.ts";
 /** The result as data. */
 export type MlperfJson = v.InferOutput<typeof mlperfSchema>;
 
-/** One of the two times of tokens as data. */
+/** One of the two token times, as data. */
 export type MlperfTimeJson = NonNullable<MlperfJson["tokens"]>["timeToFirstToken"];
 
-/** Latencies like those of LoadGen as data; empty without any. */
+/** Latency statistics like LoadGen's, as data; empty if there are none. */
 export type MlperfLatencyJson = Pick<MlperfJson, "latencyNs" | "percentilesNs">;
 
-/** Whether early stopping certifies a percentile below a limit. */
+/** Schema of early stopping for a percentile with a limit. */
 const limitedStop = v.object({ isMet: v.boolean(), overCount: count, missingCount: count });
 
-/** Whether early stopping gives an estimate of a percentile. */
+/** Schema of early stopping for an estimate of a percentile. */
 const estimatedStop = v.object({
   isMet: v.boolean(),
   neededCount: count,
@@ -37,7 +37,7 @@ const time = v.object({
   ...latencyEntries,
 });
 
-/** What MLPerf's rules say. */
+/** Schema of the result by MLPerf's rules. */
 export const mlperfSchema = v.object({
   scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
   isValid: v.boolean(),

@@ -3,12 +3,12 @@ import { SCALE } from "../../measure/exponential-histogram.ts";
 import { GAUGE_KEYS, type Gauge } from "../../measure/metrics/server-gauges.ts";
 import { count, described } from "./parts.ts";
 
-/** A run over time in Rampart's JSON report, of a bounded size for runs of any length. Times are seconds since the start of the run. */
+/** A run over time in Rampart's JSON report, with a bounded size for runs of any length. Times are seconds since the start of the run. */
 
 /** A run over time as data. */
 export type OverTimeJson = v.InferOutput<typeof overTimeSchema>;
 
-/** An interval of a time line, with the requests that ended in it. */
+/** Schema entries of an interval of a timeline, with the requests that ended in it. */
 export const intervalEntries = {
   startSec: v.number(),
   endSec: v.number(),
@@ -41,7 +41,7 @@ const values = v.exactOptional(v.array(v.number()));
 const readings = Object.fromEntries(GAUGE_KEYS.map((metric) => [metric, values])) as Record<Gauge, typeof values>;
 const gpu = v.object({ uuid: v.string(), atSec: v.array(v.number()), ...readings });
 
-/** What was seen of a run over time. */
+/** Schema of a run over time. */
 export const overTimeSchema = v.object({
   timeline: described(v.array(interval), "All requests of the run, also those of warm-ups."),
   windows: v.array(window),

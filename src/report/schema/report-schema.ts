@@ -7,8 +7,8 @@ import { count, described, estimateSchema, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 
 /**
- * Rampart's JSON report (`--json`). Units are in the names. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * Rampart's JSON report (`--json`). Names contain units. A later version of Rampart may add fields; `version` changes when a field
+ * is removed or its meaning changes.
  */
 
 /** The version of the report. */
@@ -49,7 +49,7 @@ export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
-/** A note about numbers. */
+/** Schema of a note about numbers. */
 export const noteSchema = v.object({
   code: described(v.string(), "Notes of one code say the same kind of thing."),
   severity: described(
@@ -67,10 +67,10 @@ const timeEntries = {
   isPartial: described(v.boolean(), "Whether a run ended early."),
 };
 
-/** How runs or a comparison can end. */
+/** Possible verdicts on runs or a comparison. */
 export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
 
-/** What became of what was judged, the worst first. */
+/** States of the reasons, most severe first. */
 const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
 const reason = v.object({
@@ -79,15 +79,15 @@ const reason = v.object({
   text: v.string(),
 });
 
-/** Why something did not pass. */
+/** Schema of the reasons why runs did not pass. */
 const reasonsSchema = described(v.array(reason), "Why it did not pass, the worst first.");
 
-/** Returns reasons in their order. */
+/** Sorts reasons by severity. */
 export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonly R[]): R[] {
   return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
-/** The entries of a verdict. @param of what it is the worst of; absent: of one run or comparison */
+/** Returns the schema entries of a verdict. @param of the verdicts of which it is the worst; absent: it is that of one run or comparison */
 export function verdictEntries(of?: string) {
   const name = v.picklist(VERDICT_NAMES);
   return {
@@ -97,7 +97,7 @@ export function verdictEntries(of?: string) {
   };
 }
 
-/** How the runs ended. */
+/** Schema of the verdict on the runs. */
 const verdictSchema = v.object({
   ...verdictEntries(),
   exitCode: v.exactOptional(
@@ -105,7 +105,7 @@ const verdictSchema = v.object({
   ),
 });
 
-/** The machine that measured. */
+/** Schema of the machine that measured. */
 const machineSchema = v.object({
   cpu: v.string(),
   cores: described(count, "Cores that this process may use."),
@@ -118,7 +118,7 @@ const machineSchema = v.object({
 
 const load = v.nullable(v.number());
 
-/** The result of a search. */
+/** Schema of the result of a search. */
 export const findMaxSchema = v.object({
   limits: v.array(v.string()),
   unit: LEVEL_UNIT,
@@ -133,7 +133,7 @@ export const findMaxSchema = v.object({
   ),
 });
 
-/** An assertion and its verdict. */
+/** Schema of an assertion and its verdict. */
 const assertionSchema = v.object({
   text: v.string(),
   state: verdictState,
@@ -153,7 +153,7 @@ const assertionSchema = v.object({
   limitText: described(v.string(), "The limit with its unit."),
 });
 
-/** What can differ between runs of one plan. */
+/** Schema entries of data that can differ between runs of one plan. */
 const runEntries = {
   ...timeEntries,
   seed: v.exactOptional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),
@@ -233,7 +233,7 @@ const runEntries = {
   assertions: v.array(assertionSchema),
 };
 
-/** A run. */
+/** Schema of a run. */
 export const runSchema = v.object(runEntries);
 
 const head = {
@@ -247,7 +247,7 @@ const head = {
   plan: described(v.record(v.string(), v.unknown()), "The complete plan of the run, without secrets."),
 };
 
-/** The schema: of a plan that ran once, or that was repeated. Unknown fields are accepted. */
+/** Schema of the report on a plan that ran once, or that was repeated. Unknown fields are accepted. */
 export const reportSchema = v.union([
   v.object({ ...head, ...runEntries }),
   v.object({

@@ -7,7 +7,7 @@ import { count, described } from "./parts.ts";
 
 type PhaseEntries = typeof phaseEntries;
 
-/** Phases and the time line of a run as data. */
+/** Phases and the timeline of a run, as data. */
 export interface PhasesJson {
   readonly phases: NonNullable<v.InferOutput<PhaseEntries["phases"]>>;
   readonly afterPhases: NonNullable<v.InferOutput<PhaseEntries["afterPhases"]>>;
@@ -17,16 +17,16 @@ export interface PhasesJson {
 /** The check of a phase as data. */
 export type CheckJson = PhasesJson["phases"][number]["checks"][number];
 
-/** What the runs of a repeated plan give together, as data. */
+/** The combined results of the runs of a repeated plan, as data. */
 export type CombinationJson = v.InferOutput<typeof combinationSchema>;
 
 /** A level of all runs, as data. */
 export type CombinedLevelJson = CombinationJson["levels"][number];
 
-/** What the runs measured at a level together, as data. */
+/** The combined measurements of the runs at a level, as data. */
 export type OverRunsJson = Omit<CombinationJson["levels"][number], "unit" | "level" | "phase">;
 
-/** The result of an assertion or a check. */
+/** Schema of the result of an assertion or a check. */
 export const verdictState = v.picklist(["pass", "fail", "unresolved"]);
 
 const change = v.object({ ratio: v.number(), lowRatio: v.nullable(v.number()), highRatio: v.nullable(v.number()) });
@@ -59,7 +59,7 @@ const phase = v.object({
   checks: v.array(check),
 });
 
-/** Phases of a load, and the time line of the whole run. */
+/** Schema entries of the phases of a load, and the timeline of the whole run. */
 export const phaseEntries = {
   phases: v.exactOptional(v.array(phase)),
   afterPhases: v.exactOptional(v.object({ completed: count, failed: count, cancelled: count })),
@@ -86,7 +86,7 @@ const findMax = v.object({
   ),
 });
 
-/** What the runs of a repeated plan give together. */
+/** Schema of the combined results of the runs of a repeated plan. */
 export const combinationSchema = v.object({
   runs: described(count, "Number of runs that ended as planned, and so count."),
   findMax: v.exactOptional(findMax),
@@ -100,7 +100,7 @@ export const combinationSchema = v.object({
   ),
 });
 
-/** How often a plan was asked to be repeated. */
+/** Schema of the requested repetition of a plan. */
 export const repeatSchema = v.object({
   atLeast: count,
   atMost: count,

@@ -5,11 +5,11 @@ import { type ReportJson, reportSchema, verdictEntries } from "./report-schema.t
 import { type SweepJson, sweepSchema } from "./sweep.ts";
 
 /**
- * Rampart's JSON of several scenarios in one run. A later version of Rampart may add fields; `version` changes when a field is removed or
- * means something else.
+ * Rampart's JSON of several scenarios in one run. A later version of Rampart may add fields; `version` changes when a field is
+ * removed or its meaning changes.
  */
 
-/** Its version. */
+/** Version of this JSON. */
 export const SCENARIOS_VERSION = 1;
 
 /** Several scenarios as data. */
@@ -18,12 +18,12 @@ export type ScenariosJson = v.InferOutput<typeof scenariosSchema>;
 /** A scenario as data. */
 export type ScenarioJson = ScenariosJson["scenarios"][number];
 
-/** The report of a scenario: of a run, of a sweep or of targets with loads of their own, or of `ab(…)`. */
+/** The report of a scenario: of a run, of a sweep or of targets with separate loads, or of `ab(…)`. */
 export type ScenarioReportJson = ReportJson | SweepJson | ComparisonJson;
 
 const report: v.GenericSchema<unknown, ScenarioReportJson> = v.union([reportSchema, sweepSchema, comparisonSchema]);
 
-/** The schema. Unknown fields are accepted. */
+/** Schema of the document. Unknown fields are accepted. */
 export const scenariosSchema = v.object({
   version: v.literal(SCENARIOS_VERSION),
   kind: v.literal("scenarios"),
@@ -52,7 +52,7 @@ export const scenariosSchema = v.object({
   ),
 });
 
-/** Returns a name for each scenario that no other has: its own, or that with its file. */
+/** Returns a unique name for each scenario: its name, with its file if needed. */
 export function labelsOf(scenarios: readonly Pick<ScenarioJson, "name" | "file">[]): string[] {
   return scenarios.map(({ name, file }) =>
     scenarios.some((other) => other.name === name && other.file !== file) ? `${name} (${file})` : name,

@@ -3,11 +3,11 @@ import { count, described } from "./parts.ts";
 import { reportSchema, verdictEntries } from "./report-schema.ts";
 
 /**
- * Rampart's JSON of a sweep, and of targets with loads of their own. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * Rampart's JSON of a sweep, and of targets with separate loads. A later version of Rampart may add fields; `version` changes when
+ * a field is removed or its meaning changes.
  */
 
-/** Its version. */
+/** Version of this JSON. */
 export const SWEEP_VERSION = 2;
 
 /** A sweep as data. */
@@ -18,7 +18,7 @@ const values = described(
   "The values of the point, by the name of what is varied. Those that are numbers at all points are numbers.",
 );
 
-/** The schema. Unknown fields are accepted. */
+/** Schema of the document. Unknown fields are accepted. */
 export const sweepSchema = v.object({
   version: v.literal(SWEEP_VERSION),
   kind: described(

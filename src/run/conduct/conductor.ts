@@ -84,9 +84,9 @@ export class Conductor implements LevelHost {
   }
 
   async execute(): Promise<RunResult> {
-    const { plan, hostLimits, signal } = this.parts;
+    const { plan, hostLimits, signal, observer } = this.parts;
     const unwatch = watchMemory(hostLimits, (error) => signal.fail(error));
-    const unwatchSilence = watchSilence(plan, { signal, progress: () => this.failureLimits.responses() });
+    const unwatchSilence = watchSilence(plan, { signal, observer, progress: () => this.failureLimits.responses() });
     try {
       return await this.runAll();
     } finally {

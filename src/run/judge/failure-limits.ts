@@ -8,10 +8,11 @@ import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
+import { answersNothing } from "../open/silent-server.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
-import { answersNothing, type ResponseCounts } from "./silence.ts";
+import { type ResponseCounts, raise } from "./silence.ts";
 
 /** Maximum probability of the observed failures under the allowed ratio, for ending a run of unknown length. */
 const MAX_CHANCE = 1e-9;
@@ -143,7 +144,7 @@ export class FailureLimits {
     this.signal.fail(
       limit === undefined
         ? cannotConnect(this.plan, unanswered)
-        : answersNothing(this.plan, `to ${requests} in time`, limit),
+        : answersNothing(this.plan, `to ${requests} in time`, raise(limit)),
     );
   }
 

@@ -16,8 +16,8 @@ export interface AskedServer {
   readonly waitHint?: Text;
 }
 
-/** A query that takes longer than this is reported to the observer. */
-const SLOW_MS = 3000;
+/** How long a query is in flight before the observer hears of it. A server that answers nothing at all is an error before that. */
+const SLOW_MS = 3500;
 
 /** Creates the function that sends queries and converts failures into `RunError`. */
 export function createAsk(

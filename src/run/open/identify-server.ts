@@ -1,5 +1,6 @@
 import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
+import { sleepMs } from "../../runtime/clock.ts";
 import type { GrpcProbeResponse, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import { type NamedTarget, openNamedSocket } from "../../transport/named-socket.ts";
@@ -12,6 +13,7 @@ const FRAME_HEADER_BYTES = 9;
 const SETTINGS_FRAME = 4;
 const TLS_ALERT = 0x15;
 const HTTP_BEGIN = "HTTP/1.";
+const NOT_HTTP = "?\r\n\r\n";
 const UNVERIFIED = { verifyPeer: false, verifyHost: false } as const;
 
 /** Protocol and APIs of a server. */
@@ -58,7 +60,22 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
 
-/** Sends one GET and returns the status of the response; undefined without a response. Takes 1.5 s at most and never throws. */
+/**
+ * Reports whether a server accepts connections and neither sends a byte nor closes them for 1.5 s: not after a GET, which a slow server may
+ * still work on, and not after a line that is not HTTP, which a server refuses before it does any work.
+ */
+export async function isSilent(place: AskedPlace): Promise<boolean> {
+  const send = (text: string, limitMs: number) =>
+    connect(place, place.isSecure, new TextEncoder().encode(text), limitMs).then(
+      ({ isOpened, isTimeUp, bytes }) => isOpened && isTimeUp && bytes.length === 0,
+    );
+  const getting = send(getRequest(place, FIRST_PATH), LIMIT_MS);
+  // Servers log what is not HTTP: one that answers is not sent it.
+  const isAnswered = (await Promise.race([getting, sleepMs(LIMIT_MS / 2)])) === false;
+  return !isAnswered && (await send(NOT_HTTP, LIMIT_MS / 2)) && getting;
+}
+
+/** Sends one GET and returns the status of its response; undefined without one. Takes 1.5 s at most and never throws. */
 export async function askStatus(place: AskedPlace, path: string): Promise<number | undefined> {
   const { status } = readResponse(await ask(place, path));
   return status === 0 ? undefined : status;
@@ -168,9 +185,13 @@ function isForeign(response: Uint8Array): boolean {
 
 /** Sends an HTTP/1.1 request and returns the bytes of the response that arrive; empty without a response. */
 function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
+  const request = new TextEncoder().encode(getRequest(place, path));
+  return connect(place, place.isSecure, request).then(({ bytes }) => bytes);
+}
+
+function getRequest(place: AskedPlace, path: string): string {
   const host = place.host.includes(":") ? `[${place.host}]` : place.host;
-  const head = `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
-  return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
 }
 
 async function answersHandshake(place: AskedPlace): Promise<boolean> {
@@ -179,14 +200,17 @@ async function answersHandshake(place: AskedPlace): Promise<boolean> {
 
 interface Outcome {
   readonly isOpened: boolean;
+  /** Whether the connection was still open at the end of the time. */
+  readonly isTimeUp: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Connects and collects bytes until the server closes. @param request undefined: only connect */
+/** Connects and collects bytes until the server closes. @param request undefined: only connect @param limitMs longest time */
 function connect(
   { host, port, sources }: AskedPlace,
   isSecure: boolean,
   request: Uint8Array | undefined,
+  limitMs = LIMIT_MS,
 ): Promise<Outcome> {
   const target: NamedTarget = {
     host,
@@ -199,25 +223,25 @@ function connect(
     const pieces: Uint8Array[] = [];
     let length = 0;
     let isOpened = false;
-    const end = (): void => {
+    const end = (isTimeUp: boolean): void => {
       clearTimeout(timer);
-      resolve({ isOpened, bytes: Buffer.concat(pieces) });
+      resolve({ isOpened, isTimeUp, bytes: Buffer.concat(pieces) });
       socket.close();
     };
-    const timer = setTimeout(end, LIMIT_MS);
+    const timer = setTimeout(() => end(true), limitMs);
     const socket = openNamedSocket(target, {
       onOpen: () => {
         isOpened = true;
-        if (request === undefined) end();
+        if (request === undefined) end(false);
         else socket.write(request);
       },
       onData: (bytes) => {
         pieces.push(bytes.slice());
         length += bytes.length;
-        // Nothing useful follows a greeting.
-        if (length > MAX_BYTES || isForeign(pieces[0] as Uint8Array)) end();
+        // A greeting is followed by nothing that tells more.
+        if (length > MAX_BYTES || isForeign(pieces[0] as Uint8Array)) end(false);
       },
-      onClose: end,
+      onClose: () => end(false),
     });
   });
 }

@@ -27,6 +27,7 @@ import { connect, type Links, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
 import type { Session, Target, TargetOptions, TargetSession } from "./session.ts";
 import { shareTensors } from "./shared-tensors.ts";
+import { unlessSilent } from "./silent-server.ts";
 
 /** Timeout for restoring settings, so that a dead server cannot delay the end of a run. */
 const RESTORE_TIMEOUT_MS = 5000;
@@ -98,12 +99,15 @@ export async function openTarget(
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const send = createAsk({ control, address, serverName: kind.server }, observer, plan.outputs.verbosity === 2);
   let isQueried = false;
+  let session: TargetSession | undefined;
   const ask: Ask = (query, what) => {
     isQueried = true;
-    return send(query, what);
+    const asking = send(query, what);
+    // Under load a slow server may be silent too.
+    const isWaiting = session !== undefined || plan.behaviour?.waitsForServer === true;
+    return isWaiting ? asking : unlessSilent({ target, client: plan.client }, asking);
   };
   const { trace } = plan.telemetry;
-  let session: TargetSession | undefined;
   return {
     served: started === undefined ? plan : { ...plan, target },
     setTrace: trace === null ? undefined : async () => setServerTrace(trace, front, ask, observer),

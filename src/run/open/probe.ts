@@ -8,6 +8,7 @@ import { createAsk } from "./ask.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
+import { unlessSilent } from "./silent-server.ts";
 
 /** Maximum time without a byte, and for a response. */
 const TIMEOUT_NS = 10e9; // 10 s
@@ -38,9 +39,8 @@ export async function probeModels(
   const control = new QueryClients(await open(address), (url) => open({ ...address, url }));
   try {
     const front = await kind.open(target);
-    return await front.listModels(
-      createAsk({ control, address, serverName: kind.server, waitHint: "Look at the server." }, {}, false),
-    );
+    const ask = createAsk({ control, address, serverName: kind.server, waitHint: "Look at the server." }, {}, false);
+    return await unlessSilent({ target, client }, front.listModels(ask));
   } finally {
     control.close();
   }

@@ -176,7 +176,14 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
     const message = schema === undefined ? "takes nothing" : "takes options by name";
     const time =
       namesOf(schema).includes("for") && parseDurationNs(String(body)) !== undefined ? String(body) : undefined;
-    const inside = time === undefined ? "{}" : `{ for: ${time}${form.parts?.["load"] ? ", load: { hold: 4 }" : ""} }`;
+    const hasLoad = form.parts?.["load"] !== undefined;
+    const isSteady = form.parts?.["load"] === "steady-load" && typeof body === "number";
+    const inside =
+      time === undefined
+        ? isSteady
+          ? `{ load: ${body}, for: 1 min }`
+          : "{}"
+        : `{ for: ${time}${hasLoad ? ", load: { hold: 4 }" : ""} }`;
     problems.push(problem("invalid-value", path, message, `Write ${form.name}: ${inside}.`, showValue(all)));
     return { given: {}, options: {} };
   }

@@ -89,8 +89,8 @@ export function text(first?: string | TextParameterOptions, options?: TextParame
  * @example
  * param.duration("30 s", { description: "How long to measure." })
  */
-export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(options?: ParameterOptions): Parameter<Duration>;
+export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
   refuseMore("param.duration(default, options)", arguments);
   return create("duration", first, options);

@@ -38,6 +38,7 @@ const MOST = "concurrencyLimit: 64";
 const POISSON = 'distribution: "poisson"';
 const BURSTS = 'distribution: "gamma", smoothness: 0.5';
 const RISE: Meant = ['rampUp: "10 s" in hold(…) or rate(…)', "rampUp: 10 s in hold or rate"];
+const INNER: Meant = ["hold(16) as its load", "load: { hold: 16 }"];
 const THINK = 'thinkTime: "1 s" in the load';
 const TURNS = "sessions: { count: 10, turns: 3 } in input.prompts(…)";
 const PROMPT_FILE = 'file: "x.jsonl", with {"text": "…"} in each line';
@@ -105,6 +106,11 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
   // In ramp and rateRamp.
   ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
+  // Of warmup, phase, soak and spike.
+  ...["concurrency", "users", "vus"].flatMap((name) => [
+    [`load:${name}`, INNER] as const,
+    [`peak:${name}`, "base: 4 and peak: 64"] as const,
+  ]),
   ["scenario.for", LENGTH],
   ["scenario.requests", COUNT],
   // k6

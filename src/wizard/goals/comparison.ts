@@ -191,7 +191,7 @@ export const comparisonGoal: Goal = {
   },
 };
 
-/** Both targets get the same requests, which are in a constant. */
+/** Returns the members of a mix. Both get the same requests, which are in a constant. */
 function mixed(answers: Answers, target: WizardTarget): { name: string; value: Source; comment: string }[] {
   const shared = requestsOf(answers, target).map(({ value }) => ({ inputs: new Constant("inputs", value) }))[0] ?? {};
   const members = [answers, wayOf(answers).toOther(answers)].map((one) => ({

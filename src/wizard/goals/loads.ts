@@ -47,7 +47,6 @@ export function numbersOf(text = ""): number[] {
   return text.split(/[:,]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
 }
 
-/** One amount. */
 const ONE: AmountForm = {
   rule: "a number",
   fits: (answer, isValid) => numbersOf(answer).length === 1 && numbersOf(answer).every(isValid),

@@ -92,7 +92,7 @@ const CONVERSATIONS: Asked = {
   },
 };
 
-/** Unlimited if the file is too large to read. */
+/** Returns the number of conversations in the file; unlimited if the file is too large to read. */
 function countSessions({ file = "" }: Answers, around: Surroundings): number {
   const text = around.readText(file);
   if (text === undefined) return Number.POSITIVE_INFINITY;

@@ -11,7 +11,7 @@ import { fieldOf } from "../../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
+import { describeWriteError, RunError, type UserError, userError } from "../../../plan/problem.ts";
 import { inputKindOf } from "../../../registry/input-kinds.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { OutputFile } from "../../../report/output-file.ts";
@@ -103,7 +103,7 @@ export async function writeInputs(
     file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    const message = `${path} cannot be written: ${messageOf(error)}`;
+    const message = `${path} cannot be written: ${describeWriteError(error)}`;
     throw new RunError("output", message, "Give another folder with --artifact-dir.");
   }
   return { path, held, entryCount: payloads.count(), notes: payloads.notes() };

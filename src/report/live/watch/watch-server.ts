@@ -23,21 +23,22 @@ import {
 import { formatWatchPage, toPagePoint, toPageState } from "./watch-page.ts";
 
 /**
- * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread answers, so its work
- * is bounded: responses are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
+ * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread responds, so
+ * its work is bounded: responses are created at most a few times a second and then repeated, and requests beyond a number per
+ * second are refused.
  */
 
 const EVENT_MS = 1000;
-/** A point a second, until there are too many. */
+/** One point per second, until there are too many. */
 const COLUMNS = { mostColumns: 240, columnNs: secToNs(1) };
 const MOST_WATCHERS = 8;
 const MOST_REQUESTS_PER_SEC = 50;
-/** Age up to which the text of metrics is returned again. */
+/** Maximum age of a metrics text that is returned again. */
 const REUSE_MS = 250;
-/** How long the last state may take to reach the pages. */
+/** Timeout for sending the last state to the pages. */
 const CLOSE_MS = 500;
 
-/** Protects a page on a well-known address from other sites: they can neither show it in a frame nor read it. */
+/** Protects a page on a well-known address from other sites: they can neither embed nor read it. */
 const SAFE_HEADERS = {
   "Cache-Control": "no-store",
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -47,7 +48,7 @@ const SAFE_HEADERS = {
   "X-Frame-Options": "DENY",
 } as const;
 
-/** Starts the server. @param port 0: a free one @throws UserError when it cannot listen */
+/** Starts the server. @param port 0: a free port @throws UserError when it cannot listen */
 export async function openWatchServer(plan: Plan, state: RunState, sink: TextSink, port: number): Promise<Report> {
   const watch = new WatchServer(plan, state);
   try {
@@ -127,7 +128,7 @@ class WatchServer implements Report {
     const nowMs = performance.now();
     if (nowMs - this.second.startMs >= 1000) this.second = { startMs: nowMs, requestCount: 0 };
     if (++this.second.requestCount > MOST_REQUESTS_PER_SEC) return [429, "too many requests"];
-    // A page of another site can make its own name point to this host.
+    // Another site can make its host name resolve to this host.
     const { address = "", port } = this.server ?? {};
     const hosts = [address, `localhost:${port}`];
     if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return [421, `use http://${address}/`];
@@ -171,7 +172,7 @@ class WatchServer implements Report {
     response.write(this.reuse("events", () => this.eventsText()));
   }
 
-  /** Sends the state to all pages; a page that does not read misses some. */
+  /** Sends the state to all pages. A page that does not read misses some states. */
   private send(): void {
     if (this.watchers.size === 0) return;
     const event = this.eventsText();
@@ -191,7 +192,7 @@ class WatchServer implements Report {
     return snapshot && JSON.stringify(toPageState(this.plan, snapshot));
   }
 
-  /** Returns a body again while it is young, so that frequent requests cost little. */
+  /** Returns a recent body again, so that frequent requests cost little. */
   private reuse<T extends string | Uint8Array>(key: string, make: () => T): T {
     const nowMs = performance.now();
     const known = this.made.get(key);
