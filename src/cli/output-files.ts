@@ -93,7 +93,7 @@ function isReplaced(path: string): boolean {
   return find(path)?.isFile() ?? true;
 }
 
-/** Sends a command's text to standard error if a report has standard output for itself. */
+/** Sends a command's text to standard error if a report is written to standard output. */
 export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });

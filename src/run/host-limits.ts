@@ -56,7 +56,7 @@ export interface HostLimits {
 }
 
 const MIB = 1024 * 1024;
-/** Share of the free memory that requests in flight may take by default. */
+/** Default memory of requests in flight: a share of the free memory, or a number of bytes if that is less. */
 const REQUESTS_RATIO = 0.25;
 const REQUESTS_BYTES = 512 * MIB;
 /** Share of the free memory above which the host is in danger. */

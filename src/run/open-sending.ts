@@ -171,7 +171,7 @@ async function probe(
   unused: Pick<ReturnType<typeof openDriver>, "driver" | "refusal"> | undefined,
 ): Promise<RunError | undefined> {
   const { length } = urlsOf(plan.target);
-  // A mix counts the failures of each target anyway.
+  // A mix counts the failures of each target separately.
   if (length > 1 && membersOf(plan.target).length === 0)
     return reachServers(plan.target as ServerTargetPlan, plan.client);
   if (length !== 1 || unused === undefined) return undefined;

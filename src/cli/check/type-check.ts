@@ -105,7 +105,7 @@ function settingsFor(files: readonly string[], folder: string): object {
   const typeRoots = listAbove(first, join(MODULES, "@types"));
   const hasNode = typeRoots.some((root) => existsSync(join(root, "node")));
   const defaults = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
-  // The user's paths would be replaced; they lead to the types beside the scenarios.
+  // Paths set here would replace the user's, which lead to the types beside the scenarios.
   const hasPaths = config !== undefined && /"paths"\s*:/.test(readFileText(config));
   return {
     ...defined({ extends: config }),

@@ -19,7 +19,7 @@ export function findUnusable({ target, inputs }: Plan): Problem[] {
   }
   const parts = [inputs, ...membersOf(target).map((member) => member.inputs)];
   const paths = new Set(parts.flatMap((part) => inputKindOf(part).paths?.(part) ?? []));
-  // A pattern stands for the files that match.
+  // A pattern matches any number of files.
   for (const path of paths)
     if (isAbsolute(path) && !/[*?]/.test(path) && !fileSystem().existsSync(path))
       problems.push(...unreadable(path, { code: "ENOENT" }).problems);

@@ -81,7 +81,7 @@ function needsLimits(word: string): boolean {
   return findEntry(word)?.needsLimits === true;
 }
 
-/** Reads the text before the comparison. @param of the text in the brackets */
+/** Reads the text before the comparison. @param of text in the parentheses */
 function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
   const refuse = (message: string): undefined => {
     problems.push(problem("invalid-value", path, message, "", String(of)));

@@ -19,9 +19,10 @@ type LevelValue<K extends NamedKey> = [StatisticOf<K>] extends [never]
   : { readonly [S in StatisticNames<StatisticOf<K>>]: number };
 
 /**
- * The metrics of a level by their keys, in SI units: times in seconds, rates per second, ratios from 0 to 1, powers in watts, energies in joules;
- * memory is in MB. One that has several statistics has them by name: `latency.p99`, `gpuPower.mean`, which is the mean over all GPUs, not their
- * sum. `extracted` has those that the target extracts: `extracted.tokens.mean`. One without a value at a level ends the computation, and the report says why.
+ * The metrics of a level by their keys, in SI units: times in seconds, rates per second, ratios from 0 to 1, powers in watts, energies in
+ * joules; memory is in MB. A metric with several statistics has them by name: `latency.p99`, `gpuPower.mean`, which is the mean over all
+ * GPUs, not their sum. `extracted` has the values that the target extracts: `extracted.tokens.mean`. A metric without a value at a level
+ * ends the computation, and the report gives the reason.
  */
 export type LevelValues<M extends MetricName = MetricName, E extends string = string> = {
   readonly [K in M & NamedKey]: LevelValue<K>;
