@@ -297,6 +297,7 @@ const SMALL_LINES = 60;
 const FILE_TABLES = [
   "measure/metrics/catalogue.ts",
   "report/genai-perf/files.ts",
+  "report/model-files.ts",
   "report/plots/chart-option.ts",
   "report/read/runs/read-runs.ts",
   "wizard/goals/goals.ts",

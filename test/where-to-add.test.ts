@@ -10,6 +10,7 @@ import { startMock } from "../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../src/plan/mock.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
+import type * as ModelFiles from "../src/report/model-files.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
 import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
 import { LIMIT } from "./time-limit.ts";
@@ -188,18 +189,18 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a report in a file": {
     "report/facts.ts": `
-      import { createModelFile } from "./model-report.ts";
+      import type { ReportModel } from "./model/report-model.ts";
 
       /** The facts of a run, a line each. */
-      export const createFacts = createModelFile(({ verdict }) => \`\${verdict.facts.join("\\n")}\\n\`, "outputs.files.json");`,
-    "report/report-formats.ts": [
+      export const formatFacts = ({ verdict }: ReportModel): string => \`\${verdict.facts.join("\\n")}\\n\`;`,
+    "report/model-files.ts": [
       {
-        after: "const FILE_REPORTS = {",
-        added: "facts: createFacts,",
+        after: "export const MODEL_FILES = {",
+        added: "facts: { render: formatFacts },",
       },
       {
-        after: 'import { createEarlierFiles } from "./output-file.ts";',
-        added: 'import { createFacts } from "./facts.ts";',
+        after: 'import { formatCsv } from "./csv.ts";',
+        added: 'import { formatFacts } from "./facts.ts";',
       },
     ],
   },
@@ -492,7 +493,7 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold, ramp } = await import("../src/scenario/loads/levels.ts");
+const { hold, ramp } = await import("../src/scenario/loads/concurrency.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
 const { findMax } = await import("../src/scenario/loads/find-max.ts");
@@ -719,6 +720,15 @@ test("a made-up report is written to a file", LIMIT, async () => {
   const facts = join(folder, "facts.txt");
   await execute({ ...plan, outputs: { ...plan.outputs, files: { facts } as Plan["outputs"]["files"] } });
   assert.match(readFileSync(facts, "utf8"), /^[\d.]+ m?s\n10 requests\n$/);
+});
+
+test("a made-up report is written of a stored run, and of several", LIMIT, async () => {
+  const { writeModelFiles, MODEL_FILES } = (await load("report/model-files.ts")) as typeof ModelFiles;
+  const stored = join(folder, "stored.txt");
+  const model = { verdict: { facts: ["stored"] } } as unknown as Parameters<typeof writeModelFiles>[1];
+  await writeModelFiles({ facts: stored } as Parameters<typeof writeModelFiles>[0], model, {});
+  assert.equal(readFileSync(stored, "utf8"), "stored\n");
+  assert.ok("facts" in MODEL_FILES);
 });
 
 test("a made-up column is in the console, in Markdown and in JUnit", LIMIT, async () => {

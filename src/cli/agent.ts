@@ -19,13 +19,13 @@ export const FLAGS: readonly Flag[] = commandFlags("agent", [
   { name: "once", help: "End after one run, with its repetitions, instead of waiting for the next one." },
 ]);
 
-/** Longest time between two runs of a scenario that is repeated. */
+/** Longest time between two repetitions of a scenario. */
 const REPETITION_MS = 5000;
 
 /** The command. */
 export const COMMAND = commandOf(FLAGS, runAgentCommand);
 
-/** Waits for runs until Ctrl-C, or for one. Returns the exit code. */
+/** Waits for runs until Ctrl-C, or for a single run. Returns the exit code. */
 export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
     const { promise: over, resolve: end } = Promise.withResolvers<number>();
@@ -50,7 +50,7 @@ export async function runAgentCommand(args: readonly string[], command: string, 
   });
 }
 
-/** Reads the bus, which must be given. @param problems those of the command so far @throws UserError with all problems */
+/** Reads the bus, which is required. @param problems problems of the command so far @throws UserError with all problems */
 export function readBus(flags: FlagValues, door: Door, problems: Problem[]): BusPlan {
   const settings: { client?: { bus?: object } } = {};
   for (const [setting, value] of readShared(flags, door, problems)) putValue(settings, setting, value);

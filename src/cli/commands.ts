@@ -15,7 +15,7 @@ import { wrap } from "./options/help-rows.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 
-/** The headings of commands in help, in its order. */
+/** Headings of commands in help, in order. */
 const GROUPS = ["Measure", "Write scenarios", "Read reports", "Servers and hosts", "Help"] as const;
 
 /** A subcommand. */
@@ -23,15 +23,15 @@ export interface Command {
   readonly name: string;
   readonly group: (typeof GROUPS)[number];
   readonly summary: string;
-  /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
+  /** Exit code if standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
-  /** Whether it decides itself when its start has ended. Default: it has, when the command is known. */
+  /** True if the command itself decides when its start-up ends. Default: the start-up ends when the command is known. */
   readonly endsStartUp?: true;
-  /** Loads its module. */
+  /** Loads the command's module. */
   load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
-/** Where summaries begin in the list of commands. */
+/** Column of the summaries in the list of commands. */
 const SUMMARY_COLUMN = 17;
 const TOPIC_COLUMN = 24;
 
@@ -40,7 +40,10 @@ const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
 
-/** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash, or a folder that is there. */
+/**
+ * Reports whether the first argument is a scenario, or a folder of scenarios: a name with a scenario's extension, a name with a slash, or
+ * an existing folder.
+ */
 function isScenario(name: string): boolean {
   if (isAddress(name)) return false;
   return (
@@ -48,7 +51,7 @@ function isScenario(name: string): boolean {
   );
 }
 
-/** Whether a word is the address of a server, without the command that is to measure it. */
+/** Whether a word is the address of a server, given without a command. */
 function isAddress(name: string): boolean {
   return /^(?:https?:\/\/|[\w.-]+:\d+(?:\/|$))/i.test(name);
 }
@@ -89,7 +92,8 @@ export const COMMANDS: readonly Command[] = [
     name: "perf_analyzer",
     group: "Measure",
     summary: "measure a model with perf_analyzer's options",
-    // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
+    // Loaded eagerly, unlike the other commands: its time to the first request is compared with that of a tool written
+    // in C++.
     load: () => PERF_ANALYZER,
     endsStartUp: true,
     outputExit: 99,
@@ -179,7 +183,7 @@ export const COMMANDS: readonly Command[] = [
 const HELP = { name: "help", group: "Help", summary: "print a guide, or the help of a command" };
 const VERSION_WORD = { name: "version", group: "Help", summary: "print the version" };
 
-/** The guides are loaded when they are printed. */
+/** The guides are loaded only when they are printed. */
 const loadTopics = () => import("./help/topics.ts");
 
 /** Describes all commands, and `help` and `version`. */
@@ -197,11 +201,11 @@ async function describeCommands(): Promise<ShownCommand[]> {
   ];
 }
 
-/** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
+/** Runs the command line of an executable that was called as `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
   const io = withNames(guardIo(rawIo), inScenario);
-  // An executable linked under the name of another tool acts as that tool.
+  // An executable that is linked as another tool behaves like that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;
   const command = linked ?? findCommand(name);
@@ -256,14 +260,14 @@ function refuseArgument(argument: string, io: CommandIo): number {
   return EXIT.usage;
 }
 
-/** What other tools call a command. */
+/** Names of commands in other tools. */
 const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   ...{ attack: "http", bombardier: "http", hey: "http", oha: "http", vegeta: "http", wrk: "http" },
   ...{ bench: "llm", benchmark: "llm", guidellm: "llm" },
   ...{ k6: "run", locust: "run", profile: "genai-perf profile" },
 };
 
-/** @param topics names that would have been right too */
+/** @param topics other names that would have been valid */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   if (name.startsWith("-")) {
@@ -294,14 +298,14 @@ function findCommand(name: string | undefined): Command | undefined {
   return undefined;
 }
 
-/** Without a command: the same list as an error. */
+/** Prints the same list as an error, if no command is given. */
 async function printUsage(io: CommandIo): Promise<number> {
   const { topicsByKind } = await loadTopics();
   io.err(formatHelp(topicsByKind(), false));
   return EXIT.usage;
 }
 
-/** Formats the list of commands and guides. @param isAll whether the guides have their summaries */
+/** Formats the list of commands and guides. @param isAll whether to show the summaries of guides */
 function formatHelp(topics: readonly (readonly [kind: string, topics: readonly Topic[]])[], isAll: boolean): string {
   const rows = [...COMMANDS, HELP, VERSION_WORD];
   const formatGroup = (title: string): string[] => [

@@ -8,8 +8,8 @@ import { type HelpPage, printsHelp } from "./help/page.ts";
  * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code. Errors name
  * flags as the user wrote them.
  * @param command the command as it was called
- * @param body gets what parses its flags
- * @param given flags that are parsed already
+ * @param body receives the parser of its flags
+ * @param given flags that were already parsed
  */
 export async function explainErrors(
   command: string,
@@ -37,7 +37,7 @@ export async function explainErrors(
   }
 }
 
-/** How a command was called. */
+/** A command as it was called. */
 interface CalledCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -47,7 +47,7 @@ interface CalledCommand {
   readonly page: HelpPage;
 }
 
-/** Runs a command with its flags, or prints its help where that is asked for. Errors are as in {@link explainErrors}. */
+/** Runs a command with its flags, or prints its help if requested. Errors are handled as in {@link explainErrors}. */
 export function runWithFlags(
   { command, args, most, page }: CalledCommand,
   io: TextSink,

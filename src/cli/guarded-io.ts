@@ -16,13 +16,13 @@ export function guardIo(io: CommandIo): CommandIo {
   });
 }
 
-/** Returns a command's output with some parts changed. The others are those of `io`, also when they change later. */
+/** Returns a command's output with some parts changed. All other parts follow `io`, including later changes. */
 export function changedIo(io: CommandIo, changes: Partial<CommandIo>): CommandIo {
-  // Defined instead of assigned, because getters of the process's object cannot be assigned to.
+  // Uses descriptors, because getters of the process's object cannot be assigned.
   return Object.create(io, Object.getOwnPropertyDescriptors(changes)) as CommandIo;
 }
 
-/** Prints each warning once, for runs that have the same ones. */
+/** Prints each warning only once, for runs with the same warnings. */
 export function withoutRepeats(io: CommandIo): CommandIo {
   const said = new Set<string>();
   const err = (text: string): void => {
@@ -39,7 +39,7 @@ export function silent(io: CommandIo): CommandIo {
 
 const MAX_CHARACTERS = 10_000;
 
-/** Describes a defect of Rampart, whose text can contain anything. Ends with a line break. */
+/** Describes a defect of Rampart, whose text may contain anything. Ends with a line break. */
 export function describeDefect(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return escapeControls(maskText(`rampart: internal error: ${limitMessage(text, MAX_CHARACTERS)}\n`));

@@ -32,7 +32,7 @@ export const FLAGS: readonly Flag[] = [
   ...HELP_FLAGS,
 ];
 
-/** Returns the options of a question: one, or none. Those that other commands have too are in the table of all. */
+/** Returns the options of a question: one, or none. Options shared with other commands are in the common table. */
 function toFlags({ id, value, help }: Question): Flag[] {
   const shared = sharedFlags("init").filter(({ name }) => name === id);
   if (help === undefined) return shared;
@@ -106,7 +106,7 @@ function describeRuns(runs: readonly (readonly string[])[], follow: readonly str
   return ["run them, and compare them, with:", ...commands].join("\n  ");
 }
 
-/** Returns the arguments of each run. Runs that are compared leave their reports. */
+/** Returns the arguments of each run. Runs that will be compared write reports. */
 function runsOf(files: readonly WrittenFile[]): string[][] {
   if (files.length === 1) return files.map(({ path }) => [path]);
   return files.map(({ path }) => [path, "--json", path.replace(/\.m?ts$/, ".json")]);

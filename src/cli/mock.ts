@@ -160,7 +160,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   return read;
 }
 
-/** Undefined when the flag is not given. */
+/** Undefined if the flag is not given. */
 function readLatency(flags: FlagValues, name: string, problems: Problem[]): MockLatencyPlan | undefined {
   const text = flags.text(name);
   if (text === undefined) return undefined;

@@ -1,4 +1,5 @@
 import type { Text } from "../plan/messages.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
 import { findFile, isFile } from "../runtime/files.ts";
@@ -8,7 +9,7 @@ import { STDOUT_FILE } from "./options/shared-option.ts";
 
 type NamedFile = readonly [name: Text, path: string | undefined];
 
-/** Checks output files before a run, so that it does not fail at its end. */
+/** Checks output files before a run, so that the run does not fail at its end. */
 export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path] of files) {
@@ -27,7 +28,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   return [...problems, ...findDuplicatePaths(files)];
 }
 
-/** Finds outputs that are the same file under any names. Devices and pipes accept several. */
+/** Finds outputs that are the same file under different names. Devices and pipes may be used several times. */
 export function findDuplicatePaths(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
@@ -57,7 +58,7 @@ function isReplaced(path: string): boolean {
 }
 
 /** Sends a command's text to standard error if a report has standard output for itself. */
-export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
+export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
 }

@@ -1,4 +1,4 @@
-/** The same object type, with optional fields in place of those that can be undefined. */
+/** The same object type, with optional fields instead of fields that can be undefined. */
 type Defined<T> = { readonly [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   readonly [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
@@ -14,7 +14,7 @@ export function defined<T extends object>(fields: T): Defined<T> {
 type FieldName<T> = T extends unknown ? keyof T & string : never;
 type FieldValue<T, K extends string> = T extends unknown ? (K extends keyof T ? T[K] : undefined) : never;
 
-/** Returns a field that not every kind of a part of a plan has; undefined for the others. */
+/** Returns a field that only some kinds of a part of a plan have; undefined for other kinds. */
 export function fieldOf<T extends object, K extends FieldName<T>>(part: T, name: K): FieldValue<T, K> {
   return (part as Readonly<Record<K, unknown>>)[name] as FieldValue<T, K>;
 }

@@ -1,4 +1,4 @@
-import { rangeOf } from "../load/levels.ts";
+import { countLevels, MOST_LEVELS, rangeOf } from "../load/levels.ts";
 import { metricOf, needsOf, needsTokens } from "../measure/metrics/catalogue.ts";
 import type { Need } from "../measure/metrics/metric.ts";
 import type { AssertionPlan } from "../plan/assertions.ts";
@@ -6,6 +6,7 @@ import { TARGET_TAG, type Tags, type TagsPlan, unknownTags } from "../plan/group
 import type { Text } from "../plan/messages.ts";
 import { clientsOf, type Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
+import { formatCount } from "../plan/units.ts";
 import type { RequestForm } from "../service/service.ts";
 import { checkDerived, customMetricsOf } from "./custom-metrics.ts";
 import { checkOrder, INPUT_KINDS, inputKindOf } from "./input-kinds.ts";
@@ -14,8 +15,8 @@ import { membersOf, tokensPlanOf } from "./mix.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
- * Returns conflicts between parts of a plan whose values are valid. Loads no schemas, so that each run can look for them before it connects
- * to the server.
+ * Returns conflicts between the parts of a plan whose values are valid. Loads no schemas, so that each run can check for
+ * conflicts before it connects to the server.
  */
 export function findConflicts(plan: Plan): Problem[] {
   return [
@@ -31,7 +32,7 @@ export function findConflicts(plan: Plan): Problem[] {
   ];
 }
 
-/** Returns inputs and assertions that the target cannot have. */
+/** Returns problems with inputs and assertions that the target cannot have. */
 function checkInputs(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { target } = plan;
@@ -50,7 +51,7 @@ function checkInputs(plan: Plan): Problem[] {
   return problems;
 }
 
-/** Returns what is missing for a bus, or too much. */
+/** Returns problems with missing or superfluous settings of a bus. */
 function checkBus({ bus }: Plan["client"]): Problem[] {
   if (bus === undefined) return [];
   const { url, agentCount = 1, allowLost = 0 } = bus;
@@ -101,7 +102,7 @@ export function checkClientProtocols(
 
 const SESSIONS_HINT = 'Give the load a time, such as for: "1 min", or leave the warm-up out.';
 
-/** Returns why a load cannot have a warm-up. @param given the warm-up, by the path that it has at the front door; 0: none */
+/** Returns why a load cannot have a warm-up. @param given length of the warm-up by its path at the front door; 0: no warm-up */
 export function checkWarmUp(
   load: Plan["load"],
   given: Readonly<Record<string, string | number | undefined>>,
@@ -117,7 +118,7 @@ export function checkWarmUp(
   );
 }
 
-/** Returns why connections to the target cannot have source addresses. */
+/** Returns problems with source addresses that connections to the target cannot have. */
 function checkSources({ kind, sourceAddresses }: Plan["client"], target: Plan["target"]): Problem[] {
   if (sourceAddresses === undefined) return [];
   const reasons = [
@@ -158,12 +159,27 @@ function checkLoad(plan: Plan): Problem[] {
     const message = "a range without an end needs a latency limit";
     problems.push(problem("missing", "load.levels.end", message, "Give an end or a latency limit."));
   }
+  problems.push(...checkLevelCounts(plan));
   return problems;
+}
+
+/** Returns why a load, or one of its phases, has too many levels. A latency limit or a search may end it after a few. */
+function checkLevelCounts({ load, measurement }: Plan): Problem[] {
+  if (measurement.latencyLimitMs !== null) return [];
+  const phases = loadModeOf(load).phases?.(load);
+  return (phases ?? [{ load }]).flatMap((phase, index): Problem[] => {
+    const asked = loadModeOf(phase.load).levels?.(phase.load);
+    const count = asked?.search === "linear" ? (countLevels(asked.levels) ?? 0) : 0;
+    if (count <= MOST_LEVELS) return [];
+    const message = `has ${formatCount(count)} levels, above the limit of ${formatCount(MOST_LEVELS)}`;
+    const path = phases === undefined ? "load" : `load.${index}`;
+    return [problem("invalid-value", path, message, "Give a larger step, or a latency limit.")];
+  });
 }
 
 type Judged = Omit<AssertionPlan, "comparison"> & { readonly path: string };
 
-/** Returns all that judges a metric, with its path in a scenario: assertions, limits of a search, and the precision that ends a repetition. */
+/** Returns every use of a metric by its path in a scenario: assertions, limits of a search, and the precision that ends a repetition. */
 function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] {
   return [
     ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
@@ -172,7 +188,7 @@ function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] 
   ];
 }
 
-/** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
+/** Returns problems with assertions on metrics that the scenario does not define, and with limits that no metric can have. */
 function checkCustomMetrics(plan: Plan): Problem[] {
   const known = customMetricsOf(plan);
   return judgedOf(plan).flatMap(({ metric, limit, path }): Problem[] => {
@@ -195,11 +211,11 @@ function checkCustomMetrics(plan: Plan): Problem[] {
 /** The tags of the requests of a target, as far as they are known before its inputs are read. */
 interface KnownTags {
   readonly fixed: Tags;
-  /** Whether its inputs or a function can give others. */
+  /** Whether the target's inputs or a function can add other tags. */
   readonly isOpen: boolean;
 }
 
-/** Returns assertions on tags that no request can have. */
+/** Returns problems with assertions on tags that no request can have. */
 function checkTags(plan: Plan): Problem[] {
   const known = knownTags(plan);
   const canHave = ({ fixed, isOpen }: KnownTags, wanted: Tags): boolean =>
@@ -228,7 +244,7 @@ function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
   }));
 }
 
-/** Returns assertions on metrics of the server that this run cannot have. */
+/** Returns problems with assertions on server metrics that this run cannot have. */
 function checkServerMetrics(plan: Plan): Problem[] {
   const { target, telemetry } = plan;
   const kinds = [target, ...membersOf(target).map((member) => member.target)].map(targetKindOf);
@@ -262,7 +278,7 @@ function checkServerMetrics(plan: Plan): Problem[] {
   );
 }
 
-/** Returns limits of a search on parts of the requests: its intervals are those of all requests. */
+/** Returns problems with limits of a search on a subset of the requests: its confidence intervals are those of all requests. */
 function checkLimits({ limits = [] }: Plan): Problem[] {
   return limits.flatMap(({ where }, index): Problem[] => {
     if (where === undefined) return [];

@@ -9,7 +9,7 @@ import type { ExtractedName } from "../service/content.ts";
 import { listExtracted, namesOf } from "../service/response-reader.ts";
 import { membersOf } from "./mix.ts";
 
-/** The metrics that a scenario defines: values that its targets extract, and what it derives from other metrics. */
+/** The metrics that a scenario defines: values that its targets extract, and values derived from other metrics. */
 interface CustomMetrics {
   readonly extracted: readonly ExtractedName[];
   readonly derived: readonly DerivedPlan[];
@@ -22,8 +22,8 @@ export function customMetricsOf({ target, derived = [] }: Pick<Plan, "target" | 
 }
 
 /**
- * Returns a plan's assertions and limits with all that it says about its own metrics: unit, direction, and how they are computed; undefined
- * when it has no metrics of its own.
+ * Returns a plan's assertions and limits, completed with the plan's definitions of custom metrics: unit, direction and
+ * computation. Undefined if the plan has no custom metrics.
  */
 export function describeCustomMetrics(plan: Plan): Partial<Pick<Plan, "assertions" | "limits" | "repeat">> | undefined {
   const known = customMetricsOf(plan);
@@ -44,11 +44,11 @@ function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): Me
   const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
   const { definedIn, counts } = metricOf(metric);
   if (definedIn === "derive") return { ...metric, ...derived.find(named) };
-  // A ratio of requests has no unit of its own.
+  // A ratio of requests has no custom unit.
   return definedIn === "extract" && counts === undefined ? { ...metric, ...extracted.find(named) } : metric;
 }
 
-/** Returns what is wrong with the metrics that a plan derives. */
+/** Returns problems with the metrics that a plan derives. */
 export function checkDerived(plan: Plan): Problem[] {
   const { extracted, derived } = customMetricsOf(plan);
   const names = extracted.map(({ name }) => name);

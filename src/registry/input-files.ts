@@ -2,7 +2,7 @@ import { fieldOf } from "../plan/defined.ts";
 import type { Plan } from "../plan/plan.ts";
 import { membersOf } from "./mix.ts";
 
-/** Returns all strings in a plan that can be the path of an input file. */
+/** Returns all strings in a plan that may be paths of input files. */
 export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
   const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
   const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);

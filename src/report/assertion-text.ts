@@ -8,21 +8,17 @@ import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../pl
 import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/mix.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
 
-/** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
+/** Describes the values that an assertion measured: the same words in JSON, in the verdict and in every report. */
 
 /** An assertion in words. */
 interface DescribedAssertion {
-  /** `worst 31.2 ms at concurrency 8`, and why it is unresolved. The level is left out where there is only one. */
+  /** `worst 31.2 ms at concurrency 8`, and the reason if it is unresolved. A single level is not named. */
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
-}
-
-function levelsOf(runs: readonly RunResult[]): LevelResult[] {
-  return runs.flatMap(measuredLevels);
 }
 
 /** Describes what an assertion was judged by. @param runs all of the plan */
@@ -59,15 +55,15 @@ export function describeAssertion(
   return { measured: `${measured === 0 ? of : `${formatPct(measured)}${place} (${of})`}${why}`, limit };
 }
 
-/** Names the level that decided; empty where there is only one, and for the highest load of a search. */
+/** Names the level that decided; empty if there is only one, and for the highest load of a search. */
 function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
-  const levels = levelsOf(runs);
+  const levels = runs.flatMap(measuredLevels);
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
   const isOnly = names.size <= 1 || levels.some(({ limits }) => limits !== undefined);
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
 }
 
-/** Counts the requests of a ratio: at the level that decided, or of all levels when there were none; undefined for other metrics. */
+/** Counts the requests of a ratio: at the level that decided, or of all levels if there were none; undefined for other metrics. */
 function countsOf(
   { assertion: { metric }, level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],

@@ -14,7 +14,7 @@ export type Reply =
 let lastKey = "";
 let isListening = false;
 
-/** Records the last key, because the prompts report Escape and Ctrl-C alike. */
+/** Records the last key, because the prompts report Escape and Ctrl-C in the same way. */
 function listenForKeys(): void {
   if (isListening) return;
   isListening = true;
@@ -80,7 +80,7 @@ async function askChoice(
   }
 }
 
-/** A hint stands beside the answer where there is room, and otherwise where the cursor is. */
+/** Returns a choice as an option of the prompt. A hint is shown beside the answer if there is room, otherwise at the cursor. */
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   if (hint === undefined || hint === "") return { value, label: clean(label) };
   const explained = clean(`${label} (${hint})`);

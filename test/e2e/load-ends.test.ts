@@ -3,8 +3,9 @@ import { describe, test } from "node:test";
 import { toReportJson } from "../../src/report/json/report-json.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
+import { generate } from "../../src/scenario/generate/builder.ts";
 import type { Load } from "../../src/scenario/loads/load.ts";
-import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
+import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
@@ -28,6 +29,27 @@ async function run(load: Load<"scheduled">, serveMs: number) {
     server.close();
   }
 }
+
+test("requests that a server never answers are counted by their tags", LIMIT, async () => {
+  const server = await startAnsweringServer((response, index) => {
+    if (server.received[index]?.text !== "lost") response.end("{}");
+  });
+  try {
+    const bodies = ["fast", "lost", "fast", "fast", "lost"];
+    const inputs = generate(({ index }) => ({ body: bodies[index] ?? "", tags: { kind: bodies[index] ?? "" } }), {
+      count: bodies.length,
+    });
+    const scenario = defineScenario({ name: "x", target: http(server.url), inputs, load: rate(20, { for: "1 s" }) });
+    const plan = toPlan(scenario, "/");
+    const running = startPlan(plan, { openObserver: () => Promise.resolve({}), check: () => Promise.resolve() });
+    const unfinished = (await running.result).failures.find(({ kind }) => kind === "unfinished");
+    const lostCount = server.received.filter(({ text }) => text === "lost").length;
+    assert.ok(lostCount > 1);
+    assert.deepEqual(unfinished?.tagged, [{ tags: { kind: "lost" }, count: lostCount }]);
+  } finally {
+    server.close();
+  }
+});
 
 describe("rates end", () => {
   test("at 0, after as many requests as the area below the rate", LIMIT, async () => {

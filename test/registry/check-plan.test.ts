@@ -36,6 +36,12 @@ function withValue(path: string, value: unknown): unknown {
   return plan;
 }
 
+/** A plan with levels of 1 to a number. */
+function withLevelsTo(end: number, latencyLimitMs: number | null = null): Plan {
+  const levels = { kind: "range", start: 1, end, step: 1 } as const;
+  return makePlan({ load: { kind: "concurrency", levels, search: "linear" }, measurement: { latencyLimitMs } });
+}
+
 test("a sound plan has no problems", () => assert.deepEqual(pathsOf(makePlan()), []));
 
 const sound: readonly (readonly [path: string, value: unknown])[] = [
@@ -263,10 +269,16 @@ const together: readonly (readonly [name: string, plan: Plan, path: string])[] =
     }),
     "load.levels.end",
   ],
+  ["more levels than a run can have", withLevelsTo(10_001), "load"],
 ];
 
 for (const [name, plan, path] of together)
   test(`parts that do not go together: ${name}`, () => assert.deepEqual(pathsOf(plan), [path]));
+
+test("as many levels as a run can have, or more where a latency limit may end it, are accepted", () => {
+  assert.deepEqual(pathsOf(withLevelsTo(10_000)), []);
+  assert.deepEqual(pathsOf(withLevelsTo(1_000_000, 25)), []);
+});
 
 test("a plan survives being printed as JSON and read again", () => {
   const plan = makePlan({ measurement: { latencyLimitMs: 5, percentile: 99 } });

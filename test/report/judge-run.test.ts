@@ -172,6 +172,32 @@ test("an error rate cannot pass that would not if requests without a response ha
   }
 });
 
+test("what is asserted of a tag cannot pass because of requests with this tag that had no response", () => {
+  const window = makeWindow({ latenciesNs: [1e6, 1e6, 2e6, 3e6] });
+  const groups = ["long", "short"].map((size) => ({ tags: { size }, window }));
+  const judgeAt = (size: string, metric: MetricPlan, limit: number, runCount: number) => {
+    const assertion = { metric, comparison: "below", limit, where: { size } } as const;
+    const plan = makePlan({ outputs: { style: "rampart" }, assertions: [assertion] });
+    const tagged = [{ tags: { size: "long" }, count: 4 }];
+    const failures = [{ kind: "unfinished", count: 4, example: "no response", status: undefined, tagged }] as const;
+    const run = makeResult(plan, [makeLevel({ window: { ...window, groups } })], { failures });
+    const runs = Array.from({ length: runCount }, () => run);
+    return judgeRun(plan, runCount === 1 ? run : { runs });
+  };
+  for (const runCount of [1, 2]) {
+    for (const [metric, limit] of [
+      [{ key: "errorRate" }, 0.5],
+      [{ key: "latency", statistic: "max" }, 5e6],
+    ] as const) {
+      const { name, reasons } = judgeAt("long", metric, limit, runCount);
+      assert.equal(name, "unresolved", metric.key);
+      assert.match(reasons[0]?.text ?? "", /; \d requests had no response when the run ended$/);
+      assert.equal(judgeAt("short", metric, limit, runCount).name, "passed", metric.key);
+    }
+    assert.equal(judgeAt("long", { key: "errorRate" }, 0.51, runCount).name, "passed");
+  }
+});
+
 test("that all requests failed has those outside the measured time", () => {
   const plan = makePlan({ outputs: { style: "rampart" } });
   const window = makeWindow({ latenciesNs: [], failedCount: 21_543 });

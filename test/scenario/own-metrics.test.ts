@@ -13,7 +13,7 @@ import { derived, extracted } from "../../src/scenario/assertions.ts";
 import { loadDataScenario } from "../../src/scenario/data/load-data.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { input } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";

@@ -67,6 +67,9 @@ export class Driver {
       responses: [...call.responses],
       times: [call.sendStartNs, call.sendEndNs, call.firstByteNs, call.endNs],
     });
+    // The outcome has the body now: it is not freed with the call's.
+    call.body = undefined;
+    call.dropResponses();
   }
 }
 

@@ -13,16 +13,24 @@ function grow(bytes: GrowingBytes, mebibytes: number): void {
 test("large buffers share a budget, which a single one may exceed, and small ones are not counted", () => {
   const budget = new ByteBudget(64 * MIB);
   const [one, two, small] = [new GrowingBytes(budget), new GrowingBytes(budget), new GrowingBytes(budget)];
-  grow(small, 8);
+  small.append(PIECE, 0, 60_000);
   grow(one, 80);
   assert.throws(() => grow(two, 24), ResponsesTooLargeError);
   two.clear();
-  grow(small, 4);
   assert.equal(one.take().length, 80 * MIB);
   // What was taken is another's.
   grow(two, 24);
   grow(one, 20);
   assert.throws(() => grow(one, 40), /67,108,864 bytes/);
+  one.clear();
+  // What is announced counts when a part of it has come.
+  one.expect(45 * MIB);
+  one.append(PIECE, 0, 1000);
+  assert.throws(() => one.append(PIECE, 0, MIB), ResponsesTooLargeError);
+  one.clear();
+  one.expect(35 * MIB);
+  one.append(PIECE, 0, MIB);
+  assert.throws(() => budget.take(6 * MIB), ResponsesTooLargeError);
   one.clear();
   two.clear();
   const free = new GrowingBytes();

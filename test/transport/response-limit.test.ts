@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
+import { type Failure, MOST_RESPONSES_BYTES } from "../../src/transport/failure.ts";
 import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
 import { GrpcJsClient } from "../../src/transport/general/grpc-js-client.ts";
 import { UndiciClient } from "../../src/transport/general/undici-client.ts";
+import { RESPONSES_BUDGET } from "../../src/transport/growing-bytes.ts";
 import { GrpcCallClient } from "../../src/transport/grpc/call-client.ts";
 import { GrpcStreamClient } from "../../src/transport/grpc/stream-client.ts";
 import { GrpcUnaryClient } from "../../src/transport/grpc/unary-client.ts";
@@ -187,6 +189,54 @@ describe("a response above the limit is a failure of its request", () => {
     test(`${client}: a response of just the limit is read`, LIMIT, async () => {
       const answer = json(`Content-Length: ${MAX_BYTES}`, "x".repeat(MAX_BYTES));
       assert.equal(await failureOf(create, answer, true), undefined);
+    });
+  }
+});
+
+const LARGE = 150_000;
+const THIRD = "x".repeat(LARGE / 3);
+const CHUNK = `${(LARGE / 3).toString(16)}\r\n${THIRD}\r\n`;
+const EVENT = `data: ${THIRD}\n\n`;
+const EVENT_CHUNK = `${EVENT.length.toString(16)}\r\n${EVENT}\r\n`;
+const inMessages = (...sizes: number[]): Answer => {
+  const messages = sizes.map((size) => dataOf(grpcMessage(new Uint8Array(size))));
+  return (c) => c.write(join(OPEN, ...messages, headers(1, [["grpc-status", "0"]], END_STREAM)));
+};
+const COUNTED: readonly (readonly [name: string, create: Create, answer: Answer])[] = [
+  ...HTTP.flatMap(([name, create]) => [
+    [`${name}: a body that is announced`, create, json(`Content-Length: ${LARGE}`, THIRD + THIRD)] as const,
+    [`${name}: a body in chunks`, create, json("Transfer-Encoding: chunked", CHUNK.repeat(3))] as const,
+  ]),
+  [
+    "own HTTP: events",
+    (HTTP[0] as (typeof HTTP)[0])[1],
+    json("Content-Type: text/event-stream\r\nTransfer-Encoding: chunked", EVENT_CHUNK.repeat(3)),
+  ],
+  ["own gRPC: a message", (UNARY[0] as (typeof UNARY)[0])[1], inMessages(LARGE)],
+  // grpc-js allows a server less than 64 KiB at first.
+  ...BIDI.map(([name, create]) => [`${name}: a message`, create, inMessages(60_000)] as const),
+  ...BIDI.map(([name, create]) => [`${name}: messages`, create, inMessages(20_000, 20_000, 20_000)] as const),
+];
+
+describe("responses that are kept share one budget", () => {
+  for (const [name, create, answer] of COUNTED) {
+    test(name, LIMIT, async () => {
+      const budgetBytes = 40_000;
+      RESPONSES_BUDGET.limitTo(budgetBytes);
+      // Another response has a part of it: alone this one might have more.
+      RESPONSES_BUDGET.take(1);
+      try {
+        const given = { isGrpc: name.toLowerCase().includes("grpc"), maxBytes: 1_000_000 };
+        const { kind, message, isMemory } = (await failureOf(create, answer, true, given)) as Failure;
+        assert.deepEqual([kind, isMemory], ["limit", true], message);
+        assert.match(message, /^a response of [\d,]+ bytes or more is refused: .* the 40,000 bytes allowed/);
+        // All but the other's part is free again.
+        RESPONSES_BUDGET.take(budgetBytes - 1);
+        RESPONSES_BUDGET.giveBack(budgetBytes - 1);
+      } finally {
+        RESPONSES_BUDGET.giveBack(1);
+        RESPONSES_BUDGET.limitTo(MOST_RESPONSES_BYTES);
+      }
     });
   }
 });

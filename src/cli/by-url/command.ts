@@ -30,7 +30,7 @@ import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
 import { readSettings, type UrlSettings } from "./settings.ts";
 import { type Found, makeScenario } from "./to-scenario.ts";
 
-/** `rampart llm URL` and `rampart triton URL`: find out what answers, and measure it without a file. */
+/** `rampart llm URL` and `rampart triton URL`: identify the server at an address, and measure it without a file. */
 
 /** Returns the options of one of the commands. */
 export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
@@ -86,10 +86,13 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
   return { settings, given: { values, limits } };
 }
 
-/** Finds the server, model and tokenizer of some settings. @param values of the plan, which say where connections come from */
+/**
+ * Finds the server, model and tokenizer for some settings. @param values values of the plan, which determine the source
+ * addresses of connections
+ */
 type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
-/** Returns what finds a server once for all points of a sweep that ask the same of it. */
+/** Returns a function that finds a server once for all points of a sweep with the same settings. */
 function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
   const known = new Map<string, Promise<Found>>();
   const say = (text: string): void => sayBeside(text, flags, io);
@@ -104,12 +107,12 @@ function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
   };
 }
 
-/** Says a sentence beside the report. */
+/** Prints a sentence beside the report. */
 function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
   if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
 }
 
-/** What a run is made of. */
+/** Parts of a run's request. */
 interface UrlRequest {
   readonly kind: UrlKind;
   readonly settings: UrlSettings;
@@ -127,7 +130,7 @@ class UrlRun {
     this.io = io;
   }
 
-  /** Finds out about the server, and measures it. Returns the exit code. */
+  /** Identifies the server, and measures it. Returns the exit code. */
   measure(given: PlanChanges): Promise<number> {
     const { settings, flags } = this.request;
     const { save } = settings;
@@ -158,7 +161,7 @@ class UrlRun {
     return { plan: toPlan(scenario, folder, {}, planChange(given)), text };
   }
 
-  /** Names the options of the command in the errors of what is done. */
+  /** Uses the command's option names in the errors of an action. */
   private inFlags<T>(run: () => Promise<T>): Promise<T> {
     const { kind } = this.request;
     return run().catch((error: unknown) => {
@@ -180,12 +183,13 @@ class UrlRun {
     const { io } = this;
     const { settings, flags } = this.request;
     registerHeaders(Object.entries(settings.headers));
-    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
+    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, outputs.files);
     const text =
       settings.save === undefined
         ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
+    const more =
+      "(--users MIN:MAX searches between them in single steps, --for DURATION measures each number of users longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
 }

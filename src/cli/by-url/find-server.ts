@@ -7,7 +7,7 @@ import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";
@@ -18,20 +18,20 @@ import { COMMAND_OF, isOfApi, type UrlKind } from "./kinds.ts";
 import type { UrlSettings } from "./settings.ts";
 import { type Found, makeTarget } from "./to-scenario.ts";
 
-/** What `rampart llm` and `rampart triton` find out about the server at an address. */
+/** Identification of the server at an address, for `rampart llm` and `rampart triton`. */
 
-/** How it is asked, and where it is said. */
+/** Settings for queries to the server, and the output for messages. */
 export interface FindIo {
   readonly client: Pick<ClientPlan, "sourceAddresses">;
   readonly nameOf: NameOf | undefined;
-  /** Says a sentence beside the report. */
+  /** Prints a sentence beside the report. */
   readonly say: (text: string) => void;
 }
 
 /**
  * Finds the server, its model and its tokenizer.
- * @throws RunError if nothing answers there, or another server
- * @throws UserError for a model or tokenizer that is not there, or a source address that this host does not have
+ * @throws RunError if no server, or a server of another kind, responds
+ * @throws UserError if the model or tokenizer does not exist, or if this host lacks a source address
  */
 export async function findServer(kind: UrlKind, settings: UrlSettings, io: FindIo): Promise<Found> {
   await checkSources(io);
@@ -77,14 +77,14 @@ class Finder {
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
-    // A server that asks for a key does not show its API without it.
+    // A server that requires a key does not show its API without one.
     const showsNone = command !== undefined && !isOfApi(command);
     if (!isKind && !(showsNone && kind.hidesApi === true)) throw otherServer(kind, url, text, command);
     const protocol = detected === undefined ? {} : { protocol: detected.protocol };
     return { url, ...protocol, text: isKind ? text : "" };
   }
 
-  /** Asks the server for its models; none where it cannot say them and the user names one. */
+  /** Queries the server's models; empty if the server cannot list them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
     const { kind, settings, client, nameOf } = this;
     const { model = "" } = settings;
@@ -127,7 +127,7 @@ class Finder {
     const { tokenizer } = this.settings;
     if (tokenizer === undefined) {
       const { name, text, isRefused } = await findTokenizer(model);
-      // Without any, the run's own warning says enough.
+      // Without any, the run's own warning is enough.
       if (text !== undefined && isRefused === true) this.say(text);
       return name;
     }
@@ -138,13 +138,13 @@ class Finder {
   }
 }
 
-/** A server that lists no models can be measured by the name of one. */
+/** A server that cannot list models can be measured if the model is named. */
 function withModelHint(error: unknown): unknown {
   if (!(error instanceof RunError) || error.code === "unreachable" || error.facts.failure !== undefined) return error;
   return error.reword(error.text, "Give --model NAME, if it is such a server and has no list of models.");
 }
 
-/** Returns the shapes of inputs with variable shape: 1 for each size that is not fixed, as --shapes takes them. */
+/** Returns the shapes of inputs with variable shape: 1 for each variable size, in the form of --shapes. */
 function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
   return inputs
     .filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0))
@@ -152,7 +152,10 @@ function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
     .join(" ");
 }
 
-/** Says what is at the address instead. @param command the one that measures it. Undefined: none does, or nothing is there */
+/**
+ * Returns the error that describes what is at the address instead. @param command command that measures it. Undefined: no
+ * command does, or no server was found
+ */
 function otherServer({ server }: UrlKind, url: string, text: string, command: string | undefined): RunError {
   const what = text.replace(/\.$/, "");
   if (/^Nothing/.test(what))

@@ -1,12 +1,14 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { writeReport } from "../../report/output-file.ts";
+import { waitingLine } from "../../report/text/console.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { payloads } from "../../scenario/prompts.ts";
 import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -30,9 +32,9 @@ import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags
 import { ask, type Question, type TimedResponse } from "./ask.ts";
 import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
 
-/** `rampart chat URL`: asks one question and shows the response's tokens with their times. */
+/** `rampart chat URL`: sends one question and shows the response's tokens with their times. */
 
-/** The endpoints that answer with text. */
+/** Endpoints that return text. */
 export const CHAT_ENDPOINTS = [
   "chat",
   "completions",
@@ -79,7 +81,7 @@ function runChatCommand(args: readonly string[], command: string, rawIo: Command
             ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
           }),
           load: hold(1, { requests: 1 }),
-          // Held in memory: the file is not read.
+          // In memory: no file is read.
           inputs: payloads("the question"),
         }),
         process.cwd(),
@@ -90,7 +92,7 @@ function runChatCommand(args: readonly string[], command: string, rawIo: Command
     const question: Question = { text, model, endpoint, maxTokens };
     const out = routeTextAroundReports(io, files);
     out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-    const asked = await ask(planFor(model), question);
+    const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
     const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
     const code = report(asked, counted, out);
     if (files.json !== undefined) {
@@ -127,7 +129,7 @@ function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo)
   return EXIT.passed;
 }
 
-/** Returns the server's only model. @throws UserError when it has several or none, with their names */
+/** Returns the server's only model. @throws UserError with their names if it has several or none */
 async function findModel(plan: Plan, io: CommandIo): Promise<string> {
   const models = await probeModels(plan.target as ServerTargetPlan, {}, plan.client.requestTimeoutMs).catch(
     async (error: unknown) => {
@@ -142,7 +144,7 @@ interface Arguments {
   readonly text: string;
   readonly maxTokens: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the plan of the question, which writes no report. */
+  /** Values for the plan of the question, which writes no report. */
   readonly values: PlanValues;
   readonly files: OutputFilesPlan;
 }

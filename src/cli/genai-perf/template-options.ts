@@ -23,7 +23,7 @@ export function readTemplateOptions(extra: Readonly<Record<string, unknown>> | n
   return { template: textOf(template), responseField: textOf(responseField), others };
 }
 
-/** Checks what the endpoint type `template` needs. */
+/** Checks the requirements of the endpoint type `template`. */
 export function checkTemplate(rules: RuleSet): void {
   if (!rules.type.usesTemplate) return;
   const extra = rules.get("input.extra");

@@ -73,7 +73,7 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   { name: "key", value: "FILE", help: "PEM file of its private key." },
 ]);
 
-/** What the settings of a scenario are called here. */
+/** Names of a scenario's settings in this command. */
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   ...NAMES_AT_URL,
   "inputs.data": "--data",
@@ -125,7 +125,7 @@ export async function runHttpCommand(args: readonly string[], command: string, r
   });
 }
 
-/** Runs the scenario, or prints its plan. @param asked the flags, and what watches a point of a sweep */
+/** Runs the scenario, or prints its plan. @param asked the flags, and the observer of a point of a sweep */
 async function runScenario(
   scenario: Scenario,
   { flags, watch }: { readonly flags: FlagValues; readonly watch?: PointWatch },

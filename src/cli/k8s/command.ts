@@ -7,7 +7,7 @@ import { formatHelpPage, type HelpPage } from "../help/page.ts";
 import { FLAGS as MANIFEST_FLAGS, printManifest } from "./manifest.ts";
 import { FLAGS as POD_FLAGS, runPod } from "./pod.ts";
 
-/** `rampart k8s …`: the load of a scenario from the pods of a Kubernetes cluster. */
+/** `rampart k8s …`: sends the load of a scenario from the pods of a Kubernetes cluster. */
 
 interface Subcommand {
   readonly summary: string;

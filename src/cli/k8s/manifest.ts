@@ -17,10 +17,10 @@ import { ownAddressesOf, type PodScenario, readPodScenario } from "./pod-scenari
 
 const BUS_FILE = /^bus-/;
 
-/** Options of `rampart run` that say nothing here. */
+/** Options of `rampart run` that have no meaning here. */
 const OMITTED = ["dry-run"];
 
-/** Options that `rampart run` has not, or that say something else here. */
+/** Options that `rampart run` lacks, or that have another meaning here. */
 export const OWN_FLAGS: readonly Flag[] = [
   ...sharedFlags("k8s"),
   {
@@ -52,7 +52,7 @@ export const OWN_FLAGS: readonly Flag[] = [
   { name: "nats-image", value: "IMAGE", default: "nats:2.10-alpine", help: "Image of the NATS server, without --bus." },
 ];
 
-/** Its options: its own, and those of `rampart run`, which the conductor gets. */
+/** Options of the command, and those of `rampart run`, which are passed to the conductor. */
 export const FLAGS: readonly Flag[] = [
   ...OWN_FLAGS,
   ...RUN_FLAGS.filter(({ name }) => !OMITTED.includes(name) && !OWN_FLAGS.some((flag) => flag.name === name)),
@@ -73,13 +73,13 @@ export async function printManifest(args: readonly string[], command: string, io
   });
 }
 
-/** A label of RFC 1035, which a Service needs. With the number of a pod it is the name of a host. */
+/** A label of RFC 1035, as required for a Service. With the number of a pod it is a host name. */
 const LABEL = /^[a-z](?:[-a-z0-9]{0,48}[a-z0-9])?$/;
 const MOST_LABEL = 50;
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|[KMGTPE]i|[MGTPE])?$/;
 
-/** The form of values: the flag, what it must be, and an example. */
+/** Forms of values: the flag, the rule, and an example. */
 const FORMS: readonly (readonly [name: string, form: RegExp, message: string, hint: string])[] = [
   ["image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as registry.example/rampart:0.1.0."],
   ["nats-image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as nats:2.10-alpine."],
@@ -107,7 +107,7 @@ function checkFlags(flags: FlagValues): Problem[] {
   ];
 }
 
-/** @param flags without problems */
+/** @param flags flags without problems */
 function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   const { plan, files, variables, sets } = scenario;
   const busFiles = FLAGS.flatMap(({ name }): PodFile[] => {
@@ -137,7 +137,7 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   };
 }
 
-/** Makes a name of any text. */
+/** Converts any text to a name. */
 function toLabel(text: string): string {
   const letters = text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
   const words = letters.replaceAll(/[^a-z0-9]+/g, "-").replace(/^[-\d]+/, "");
@@ -145,7 +145,7 @@ function toLabel(text: string): string {
   return LABEL.test(label) ? label : "rampart";
 }
 
-/** Returns the given options that the conductor gets as they are. */
+/** Returns the given options that are passed to the conductor unchanged. */
 function passedOptions(flags: FlagValues): string[] {
   const others = new Set([...OWN_FLAGS.map(({ name }) => name), "set"]);
   return FLAGS.filter(({ name }) => !others.has(name) && !BUS_FILE.test(name)).flatMap(({ name, value }) => {

@@ -10,20 +10,20 @@ import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
 
-/** `rampart k8s pod`: what each pod of a Job runs that `rampart k8s manifest` made. The image needs no shell. */
+/** `rampart k8s pod`: the command of each pod of a Job from `rampart k8s manifest`. The image needs no shell. */
 
-/** Its options: those of `rampart run`. */
+/** Options of the command: those of `rampart run`. */
 export const FLAGS: readonly Flag[] = RUN_FLAGS;
 
-/** Kubernetes sets it in the pods of a Job with `completionMode: Indexed`. */
+/** Variable that Kubernetes sets in the pods of a Job with `completionMode: Indexed`. */
 const INDEX = "JOB_COMPLETION_INDEX";
 const CONDUCTOR = "0";
 
-/** Time between two attempts to reach the bus, which starts with the pods. */
+/** Time between two attempts to reach the bus, which starts at the same time as the pods. */
 const RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 10_000;
 
-/** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
+/** Runs the command: the pod with index 0 is the conductor, every other pod is an agent for one run. Returns the exit code. */
 export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
   return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
     const { bus, index } = readSettings(flags);
@@ -42,7 +42,7 @@ function readSettings(flags: FlagValues): { readonly bus: BusPlan; readonly inde
   return { bus: readBus(flags, "run", problems), index };
 }
 
-/** @throws RunError when it cannot be used in time */
+/** @throws RunError if the bus cannot be used in time */
 async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
   const { waitMs = DEFAULT_WAIT_MS } = bus;
   const endNs = nowNs() + msToNs(waitMs);
@@ -60,7 +60,7 @@ async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
   }
 }
 
-/** The options of the bus, which agents have too. */
+/** Returns the options of the bus, which agents also have. */
 function busArguments(flags: FlagValues): string[] {
   return FLAGS.flatMap(({ name }) => {
     const text = flags.text(name);

@@ -116,7 +116,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = routeTextAroundReports(io, plan.outputs.files);
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
@@ -127,7 +127,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
-    // Print before the peers are closed, which can end this process.
+    // Print before the peers are closed, because that may end this process.
     return explain(error, io);
   } finally {
     // mpirun ends all ranks when the first one exits with an error. By then, all have printed their output.

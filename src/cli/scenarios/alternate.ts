@@ -25,7 +25,7 @@ import { silent } from "../guarded-io.ts";
 import { beginSeries, type Series } from "./series.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
-/** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
+/** `ab(…)`: measures two targets in alternating blocks, with the verdict of their comparison. */
 
 /** The blocks of a scenario. */
 export interface AbRun {
@@ -81,7 +81,7 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
 
 const DEFAULT_PRECISION = 0.05;
 
-/** Returns a, b, b, a, a, b …: a drift of the machine then changes both alike. */
+/** Returns a, b, b, a, a, b …: a drift of the machine then affects both targets equally. */
 function orderOf(pairs: number): AbSide[] {
   return Array.from({ length: pairs }, (_, pair): AbSide[] => (pair % 2 === 0 ? [0, 1] : [1, 0])).flat();
 }
@@ -118,7 +118,7 @@ async function measureBlocks(
     try {
       codes.push(await runBlock(side, silent(series.io), { onReport }));
     } catch (error) {
-      // What was measured before is compared.
+      // Earlier measurements are compared.
       if (!(error instanceof RunError) || blocks.length === 0) throw error;
       io.err(`rampart: ${formatRunError(wordError(error, io.nameOf))}\n`);
       codes.push(exitCodeOf(error.code));

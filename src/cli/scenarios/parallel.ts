@@ -17,9 +17,9 @@ import type { FlagValues } from "../flags.ts";
 import { silent } from "../guarded-io.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
-/** `perTarget(…)`: a load of its own for each target, at the same time, in one report. */
+/** `perTarget(…)`: measures each target with a separate load, all at the same time, in one report. */
 
-/** The targets of a scenario with loads of their own. */
+/** The targets of a scenario that have separate loads. */
 export interface ParallelRun {
   readonly names: readonly string[];
   readonly flags: FlagValues;

@@ -11,12 +11,12 @@ import { formatFish } from "./fish.ts";
 import { formatManPage } from "./man-page.ts";
 import { formatZsh } from "./zsh.ts";
 
-/** `rampart completion SHELL` and `rampart man`: what is made from the tables of commands and options. */
+/** `rampart completion SHELL` and `rampart man`: texts that are generated from the tables of commands and options. */
 
-/** Their options. */
+/** Options of both commands. */
 const FLAGS: readonly Flag[] = HELP_FLAGS;
 
-/** The shells, and how each loads its script. */
+/** The shells, with the way in which each loads its script. */
 const SHELLS = {
   bash: {
     format: formatBash,
@@ -57,10 +57,13 @@ export function createMan(describe: DescribeAll): LoadedCommand {
   );
 }
 
-/** Makes a text from the description of all commands. */
+/** Formats a text from the description of all commands. */
 type FormatAll = (commands: readonly ShownCommand[]) => string;
 
-/** Returns what prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */
+/**
+ * Returns a function that prints a text about all commands. @param read returns the formatter, or the problem with the
+ * operands
+ */
 function printText(
   describe: DescribeAll,
   operandCount: number,

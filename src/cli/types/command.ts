@@ -10,7 +10,7 @@ import { type Flag, HELP_FLAGS } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
-/** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
+/** `rampart types`: writes the files that an editor needs to complete and check scenarios, beside them. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = HELP_FLAGS;
@@ -21,12 +21,12 @@ const TYPES = "rampart.d.ts";
 const ENVIRONMENT = "rampart-env.d.ts";
 const CONFIG = "tsconfig.json";
 
-/** Where Node's types have that of `process`. */
+/** Name of the type of `process` in Node's types. */
 const NODE = "NodeJS";
 
 /**
- * What scenarios use of their runtime, where Node's types are not installed: its modules, and a part of `process` that goes together with those
- * types. Unlike the module `rampart` it may be there several times.
+ * Declarations of the parts of a runtime that scenarios use, for when Node's types are not installed: its modules, and a part of `process`
+ * that is compatible with those types. Unlike the module `rampart`, they may be declared several times.
  */
 export const ENVIRONMENT_TEXT = `${MARK}: what scenarios use of Node, Bun or Deno, for folders without @types/node.
 
@@ -44,7 +44,7 @@ declare namespace ${NODE} {
 declare var process: ${NODE}.Process;
 `;
 
-/** What the compiler needs to know of scenarios. They are run without it. */
+/** Compiler options for scenarios. They are not needed to run scenarios. */
 export const SCENARIO_OPTIONS = {
   target: "es2024",
   module: "esnext",
@@ -55,7 +55,10 @@ export const SCENARIO_OPTIONS = {
   allowImportingTsExtensions: true,
 };
 
-/** Where the compiler finds the module. An include that covers several folders with types then has no module twice. */
+/**
+ * Path of the module for the compiler. Without it, an include that covers several folders with types would find the
+ * module twice.
+ */
 const PATHS = { rampart: [`./${TYPES}`] };
 
 const CONFIG_TEXT = `${JSON.stringify(
@@ -88,7 +91,7 @@ export async function runTypesCommand(args: readonly string[], command: string, 
   });
 }
 
-/** What a configuration of the user's own needs. */
+/** Message on what the user's own configuration needs. */
 const KEPT = `exists and is kept. Add to its compilerOptions: "paths": ${JSON.stringify(PATHS)}, and let its include cover ${ENVIRONMENT} and the scenarios`;
 
 function refuseForeign(path: string): Problem {

@@ -19,7 +19,7 @@ declare module "../../plan/plan.ts" {
 
 const DEFAULT_COUNT = 100;
 
-/** Chains of requests: each stream is one. */
+/** Chains of requests. Each stream is one chain. */
 export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
   makes: "payloads",
@@ -62,19 +62,22 @@ function toDataStep(call: ChainCallPlan, { calls, users, showsValues }: ChainInp
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
-    // Any response can set cookies.
+    // Any response may set cookies.
     readsHeaders: true,
     tags: { call: name },
     ...defined({ thinkTime }),
   };
 }
 
-/** Values of the requests that no server gets. */
+/** Leaves placeholders empty, for requests that are not sent to a server. */
 const EMPTY: Put = (_, write) => write("");
 
 const NO_BODY: EncodedBody = { bytes: new Uint8Array(0), contentType: "" };
 
-/** Returns what makes the request of a call with values. What has none is encoded once. @throws UserError when a file cannot be read */
+/**
+ * Returns a function that makes the request of a call with values. A request without placeholders is encoded once. @throws UserError if
+ * a file cannot be read
+ */
 function compileCall({ method, path, headers = [], body }: ChainCallPlan): ChainTurn["fill"] {
   const encode = body === undefined ? () => NO_BODY : compileBody(body);
   const fill = (put: Put): Payload => {

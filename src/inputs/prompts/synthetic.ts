@@ -6,7 +6,7 @@ import { openEncoders } from "../media/encoders.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 import type { SessionSettings } from "./settings.ts";
 
-/** GenAI-Perf's name for the list of a run without names. */
+/** GenAI-Perf's list name for a run without names. */
 const DEFAULT_LIST = "synthetic_data.json";
 
 /** Generates single requests or sessions, one list for each name. */

@@ -7,7 +7,7 @@ import type { LoadMode } from "../load-mode.ts";
 import { arrivalsEntries, describeArrivals, steadyArrivals } from "../request-rate.ts";
 import { repeatingEntries, sessionConcurrencyMode } from "./session-concurrency.ts";
 
-/** Sessions of the data that begin at a rate, whatever the others do. */
+/** Sessions of the data that begin at a rate, independently of each other. */
 export type SessionRateLoadPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/load-plan.ts" {
@@ -25,7 +25,7 @@ const schema = () =>
     ...repeatingEntries(),
   });
 
-/** Conversations that begin at a rate, each with its turns in order: every one of the data once, or as long as the load lasts. */
+/** Conversations that begin at a rate, with their turns in order: each one in the data once, or for the length of the load. */
 export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
   schema,
   prepare: (plan) => ({
@@ -38,7 +38,7 @@ export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
   }),
   unit: "session-rate",
   describe: ({ distribution, perSec }) => `${distribution} rate of ${formatCount(perSec)} sessions/s`,
-  // Requests are as many as the conversations have turns.
+  // The number of requests depends on the turns of the conversations.
   askedMean: () => undefined,
   arrivals: describeArrivals,
   requestCount: ({ repeats }) => (repeats === true ? undefined : null),

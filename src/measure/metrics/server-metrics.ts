@@ -10,7 +10,7 @@ const SERVER = {
   serverComputeInput: { label: "server compute input", partOf: "serverLatency", ...timeOf("computeInput") },
   serverComputeInfer: { label: "server compute infer", partOf: "serverLatency", ...timeOf("computeInfer") },
   serverComputeOutput: { label: "server compute output", partOf: "serverLatency", ...timeOf("computeOutput") },
-  /** Share of requests that the server's response cache answered. */
+  /** Ratio of requests answered by the server's response cache. */
   serverCacheHits: {
     label: "server cache hits",
     better: "higher",
@@ -23,7 +23,7 @@ const SERVER = {
 /** Metrics of the server: its times, and its response cache. */
 export const SERVER_METRICS = factsOf(SERVER);
 
-/** Only sums are counted, so there is a mean and nothing else. */
+/** Only sums are counted, so the mean is the only statistic. */
 function timeOf(stage: Stage) {
   return {
     quantity: "time",

@@ -1,4 +1,4 @@
-/** Prints numbers and JSON like Python, where programs parse the text. */
+/** Formats numbers and JSON like Python, for texts that programs parse. */
 
 import { JsonNumber, plainKey, rawJson } from "../../service/json-text.ts";
 
@@ -10,7 +10,7 @@ export class PythonFloat {
     this.value = value;
   }
 
-  /** Used by `JSON.stringify`, which prints it like Python. */
+  /** Called by `JSON.stringify`. Formats like Python. */
   toJSON(): unknown {
     return rawJson(formatJsonFloat(this.value));
   }
@@ -28,7 +28,7 @@ export type PythonJson =
   | ReadonlyMap<string, PythonJson>
   | { readonly [key: string]: PythonJson | undefined };
 
-/** Formats like `json.dumps(value, indent=2)`. Integers are ints unless they are {@link PythonFloat}. Undefined properties are left out. */
+/** Formats like `json.dumps(value, indent=2)`. Integers are ints unless they are {@link PythonFloat}. Undefined properties are omitted. */
 export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);

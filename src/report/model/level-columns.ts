@@ -7,11 +7,11 @@ import type { Cell, CellQuantity, Column } from "./report-model.ts";
 import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
 
 /**
- * The columns of a level, for all tables that have them: levels, phases, groups by tag, points of a search, each of several runs, and runs
- * together. A new column is one entry.
+ * The columns of a level, for all tables that contain levels: levels, phases, groups by tag, points of a search, each of several
+ * runs, and combined runs. A new column is one entry.
  */
 
-/** What requests measured: those of a level, or of a part of it. */
+/** The measurements of requests: of a level, or of a part of it. */
 export type Measured = Pick<MeasuredJson, "completed" | "failed" | "metrics" | "server"> &
   Partial<Pick<LevelJson, "outcome" | "limits">>;
 
@@ -20,36 +20,36 @@ export interface MeasuredRow {
   readonly json: Measured;
 }
 
-/** Wide outputs, and tables of details, have columns from here on. The first screen has not. */
+/** From this drop order on, columns are in wide outputs and tables of details, but not on the first screen. */
 export const DETAIL_DROP_ORDER = 20;
-/** Columns of files and pages only from here on. */
+/** From this drop order on, columns are only in files and on pages. */
 export const FILE_DROP_ORDER = 40;
 
 type LevelColumn = {
   readonly key: string;
   readonly title: string | ((words: LevelWords) => string);
   readonly quantity: CellQuantity;
-  /** See `Column`; another number where tokens have times. From {@link DETAIL_DROP_ORDER} on it is a detail. */
+  /** See `Column`; a different number if tokens have times. From {@link DETAIL_DROP_ORDER} on, the column is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTimes: number];
-  /** Instead, where nothing completed for a time. Default: no difference */
+  /** Drop order if nothing completed for a time. Default: `dropOrder` */
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** What is no metric of the catalogue. Runs together do not have it, but the column of its ratio in its place. */
+  /** For a value that is not a metric of the catalogue. Combined runs have the column of its ratio instead. */
   | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell }
 );
 
-/** Texts that depend on what is measured. */
+/** Texts that depend on the measured target. */
 export interface LevelWords {
-  /** Of throughput: `infer/s`. */
+  /** Unit of throughput: `infer/s`. */
   readonly unit: string;
-  /** Whether responses have tokens. Then latency is that of the whole response. */
+  /** Whether responses have tokens. Then the latency is that of the whole response. */
   readonly hasTokens: boolean;
   /** Whether tokens have times, because responses are streamed. Default: `hasTokens` */
   readonly hasTokenTimes?: boolean;
-  /** Keys of the columns that a search limits: they decide, so they are dropped last. Default: none. */
+  /** Keys of the columns that a search limits. They decide, so they are dropped last. Default: none */
   readonly limited?: ReadonlySet<string>;
-  /** Whether nothing completed for a time at some level. Default: false. */
+  /** Whether nothing completed for a time at a level. Default: false */
   readonly hasGaps?: boolean;
 }
 
@@ -98,7 +98,7 @@ function latencyColumn(statistic: StatisticName, dropOrder: LevelColumn["dropOrd
   return metricColumn("latency", statistic, ({ hasTokens }) => (hasTokens ? `e2e ${statistic}` : statistic), dropOrder);
 }
 
-/** A column of a metric of the catalogue. @param statistic absent: the metric has one value */
+/** Creates a column for a metric of the catalogue. @param statistic absent: the metric has one value */
 function metricColumn(
   key: string,
   statistic: StatisticName | undefined,
@@ -114,7 +114,7 @@ function metricColumn(
   };
 }
 
-/** Returns the columns as they are shown, each with its entry. */
+/** Returns the displayed columns, each with its entry. */
 function shownColumns(words: LevelWords): { readonly shown: Column; readonly entry: LevelColumn }[] {
   return LEVEL_COLUMNS.map((entry) => {
     const { key, title, quantity, dropOrder, gapDropOrder } = entry;
@@ -170,7 +170,7 @@ function metricCell(
   return found && estimateCell(found, metricOf({ key }).quantity === "ratio");
 }
 
-/** Returns the metrics on the first screen of a run, by name: `latency.p99`. What is counted there is named by its ratio. */
+/** Returns the metrics on the first screen of a run, by name: `latency.p99`. A count is represented by its ratio. */
 export function firstScreenMetrics(hasTokenTimes: boolean): ReadonlySet<string> {
   const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder }, entry }) =>
     dropOrder >= DETAIL_DROP_ORDER ? [] : [ratioKeyOf(entry) ?? key],
@@ -182,12 +182,12 @@ function ratioKeyOf(column: LevelColumn): string | undefined {
   return column.metric === undefined ? column.ratio : undefined;
 }
 
-/** A row of runs together. */
+/** A row of combined runs. */
 export interface CombinedRow {
   readonly combined: OverRunsJson;
 }
 
-/** Returns the columns for rows of several runs together, each with the mean over runs and its interval. */
+/** Returns the columns for rows of combined runs, each with the mean over runs and its interval. */
 export function combinedColumns<Row extends CombinedRow>(
   words: LevelWords,
   first: readonly ColumnSpec<Row>[],

@@ -23,15 +23,15 @@ import { type ColumnSpec, column, detail, inUnit, makeTable, markedIf, spreadCel
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
-/** With more rows than this, a table cannot be read at a glance. */
+/** A table with more rows cannot be read at a glance. */
 export const MOST_SUMMARY_ROWS = 12;
 
-/** Makes the table of the levels. @param rows default: all */
+/** Builds the table of the levels. @param rows default: all */
 export function levelTable(view: ReportView, rows: readonly LevelRow[] = view.levels): ModelTable {
   return makeTable("", measuredColumns<LevelRow>(view.words, levelNames(view)), rows);
 }
 
-/** Makes the table of runs together: a row for each level with means over runs. */
+/** Builds the table of combined runs: a row for each level, with means over runs. */
 export function combinedTable(view: ReportView): ModelTable | undefined {
   const { json, plan, words } = view;
   if (!("runs" in json)) return undefined;
@@ -51,7 +51,7 @@ export function combinedTable(view: ReportView): ModelTable | undefined {
   };
 }
 
-/** Makes a section for each tag: a row for each of its values at each level. */
+/** Builds a section for each tag: a row for each of its values at each level. */
 export function groupSections(view: ReportView): Section[] {
   return [...groupsByTag(view)].map(([tag, rows]) => {
     const first: ColumnSpec<GroupRow>[] = [
@@ -59,14 +59,14 @@ export function groupSections(view: ReportView): Section[] {
       ...(view.levels.length === 1 ? [] : levelNames(view)),
     ];
     const tables = [makeTable("", measuredColumns(view.words, first), rows)];
-    // With one value, its row is that of the level.
+    // If there is only one value, its row equals that of the level.
     const isSplit = new Set(rows.map(({ value }) => value)).size > 1;
     const isSummary = tag === TARGET_TAG || (isSplit && rows.length <= MOST_SUMMARY_ROWS);
     return { id: `by-${tag}`, title: `By ${tag}`, isSummary, tables, charts: [] };
   });
 }
 
-/** Makes the section of the load asked for beside the load delivered, and Little's law. */
+/** Builds the section on the requested and the delivered load, and Little's law. */
 export function loadSection(view: ReportView): Section {
   const isScheduled = view.levels.some(({ json: { load } }) => LEVEL_UNITS[load.unit].isScheduled);
   const unit = isScheduled ? "req/s" : "in flight";
@@ -110,7 +110,7 @@ export function loadSection(view: ReportView): Section {
   ]);
 }
 
-/** Makes the section of the evidence for each level: how many requests there are, and what they are worth. */
+/** Builds the section on the evidence for each level: the number of requests, and their effective number. */
 export function evidenceSection(view: ReportView): Section {
   const lines = view.levels.flatMap(({ run, name, json: { metrics, trials, instability } }) => {
     const latency = findSpread(metrics, "latency");
@@ -133,12 +133,12 @@ function describeEvidence({ count, confidence95 }: SpreadJson): string {
     : `${requests}, as informative as ${countOf(worth, "independent one")}`;
 }
 
-/** A level with what is known of its client. */
+/** A level with the state of its client. */
 interface ClientRow extends LevelRow {
   readonly client: ClientJson;
 }
 
-/** Makes the section of what measuring cost, and how late the client was. */
+/** Builds the section on the cost of measuring, and on the client's lag. */
 export function clientSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row): ClientRow[] => {
     const { client } = row.json;
@@ -171,7 +171,7 @@ interface ServerRow extends NamedRow {
   readonly server: ServerDelta;
 }
 
-/** Makes the section of the server's own times, with those of the models that it calls; undefined without statistics. */
+/** Builds the section of the times that the server reports, including those of the models that it calls; undefined without statistics. */
 export function serverSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
   if (rows.length === 0) return undefined;
@@ -207,7 +207,7 @@ interface GpuRow extends NamedRow {
   readonly gpu: TelemetryJson["gpus"][number];
 }
 
-/** Makes the section of the server's GPUs; undefined when no metrics were read. */
+/** Builds the section of the server's GPUs; undefined if no metrics were read. */
 export function gpuSection(view: ReportView): Section | undefined {
   const read = view.levels.filter(({ json: { telemetry } }) => telemetry !== undefined);
   if (read.length === 0) return undefined;
@@ -249,7 +249,7 @@ export function gpuSection(view: ReportView): Section | undefined {
 
 const BYTES_PER_MB = 1e6;
 
-/** Makes the section with the time line of each level; undefined without a time line. */
+/** Builds the section with the timeline of each level; undefined without a timeline. */
 export function timelineSection(view: ReportView): Section | undefined {
   const { plan, words, levels, runs } = view;
   const specs: ColumnSpec<TimelineRow>[] = [

@@ -3,35 +3,35 @@ import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
-import type { LevelResult, LostShare, RunResult } from "../../result/run-result.ts";
+import type { HostStandstill, LevelResult, LostShare, RunResult, SendingHost } from "../../result/run-result.ts";
 import { openVerdicts } from "../judge-run.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { nameLevel } from "../model/report-view.ts";
 import { findInLevel } from "./level-notes.ts";
 import { describeRepeats, type Finding, formatTimes, warnOfResends } from "./load-notes.ts";
 
-/** The notes of a report: made once of the results, part of its JSON, and the same in every format. */
+/** The notes of a report: created once from the results, part of its JSON, and the same in every format. */
 
-/** A finding with the level that it is about. */
+/** A finding with its level. */
 interface Placed {
   readonly finding: Finding;
-  /** From 0. */
+  /** Number of the run, from 0. */
   readonly run: number;
   readonly level: string;
 }
 
-/** The worst first. */
+/** Severities, most severe first. */
 export const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
 
-/** What notes need besides the results. */
+/** Data for notes in addition to the results. */
 export interface NoteOptions {
   /** Warnings that were reported during the runs, as sentences without a full stop. Default: none */
   readonly warned?: readonly string[];
-  /** The user's front door's names of settings. Default: they keep their paths in the plan */
+  /** The user's front door's names of settings. Default: settings keep their paths in the plan */
   readonly nameOf?: NameOf | undefined;
 }
 
-/** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
+/** Creates the notes on runs of one plan; `wrong` first. Notes that say the same about several levels are joined. */
 export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
   const levels = runs.flatMap((result, run) =>
     result.levels
@@ -65,13 +65,13 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
       "detail",
       runs.flatMap((run) => describeRepeats(run) ?? []),
     ),
-    // A server that closes kept connections costs time in every such request.
+    // A server that closes kept connections adds time to each of these requests.
     ...wholeNotes(
       "sent-again",
       "caution",
       runs.flatMap((run) => warnOfResends(run) ?? []),
     ),
-    // Where no level lacks it, it was lost between levels.
+    // If no level lacks the agent, it was lost between levels.
     ...runs
       .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
       .flatMap((result) =>
@@ -81,22 +81,22 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
-/** Makes notes on whole runs. Equal texts are one. */
+/** Creates notes on whole runs. Equal texts are joined. */
 function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
   return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }
 
-/** Its part of the load was not sent, whatever the level says. */
+/** The agent's share of the load was not sent, even if no level shows it. */
 const AGENT_LOST = "agent-lost";
 
-/** Returns the agents that were lost, in this order. */
+/** Returns the agents that were lost, in order. */
 function lostOf({ hosts = [] }: RunResult): (LostShare & { readonly name: string })[] {
   return hosts
     .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
     .toSorted((a, b) => a.afterNs - b.afterNs);
 }
 
-/** Finds that a level lacks what an agent would have sent, or had sent. */
+/** Reports that a level lacks requests that an agent would have sent, or had sent. */
 function findLost(result: RunResult, { window }: LevelResult): Finding[] {
   if (!lostOf(result).some(({ fromNs }) => fromNs < window.endNs)) return [];
   return [{ code: AGENT_LOST, severity: "wrong", texts: describeLost(result) }];
@@ -119,15 +119,31 @@ function describeLost(result: RunResult): string[] {
   return [head, `${countOf(uncounted, "request")} that ${who} reported ${plural(uncounted, "is", "are")} in no row`];
 }
 
-/** Most agents that are named for what they share. */
+/** Maximum number of agents that are named for the same finding. */
 const MOST_NAMED = 3;
 
-/** Finds that agents did not run for a part of a level: the others continued, so nothing else shows it. */
-function findStandstills({ hosts = [] }: RunResult, { window }: LevelResult): Finding[] {
+/** Finds that agents did not run for a part of a level, or between it and the one before: the others continued, so nothing else shows it. */
+function findStandstills({ hosts = [], levels }: RunResult, { window }: LevelResult): Finding[] {
+  const ends = levels.map((level) => level.window.endNs).filter((endNs) => endNs <= window.startNs);
+  const sinceNs = Math.max(Number.NEGATIVE_INFINITY, ...ends);
+  const toNs = ({ startNs, endNs, fromNs }: HostStandstill): number => fromNs + endNs - startNs;
+  const isWithin = (one: HostStandstill): boolean => one.fromNs < window.endNs && toNs(one) > window.startNs;
+  // The run begins when all agents are ready.
+  const isBefore = (one: HostStandstill): boolean =>
+    one.endNs > 0 && one.fromNs >= sinceNs && toNs(one) <= window.startNs;
+  return [
+    ...describeStill(hosts, isWithin, "for a part of the time"),
+    ...describeStill(hosts, isBefore, "for a part of the time before the measurement"),
+  ];
+}
+
+function describeStill(
+  hosts: readonly SendingHost[],
+  isOne: (standstill: HostStandstill) => boolean,
+  part: string,
+): Finding[] {
   const still = hosts.flatMap(({ name, standstills = [] }) => {
-    const within = standstills.filter(
-      ({ startNs, endNs, fromNs }) => fromNs < window.endNs && fromNs + endNs - startNs > window.startNs,
-    );
+    const within = standstills.filter(isOne);
     const sumNs = within.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0);
     return within.length === 0 ? [] : [{ name, sumNs, times: formatTimes(within) }];
   });
@@ -140,29 +156,30 @@ function findStandstills({ hosts = [] }: RunResult, { window }: LevelResult): Fi
     .join("; ")}${more}`;
   const who = still.length === 1 ? "an agent" : `${formatCount(still.length)} agents`;
   const code = "agent-stood-still";
-  const texts = [`${who} did not run for a part of the time: ${when}`, "look at what else ran on that host"];
-  return [{ code, severity: "caution", texts, kind: code, when, weight: sorted[0]?.sumNs ?? 0 }];
+  const texts = [`${who} did not run ${part}: ${when}`, "look at what else ran on that host"];
+  return [{ code, severity: "caution", texts, kind: `${code} ${part}`, when, weight: sorted[0]?.sumNs ?? 0 }];
 }
 
-/** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
+/** Returns a key that findings share if one note can describe both: they differ only in numbers, or have the same `kind`. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
   return kind ?? JSON.stringify([metric, code, withoutNumbers(texts.join(" "))]);
 }
 
-/** Returns a text that is the same for other numbers. */
+/** Returns a text without its numbers, so that texts that differ only in numbers are equal. */
 export function withoutNumbers(text: string): string {
   return text.replace(NUMBERS, "0").replace(FORMS, "");
 }
 
-/** What differs between sentences about one thing and about several. */
+/** Words that differ between sentences about one thing and about several. */
 const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
-/** Numbers with the unit behind them. */
+/** Numbers with the unit that follows them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
 /**
- * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause.
- * @param of how many different levels the runs have
+ * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst one with each other
+ * cause.
+ * @param of number of different levels that the runs have
  */
 function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number; readonly runCount: number }): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
@@ -171,7 +188,7 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   const { code, severity, metric, texts } = worst.finding;
   const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
   const isEverywhere = of.levelCount === namesOf(group).length;
-  // Runs of one level may have several causes: the worst is said, and all times are.
+  // Runs of one level may have several causes: the worst is described, with the times of all.
   const isNew = ({ finding, level }: Placed, at: number): boolean =>
     finding.when !== undefined || sorted.findIndex((one) => one.level === level) === at;
   const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()]
@@ -192,12 +209,12 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
         : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
     });
     const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
-    // Where they can be compared, the worst says enough.
+    // If the findings can be compared, the worst is sufficient.
     const isWorst = times.length === 0 && namesOf(group).length > same.length && finding.weight !== undefined;
     if (isWorst && at > 0) return [];
     const place = isWhole && others.length === 0 ? "" : `${isWorst ? "worst " : ""}at ${joinLevels(same)}: `;
     const [text = "", ...more] = finding.texts;
-    // The remedy is said once.
+    // The remedy is not repeated.
     const extra = more.filter((one) => at === 0 || !texts.includes(one));
     const isAll = isWorst || times.length + others.length === 0;
     return [`${place}${text}`, ...extra, ...(isAll ? [] : [`likewise ${rest}`])];
@@ -211,7 +228,7 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   };
 }
 
-/** Joins sentences without full stops to a text. */
+/** Joins sentences without full stops into a text. */
 function toSentences(texts: readonly string[]): string {
   return texts
     .map(

@@ -17,9 +17,9 @@ import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schem
 import { VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
-/** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
+/** The combined report of a sweep: a row for each point and level, and the assertions over all points. */
 
-/** The values of a point, by the name of what is varied. */
+/** The values of a point, by parameter name. */
 export type PointValues = readonly (readonly [name: string, value: string])[];
 
 /** A point of a sweep with its report. */
@@ -39,9 +39,12 @@ export interface MissingPoint {
 export interface Sweep {
   readonly points: readonly SweptPoint[];
   readonly missing: readonly MissingPoint[];
-  /** Number of points that were asked for. */
+  /** Number of points requested. */
   readonly asked: number;
-  /** Set: the points are targets with loads of their own, which were measured at the same time. Absent: one after the other. */
+  /**
+   * Set if the points are targets with separate loads, which were measured at the same time. Absent: points were measured one after
+   * another.
+   */
   readonly noun?: "targets";
 }
 
@@ -51,7 +54,7 @@ function nounOf({ noun }: Sweep): string {
 
 interface Row extends LevelRow {
   readonly point: SweptPoint;
-  /** Whether it is the first one of its point. */
+  /** Whether it is the first row of its point. */
   readonly isFirst: boolean;
 }
 
@@ -125,14 +128,14 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   };
 }
 
-/** Returns the suites of a point, under its values. */
+/** Returns the suites of a point, named after its values. */
 export function suitesOfPoint({ values, plan, json }: SweptPoint): Suite[] {
   const view = viewReport(plan, json);
   const name = `${json.name}: ${formatPoint(values)}`;
   return suitesOf(view, { name, checks: checksOf(view), notes: json.notes });
 }
 
-/** Returns the suite of something that was not measured. @param before what tells when. Default: now */
+/** Returns the suite of a point or scenario that was not measured. @param before report with the start time. Default: now */
 export function suiteOfMissing(name: string, message: string, before?: Pick<ReportJson, "startedAt">): Suite {
   const { startedAt } = before ?? { startedAt: new Date().toISOString() };
   const missing: Case = { name: "it is measured", timeSec: 0, state: "unresolved", kind: "not-measured", message };
@@ -148,7 +151,7 @@ function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[
   });
 }
 
-/** The columns that name the point of a row. */
+/** Returns the columns that name the point of a row. */
 function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point: SweptPoint }>[] {
   return axesOf(points).map(({ name, isNumber }) =>
     column(name, name, isNumber ? "number" : "text", 0, ({ point }) => {
@@ -158,7 +161,7 @@ function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point
   );
 }
 
-/** The capacity at each point that asks for it. */
+/** Builds the section with the capacity at each point whose plan asks for it. */
 function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[]): Section | undefined {
   const seen = points.flatMap((point, at) => {
     const view = views[at];
@@ -173,11 +176,11 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
   return makeCapacitySection(rows, [...axisColumns(points), RUN_COLUMN, level], views[0]?.words.unit ?? "", unknown);
 }
 
-/** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
+/** Returns the columns that name a row: the parameters, the verdict of its point, and the run and level if they add information. */
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((levels) => levels.length > 1);
-  // A load that is varied is there already.
+  // A varied load is already in a column.
   const hasLoad = axesOf(points).some(({ name }) => LOADS.includes(name));
   return [
     ...axisColumns(points),
@@ -195,7 +198,7 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTar
 
 const STATES: readonly VerdictState[] = ["fail", "unresolved", "pass"];
 
-/** Each assertion once, with the worst result and its point. @param noun what the points are called */
+/** Returns each assertion once, with the worst result and its point. @param noun name of the points */
 export function joinChecks(points: readonly SweptPoint[], noun = "points"): Check[] {
   const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
   for (const { values, plan, json } of points)
@@ -213,7 +216,7 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
   });
 }
 
-/** Returns why points did not pass, the worst first, each with its point. */
+/** Returns the reasons why points did not pass, most severe first, each with its point. */
 function reasonsOf({ points, missing }: Sweep): ReasonJson[] {
   const all = [
     ...points.flatMap(({ values, json }) =>

@@ -1,15 +1,23 @@
-import type { FailureCount, WrongResponse } from "../../result/run-result.ts";
+import type { FailureCount, TaggedCount, WrongResponse } from "../../result/run-result.ts";
 import { describeFailure, FAILURE_KINDS, type Failure } from "../../transport/failure.ts";
 
-/** Most wrong responses that are kept. */
+/** Maximum number of wrong responses that are kept. */
 const MOST_RESPONSES = 3;
+
+/** Failures of one kind, status and server. */
+interface Entry {
+  /** The first one. */
+  readonly failure: Failure;
+  count: number;
+  readonly isWarmup: boolean;
+  readonly responses: WrongResponse[];
+  /** Those whose requests have tags, by tags. */
+  readonly tagged: Map<string, TaggedCount>;
+}
 
 /** Counts failed requests by kind, status and server, with one example each. */
 export class FailureLog {
-  private readonly counts = new Map<
-    string,
-    { failure: Failure; count: number; isWarmup: boolean; responses: WrongResponse[] }
-  >();
+  private readonly counts = new Map<string, Entry>();
   private totalCount = 0;
 
   get total(): number {
@@ -20,8 +28,13 @@ export class FailureLog {
     this.totalCount++;
     const key = `${failure.kind} ${failure.status ?? ""} ${failure.server ?? ""} ${isWarmup}`;
     const known = this.counts.get(key);
-    const entry = known ?? { failure, count: 0, isWarmup, responses: [] };
+    const entry: Entry = known ?? { failure, count: 0, isWarmup, responses: [], tagged: new Map() };
     entry.count++;
+    const { tags } = failure;
+    if (tags !== undefined) {
+      const tagKey = JSON.stringify(tags);
+      entry.tagged.set(tagKey, { tags, count: (entry.tagged.get(tagKey)?.count ?? 0) + 1 });
+    }
     const { message: reason, excerpt: response } = failure;
     if (response !== undefined && entry.responses.length < MOST_RESPONSES) entry.responses.push({ reason, response });
     if (known === undefined) this.counts.set(key, entry);
@@ -30,7 +43,7 @@ export class FailureLog {
   /** Returns the counts, ordered by kind. */
   list(): FailureCount[] {
     return [...this.counts.values()]
-      .map(({ failure, count, isWarmup, responses }) => {
+      .map(({ failure, count, isWarmup, responses, tagged }) => {
         const { kind, status } = failure;
         return {
           kind,
@@ -39,6 +52,7 @@ export class FailureLog {
           status,
           ...(responses.length > 0 ? { responses } : {}),
           ...(isWarmup ? { isWarmup } : {}),
+          ...(tagged.size > 0 ? { tagged: [...tagged.values()] } : {}),
         };
       })
       .sort((a, b) => FAILURE_KINDS.indexOf(a.kind) - FAILURE_KINDS.indexOf(b.kind) || b.count - a.count);

@@ -8,7 +8,10 @@ import type { Endpoint } from "../../transport/request.ts";
 import { SourceTurns } from "../../transport/source-addresses.ts";
 import { readTls } from "./tls-files.ts";
 
-/** Parses a service's URL and reads its TLS files. @param sources what its connections come from; default: the system's choice @throws UserError */
+/**
+ * Parses a service's URL and reads its TLS files. @param sources source addresses of its connections; default: the system's choice @throws
+ * UserError
+ */
 export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?: SourceTurns): Endpoint {
   registerUrl(address.url);
   registerHeaders(address.headers);
@@ -25,7 +28,10 @@ export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?:
   };
 }
 
-/** Returns what the connections to one server come from; undefined: the system's choice. @param first number of the first address. Default: 0 */
+/**
+ * Returns the source addresses of the connections to one server; undefined: the system's choice. @param first number of the first address.
+ * Default: 0
+ */
 export function sourcesOf(
   { sourceAddresses }: Pick<ClientPlan, "sourceAddresses">,
   first = 0,

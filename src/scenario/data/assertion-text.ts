@@ -18,7 +18,7 @@ import { limitsOf } from "../assertions.ts";
  * and `share(extracted.NAME=TEXT)`.
  */
 
-/** The operators of texts, and the same as keys of objects. */
+/** Operators in texts, with the object keys of the same meaning. */
 export const OPERATORS = { "<=": "atMost", ">=": "atLeast", "==": "is", "<": "below", ">": "above" } as const;
 
 type Comparison = (typeof OPERATORS)[keyof typeof OPERATORS];
@@ -29,12 +29,12 @@ type Compared = Readonly<Record<Comparison, (limit: unknown) => object>>;
 /** Names of metrics with one value. */
 const SINGLE: readonly string[] = keysWith(undefined);
 
-/** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
+/** The words with which an assertion begins, besides the percentiles `p1` to `p99.9…`. */
 export const METRIC_WORDS: readonly string[] = ["mean", "min", "max", "share", ...SINGLE];
 
 const EXAMPLE = "Write p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)(?!=)\s*(.+?)\s*$/s;
-/** Operators that are written in another way, with the right ones. */
+/** Other notations of operators, with the correct operator. */
 const OTHER_OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/(?:===|(?<![<>=])=(?![<>=]))/, "=="],
   [/=</, "<="],
@@ -43,7 +43,7 @@ const OTHER_OPERATORS: readonly (readonly [RegExp, string])[] = [
 const WITHOUT_BRACKETS = /^\s*([A-Za-z][\w.]*)\s+([A-Za-z][\w.]*)\s*((?:<|>|==).+?)\s*$/s;
 const TAIL = /^(.+?)(?:\s+where\s+(.+?))?(?:\s+abortAfter\s+(.+?))?$/s;
 
-/** Converts an assertion to what its builder returns. @param problems gets what is wrong with it */
+/** Converts an assertion to the form that its builder returns. @param problems receives the problems with it */
 export function readAssertion(given: unknown, path: string, problems: Problem[]): unknown {
   const found = problems.length;
   const data = typeof given === "string" ? parseText(given, path, problems) : given;
@@ -105,13 +105,13 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
   }
   if ((of !== undefined && typeof of !== "string") || of === EXTRACTED)
     return refuse(`${word} is of one metric, such as latency`);
-  // What is unknown is left to the schema of assertions, which names what is near.
+  // Unknown names are left to the schema of assertions, which suggests similar names.
   return { key: of ?? "latency", statistic } as AssertedMetric;
 }
 
 const PERCENTILE = /^p\d{1,2}(\.\d+)?$/;
 
-/** A percentile below 1 is left to the schema of assertions too. */
+/** Percentiles below 1 are also left to the schema of assertions. */
 function toStatistic(word: string): AssertedMetric["statistic"] {
   return parseStatistic(word) ?? Number(word.slice(1));
 }
@@ -156,7 +156,7 @@ function readLimits(text: string, path: string, problems: Problem[]): Record<str
   for (const part of text.split(",")) {
     const [, name, operator, limit = ""] = /^\s*([A-Za-z]\w*)\s*(<=|>=)\s*(.+?)\s*$/.exec(part) ?? [];
     const value = toLimit(limit);
-    // Times are at most, rates at least.
+    // Limits of times use "at most", limits of rates "at least".
     const isRight = name !== undefined && (typeof value === "number") === (operator === ">=");
     if (isRight) limits[name] = value;
     else {
@@ -167,7 +167,7 @@ function readLimits(text: string, path: string, problems: Problem[]): Record<str
   return limits;
 }
 
-/** Converts the text of a number to the number. Other texts stay: durations and percentages. */
+/** Converts the text of a number to a number. Other texts, durations and percentages, are unchanged. */
 function toLimit(given: unknown): unknown {
   return typeof given === "string" && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) ? Number(given) : given;
 }

@@ -7,10 +7,10 @@ import {
 } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, silentFor, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import { checkResponseCount, expectsOneResponse } from "../grpc/call-type.ts";
 import { type Endpoint, type Header, stampedPayload, type WireRequest } from "../request.ts";
-import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { addMessage, excessOf, expectResponses } from "../streamed-responses.ts";
 import { sameBytes, toFailure, toHeaders } from "./grpc-js-calls.ts";
 import { GrpcJsClient, type GrpcJsSlot } from "./grpc-js-client.ts";
 
@@ -36,7 +36,7 @@ class JsCallSlot implements GrpcJsSlot {
   private stream: Stream | undefined;
   private messages: readonly Uint8Array[] = [];
   private sentCount = 0;
-  /** Time when the call last received something, or grpc-js took a message. */
+  /** Time when the call last received something, or grpc-js accepted a message. */
   private lastProgressNs = 0;
   /** Set when the status has arrived, perhaps before the last messages were read. */
   private status: StatusObject | undefined;
@@ -78,7 +78,7 @@ class JsCallSlot implements GrpcJsSlot {
     const { call } = this;
     if (!call.isActive) return;
     const { stream } = this;
-    // Ignore what the stream still delivers.
+    // Ignore later events of the stream.
     this.stream = undefined;
     stream?.cancel();
     call.fail(failure, nowNs());
@@ -115,7 +115,7 @@ class JsCallSlot implements GrpcJsSlot {
     });
   }
 
-  /** Sends messages up to this number. The last one ends the sending side. */
+  /** Sends messages up to this number. The last message ends the sending side. */
   private sendUntil(count: number): void {
     const stream = this.stream as Stream;
     const end = Math.min(count, this.messages.length);
@@ -135,8 +135,9 @@ class JsCallSlot implements GrpcJsSlot {
     // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
     const bytes = new Uint8Array(message.buffer, message.byteOffset, message.length);
     addMessage(call, bytes.length, readNs, this.keepsBodies ? bytes.slice() : undefined);
-    if (isTooLarge(call, options.maxResponseBytes)) {
-      this.cancel(tooLarge(options.maxResponseBytes));
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) {
+      this.cancel(failureOfReading(excess));
       return;
     }
     if (expectsOneResponse(this.request as WireRequest)) return;
@@ -172,7 +173,7 @@ class JsCallSlot implements GrpcJsSlot {
     if (this.call.firstByteNs === 0) this.call.firstByteNs = this.lastProgressNs;
   }
 
-  /** Responses are checked after the request, so a check needs them too. */
+  /** Responses are checked after the request, so a check needs the messages too. */
   private get keepsBodies(): boolean {
     return this.options.responses.keepBodies || this.options.responses.createCheck !== undefined;
   }

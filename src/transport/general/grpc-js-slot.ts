@@ -1,11 +1,12 @@
 import type { Client, ClientUnaryCall, Metadata, ServiceError } from "@grpc/grpc-js";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, silentFor, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Header, WireRequest } from "../request.ts";
 import {
   addResponse,
   concludeResponse,
+  excessOf,
   expectResponses,
   isLastResponse,
   type StreamedResponse,
@@ -27,7 +28,7 @@ export class JsSlot {
   private lastReceivedNs = 0;
   private current: ClientUnaryCall | undefined;
 
-  /** @param lane its stream; undefined for unary calls */
+  /** @param lane the lane's stream; undefined for unary calls */
   constructor(
     call: Call,
     lane: JsLane | undefined,
@@ -59,7 +60,9 @@ export class JsSlot {
     if (!call.isActive) return;
     call.firstByteNs = readNs;
     call.endNs = readNs;
-    call.body = this.keepsBodies ? body.slice() : undefined;
+    if (this.keepsBodies) call.keepBody(body.slice());
+    const excess = excessOf(call, this.options.maxResponseBytes);
+    if (excess !== undefined) call.failure = failureOfReading(excess);
     call.isActive = false;
     this.options.onDone(call);
   }
@@ -70,8 +73,8 @@ export class JsSlot {
     this.lastReceivedNs = readNs;
     const kept = this.keepsBodies ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
     addResponse(call, response, readNs, kept);
-    if (!concludeResponse(call, isLastResponse(response), this.options))
-      this.cancel(tooLarge(this.options.maxResponseBytes));
+    const excess = concludeResponse(call, isLastResponse(response), this.options);
+    if (excess !== undefined) this.cancel(excess);
   }
 
   fail(failure: Failure): void {
@@ -99,7 +102,7 @@ export class JsSlot {
 
   private cancelCurrent(): void {
     const { current } = this;
-    // Its callback still runs, perhaps during the slot's next request.
+    // The callback of the call still runs, perhaps during the slot's next request.
     this.current = undefined;
     current?.cancel();
   }

@@ -27,7 +27,7 @@ import { explainEncoding, unreadable } from "../response-check.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { createUndici } from "./create-undici.ts";
 
-/** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
+/** The HTTP client based on undici: for comparison with Rampart's own client, and for features that Rampart's client lacks. */
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
@@ -76,7 +76,10 @@ class UndiciSlot {
   /** Number of requests that were sent again. */
   resendCount = 0;
   private socket: Socket | undefined;
-  /** Bytes that the current connection had received when it had answered its latest request; 0 before the first response. */
+  /**
+   * Number of bytes that the current connection had received when its latest response was complete; 0 before the first
+   * response.
+   */
   private answeredBytes = 0;
   private answeredNs = 0;
   private readonly call: Call;
@@ -131,7 +134,7 @@ class UndiciSlot {
     this.client.dispatch(request, exchange);
   }
 
-  /** The rule of Rampart's own client, for a connection that the server closed or reset. */
+  /** Same rule as in Rampart's own client, for a connection that the server closed or reset. */
   private canResend(error: Error): boolean {
     const { answeredBytes } = this;
     const isUnanswered = answeredBytes > 0 && this.socket?.bytesRead === answeredBytes;
@@ -143,7 +146,7 @@ class UndiciSlot {
   private resend(request: Dispatcher.DispatchOptions): true {
     this.resendCount++;
     this.call.isResent = true;
-    // A connection that fails to open has not answered either.
+    // A connection that fails to open has received no response either.
     this.answeredBytes = 0;
     this.dispatch(request);
     return true;
@@ -166,7 +169,7 @@ const CLOSED_BY_PEER = "other side closed";
 interface ExchangeEvents {
   /** A complete response arrived. */
   readonly onAnswered: () => void;
-  /** Sends a request again that undici reports as failed, if it may be; then the exchange is over. */
+  /** Resends a request that undici reports as failed, if allowed; then the exchange is over. */
   readonly resend: (error: Error) => boolean;
 }
 
@@ -226,26 +229,36 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.call.isJson = /^\s*application\/json/i.test(String(headers["content-type"] ?? ""));
     const encoding = String(headers["content-encoding"] ?? "").toLowerCase();
     this.encoding = encoding === "identity" ? "" : encoding;
-    if (Number(headers["content-length"] ?? 0) > this.options.maxResponseBytes) this.refuse();
+    const length = Number(headers["content-length"] ?? 0);
+    if (length > this.options.maxResponseBytes) this.refuse();
+    else if (this.keeps && length > 0) this.body.expect(length);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
     this.receivedBytes += chunk.length;
-    // The response is checked when it is complete.
-    const { responses, maxResponseBytes } = this.options;
-    const isKept =
-      this.isSuccess || this.status < 400
-        ? responses.keepBodies || responses.createCheck !== undefined
-        : this.body.length < MAX_ERROR_BODY_BYTES;
-    if (this.receivedBytes > maxResponseBytes) this.refuse();
-    else if (isKept) this.keep(chunk);
+    const isKept = this.keeps || (this.hasErrorStatus && this.body.length < MAX_ERROR_BODY_BYTES);
+    if (this.receivedBytes > this.options.maxResponseBytes) this.refuse();
+    else if (isKept) {
+      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
+      const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
+      this.keep(bytes);
+    }
   }
 
-  private keep(chunk: Buffer): void {
+  private get hasErrorStatus(): boolean {
+    return !this.isSuccess && this.status >= 400;
+  }
+
+  /** Whether the whole body is kept: it is checked when it is complete. */
+  private get keeps(): boolean {
+    const { keepBodies, createCheck } = this.options.responses;
+    return !this.hasErrorStatus && (keepBodies || createCheck !== undefined);
+  }
+
+  private keep(bytes: Uint8Array): void {
     try {
-      // A plain Uint8Array, because `Buffer.slice` would share memory where `Uint8Array.slice` copies.
-      this.body.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length), 0, chunk.length);
+      this.body.append(bytes, 0, bytes.length);
     } catch (error) {
       const failure = failureOfReading(error);
       this.finish(failure, () => this.controller?.abort(new Error(failure.message)));
@@ -257,7 +270,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.events.onAnswered();
     const call = this.call;
     call.endNs = nowNs();
-    if (this.body.length > 0) call.body = this.body.take();
+    if (this.body.length > 0) call.keepBody(this.body.take());
     if (!this.isSuccess) {
       this.finish(statusFailure(this.status, this.location));
       return;
@@ -289,7 +302,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.finish(failure, () => controller?.abort(new Error(failure.message)));
   }
 
-  /** @param leave called before the slot may be used again */
+  /** @param leave called before the slot may be reused */
   private finish(failure: Failure, leave?: () => void): void {
     if (this.isOver) return;
     this.isOver = true;

@@ -1,9 +1,9 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call } from "../client.ts";
-import { type Failure, ResponseTooLargeError } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { unreadable } from "../response-check.ts";
-import { addMessage, expectResponses, isTooLarge } from "../streamed-responses.ts";
+import { addMessage, excessOf, expectResponses } from "../streamed-responses.ts";
 import { CallSlot } from "./call-slot.ts";
 import { checkResponseCount } from "./call-type.ts";
 import type { Channel } from "./channel.ts";
@@ -24,7 +24,7 @@ export class GrpcCallClient extends GrpcClient<MessagesSlot> {
 const EMPTY = new Uint8Array(0);
 
 class MessagesSlot extends CallSlot {
-  /** Number of messages sent of those that wait for responses. */
+  /** Number of messages sent among those that wait for responses. */
   private laterSent = 0;
   /** Time of the read that completed the latest response. */
   private lastReadNs = 0;
@@ -49,8 +49,14 @@ class MessagesSlot extends CallSlot {
     const atNs = readNs === this.lastReadNs ? readNs + nowNs() - handledNs : readNs;
     this.lastReadNs = readNs;
     const isKept = this.keep === "whole";
-    addMessage(call, Math.max(end - start, reader.messageBytes), atNs, isKept ? bytes.slice(start, end) : undefined);
-    if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
+    addMessage(
+      call,
+      Math.max(end - start, reader.messageBytes),
+      atNs,
+      isKept ? reader.own(bytes, start, end) : undefined,
+    );
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) throw excess;
     reader.usedBytes = call.responseBytes;
     const { expectsOne, later } = this.message as GrpcMessage;
     if (expectsOne) return;
@@ -74,7 +80,10 @@ class MessagesSlot extends CallSlot {
     return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }
 
-  /** Sends the messages that have waited for this response, unless the call has ended. The last one ends the sending side. */
+  /**
+   * Sends the messages that were waiting for this response, unless the call has ended. The last message ends the sending
+   * side.
+   */
   private sendLater(later: readonly Uint8Array[]): void {
     while (this.laterSent < later.length && this.laterSent < this.call.messageCount) {
       const bytes = later[this.laterSent++] ?? EMPTY;

@@ -1,5 +1,6 @@
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
+import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { checkEncoding, decompressMessage } from "./compression.ts";
 
 export const MESSAGE_PREFIX_BYTES = 5;
@@ -20,14 +21,14 @@ export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8A
 export interface MessageSink {
   /** A message `bytes[start, end)`, valid during the call. Start and end are 0 when its bytes are not kept or were passed to `onPiece`. */
   onMessage(bytes: Uint8Array, start: number, end: number): void;
-  /** A piece of a message that did not arrive whole, valid during the call. Only when {@link Keep} is `pieces`. */
+  /** A piece of a message that arrived in pieces, valid during the call. Called only when {@link Keep} is `pieces`. */
   onPiece?(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void;
 }
 
 /**
- * What to do with the bytes of messages.
+ * Treatment of the bytes of messages.
  * - `whole`: join each message
- * - `pieces`: pass on a message that does not arrive whole piece by piece, unless it is compressed
+ * - `pieces`: pass on a message that arrives in pieces piece by piece, unless it is compressed
  * - `none`: count messages only; copy and decompress nothing
  */
 export type Keep = "whole" | "pieces" | "none";
@@ -52,7 +53,9 @@ export class MessageReader {
   private prefixBytes = 0;
   private size = 0;
   private received = 0;
-  private body: Uint8Array | undefined;
+  private readonly body = new GrowingBytes(RESPONSES_BUDGET);
+  /** Whether the message that is passed on has a buffer of its own. */
+  private isOwned = false;
   private resetCount = 0;
 
   /** @param maxBytes maximum size of a message, compressed or not, with the used bytes; default: the maximum of a 32-bit length */
@@ -62,17 +65,17 @@ export class MessageReader {
     this.keep = keep;
   }
 
-  /** True when no message is incomplete. */
+  /** True between messages, when none is incomplete. */
   get isBetweenMessages(): boolean {
     return this.prefixBytes === 0;
   }
 
-  /** Size of the current message as it arrives: compressed, if it is. */
+  /** Size of the current message on the wire: its compressed size, if it is compressed. */
   get messageBytes(): number {
     return this.size;
   }
 
-  /** Prepares the reader for another stream. The sink may call it; then the rest of the current bytes is ignored. */
+  /** Prepares the reader for another stream. The sink may call this; then the rest of the current bytes is ignored. */
   reset(keep: Keep): void {
     this.keep = keep;
     this.encoding = NO_ENCODING;
@@ -80,7 +83,12 @@ export class MessageReader {
     this.resetCount++;
     this.prefixBytes = 0;
     this.received = 0;
-    this.body = undefined;
+    this.body.clear();
+  }
+
+  /** Returns a part of the message that is passed on, which the caller owns: a copy, if the next read would overwrite it. */
+  own(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return this.isOwned ? bytes.subarray(start, end) : bytes.slice(start, end);
   }
 
   feed(bytes: Uint8Array, start: number, end: number): void {
@@ -120,38 +128,30 @@ export class MessageReader {
     const isWhole = this.received === 0 && stop - position === this.size;
     const isCollected = this.keep === "whole" || (this.keep === "pieces" && this.prefix[0] === 1);
     if (!isWhole) {
-      if (isCollected) this.collect(bytes, position, stop);
-      else if (this.keep === "pieces") this.sink.onPiece?.(bytes, position, stop, this.received === 0);
+      if (isCollected) {
+        if (this.received === 0) this.body.expect(this.size);
+        this.body.append(bytes, position, stop);
+      } else if (this.keep === "pieces") this.sink.onPiece?.(bytes, position, stop, this.received === 0);
     }
     this.received += stop - position;
     if (this.received === this.size) {
       if (this.keep === "none" || (!isCollected && !isWhole)) this.finish(NO_BYTES, 0, 0);
       else if (isWhole) this.finish(bytes, position, stop);
-      else this.finish(this.body as Uint8Array, 0, this.size);
+      else this.finish(this.body.take(), 0, this.size, true);
     }
     return stop;
   }
 
-  /** Grows with the received bytes, not with the size in the prefix, so that a wrong prefix costs no memory. */
-  private collect(bytes: Uint8Array, start: number, end: number): void {
-    const needed = this.received + end - start;
-    if (this.body === undefined || this.body.length < needed) {
-      const grown = new Uint8Array(Math.min(this.size, Math.max(needed, (this.body?.length ?? 32 * 1024) * 2)));
-      if (this.body !== undefined) grown.set(this.body.subarray(0, this.received));
-      this.body = grown;
-    }
-    this.body.set(bytes.subarray(start, end), this.received);
-  }
-
-  private finish(bytes: Uint8Array, start: number, end: number): void {
+  private finish(bytes: Uint8Array, start: number, end: number, isOwned = false): void {
     this.prefixBytes = 0;
     this.received = 0;
-    this.body = undefined;
+    this.isOwned = isOwned;
     if (this.prefix[0] === 0 || this.keep === "none") {
       this.sink.onMessage(bytes, start, end);
       return;
     }
     const message = decompressMessage(bytes.subarray(start, end), this.encoding, this.maxBytes, this.usedBytes);
+    this.isOwned = true;
     this.sink.onMessage(message, 0, message.length);
   }
 }

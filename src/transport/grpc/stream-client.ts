@@ -1,6 +1,6 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import { type Failure, failureOfReading, silentFor, tooLarge } from "../failure.ts";
+import { type Failure, failureOfReading, silentFor } from "../failure.ts";
 import type { Http2Connection } from "../http2/connection.ts";
 import { type SendTicket, Stream, type StreamFailure, type StreamSink } from "../http2/stream.ts";
 import { latin1Text } from "../latin1.ts";
@@ -51,7 +51,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   }
 }
 
-/** The stream of one lane. Opened with its first request, and again after the server ends it. */
+/** The stream of one lane. It is opened with the lane's first request, and again after the server ends it. */
 class LaneStream implements StreamSink, MessageSink, ChannelUser {
   path = "";
   readonly headers: readonly Header[] = [];
@@ -122,21 +122,23 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   /** Cancels the slot's request. Resets the stream when it carries no other request. */
   cancel(slot: StreamSlot): void {
     this.forget(slot);
-    // The next request may go out on the same stream.
+    // The next request may use the same stream.
     this.channel.flushSoon();
     if (this.active.size > 0 || !this.isOpen) return;
     this.isOpen = false;
+    this.reader.reset("whole");
     this.connection?.cancelStream(this.streamId);
   }
 
   failAll(failure: Failure): void {
+    this.reader.reset("whole");
     const slots = [...this.active.values()];
     this.active.clear();
     this.unsent.length = 0;
     for (const slot of slots) slot.fail(failure);
   }
 
-  /** Returns when the server last accepted more of the requests on the stream, as far as it was looked at. */
+  /** Returns the time of the last check at which the server had accepted more of the requests on the stream. */
   acceptedNs(): number {
     return this.progress.look(this.connection, this.streamId);
   }
@@ -177,6 +179,11 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     this.active.get(id)?.receive(response, bytes, this.connection as Http2Connection, beganNs);
   }
 
+  /** Returns a part of the message that is passed on, which the caller owns. */
+  own(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return this.reader.own(bytes, start, end);
+  }
+
   onFailed(problem: StreamFailure): void {
     this.isOpen = false;
     this.failAll(problem.failure);
@@ -200,7 +207,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private lastReceivedNs = 0;
   /** Checks responses that are not kept; created with the first one. */
   private check: ResponseCheck | undefined;
-  /** Whether responses to the current request are kept: the client's options may change meanwhile. */
+  /** Whether responses to the current request are kept. Stored per request, because the client's options may change meanwhile. */
   private keeps = false;
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
@@ -235,7 +242,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
-  /** @param beganNs start of handling this response, one of those that the connection reads */
+  /** @param beganNs start of handling this response, one of several that the connection may read at once */
   receive(received: StreamedResponse, bytes: Uint8Array, connection: Http2Connection, beganNs: number): void {
     const call = this.call;
     const response = this.inspect(received, bytes);
@@ -246,10 +253,12 @@ class StreamSlot implements GrpcSlot, SendTicket {
     const { readNs, handledNs } = connection;
     const atNs = readNs === this.lastReceivedNs ? readNs + beganNs - handledNs : readNs;
     this.lastReceivedNs = readNs;
-    // The next read overwrites a view.
-    const kept = this.keeps ? bytes.slice(response.bodyStart, response.bodyEnd) : undefined;
+    // The next read overwrites a view, unless the message had a buffer of its own.
+    const { bodyStart, bodyEnd } = response;
+    const kept = this.keeps ? this.lane.own(bytes, bodyStart, bodyEnd) : undefined;
     addResponse(call, response, atNs, kept);
-    if (!concludeResponse(call, isOver, this.options)) this.cancel(tooLarge(this.options.maxResponseBytes));
+    const excess = concludeResponse(call, isOver, this.options);
+    if (excess !== undefined) this.cancel(excess);
   }
 
   fail(failure: Failure): void {

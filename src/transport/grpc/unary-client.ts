@@ -28,7 +28,7 @@ class UnarySlot extends CallSlot {
     const { call, check } = this;
     this.messageCount++;
     if (!call.isChecked) {
-      if (this.keep === "whole") call.body = bytes.slice(start, end);
+      if (this.keep === "whole") call.keepBody(this.reader.own(bytes, start, end));
     } else if (check !== undefined) this.fault = this.inspect(check, bytes, start, end);
   }
 

@@ -1,35 +1,28 @@
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
-import {
-  type Failure,
-  failureOfReading,
-  MAX_ERROR_BODY_BYTES,
-  ProtocolError,
-  ResponseTooLargeError,
-  statusFailure,
-} from "../failure.ts";
+import { type Failure, failureOfReading, MAX_ERROR_BODY_BYTES, ProtocolError, statusFailure } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { type Header, isSuccessStatus, type ResponseRules } from "../request.ts";
 import { unreadable } from "../response-check.ts";
-import { expectResponses, isTooLarge, mostEventBytes } from "../streamed-responses.ts";
+import { excessOf, expectResponses, mostEventBytes } from "../streamed-responses.ts";
 import { CheckedBody } from "./checked-body.ts";
 import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
 import type { ResponseHead } from "./response-head.ts";
 
-/** The response to a slot's current request, its body or its server-sent events, and the end of the request. */
+/** Receives the response to a slot's current request: its body or its server-sent events, and its end. */
 export class ReceivedResponse implements ResponseSink {
   isComplete = false;
-  /** When the current socket read had arrived. */
+  /** Arrival time of the current socket read. */
   readNs = 0;
   private readonly call: Call;
   private readonly options: ClientOptions;
   private readonly body = new GrowingBytes(RESPONSES_BUDGET);
-  /** Checks the body when it is not kept. */
+  /** Checks bodies that are not kept. */
   private readonly checked = new CheckedBody();
   private readonly rules: ResponseRules;
   private isError = false;
-  /** Whether the response is kept: the client's options may change meanwhile. */
+  /** Whether the response is kept. Stored per response, because the client's options may change meanwhile. */
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
@@ -49,13 +42,14 @@ export class ReceivedResponse implements ResponseSink {
   reset(): void {
     this.isComplete = false;
     this.body.clear();
+    this.events?.clear();
   }
 
-  /** Takes the end of the response: its time, and the body as far as it was kept. */
+  /** Completes the response: sets its time, and its body if it was kept. */
   complete(): void {
     this.isComplete = false;
     this.call.endNs = this.readNs;
-    if (this.body.length > 0) this.call.body = this.body.take();
+    if (this.body.length > 0) this.call.keepBody(this.body.take());
   }
 
   /** Ends the request after a complete response: with success, unless its status or content is an error. */
@@ -87,9 +81,13 @@ export class ReceivedResponse implements ResponseSink {
     this.options.onDone(call);
   }
 
-  /** Ends the request after an error while its response was parsed. @param status of the response; 0 before its status line */
+  /**
+   * Ends the request after an error while its response was parsed. @param status status of the response; 0 before its status
+   * line
+   */
   failReading(error: unknown, status: number): void {
     // The connection is not used again, and an incomplete event may be large.
+    this.events?.clear();
     this.events = undefined;
     const failure = failureOfReading(error);
     if (failure.kind !== "limit" || status < 400) {
@@ -101,7 +99,7 @@ export class ReceivedResponse implements ResponseSink {
     this.fail({ kind: "http", status, message: `HTTP status ${status}` });
   }
 
-  /** Copies unchecked bytes before the next read overwrites them. */
+  /** Copies bytes that are not checked yet, before the next read overwrites them. */
   keepUnread(): void {
     this.checked.flush();
   }
@@ -111,7 +109,7 @@ export class ReceivedResponse implements ResponseSink {
     this.options.onWire?.("<", parser.headText);
     this.events = undefined;
     const { call, options } = this;
-    const { status, jsonBytes, isJson, isEventStream } = parser.head;
+    const { status, jsonBytes, isJson, isEventStream, contentLength } = parser.head;
     const isSuccess = isSuccessStatus(status, this.rules);
     this.isError = !isSuccess && (status >= 400 || status < 300);
     this.keeps = options.responses.keepBodies;
@@ -125,6 +123,7 @@ export class ReceivedResponse implements ResponseSink {
       this.events = new EventSplitter((bytes, start, end) => this.receivedEvent(bytes, start, end), maxEventBytes);
       return true;
     }
+    if (this.keeps && !this.isError && contentLength > 0) this.body.expect(contentLength);
     return this.keeps || this.isError || call.isChecked;
   }
 
@@ -146,47 +145,50 @@ export class ReceivedResponse implements ResponseSink {
     call.responseCount++;
     call.responseBytes += end - start;
     call.lastMessageNs = readNs;
-    if (isTooLarge(call, options.maxResponseBytes)) throw new ResponseTooLargeError(options.maxResponseBytes);
-    if (this.keeps) this.kept.add(bytes, start, end, readNs);
+    if (this.keeps) this.kept.add(call, bytes, start, end);
     else if (call.isChecked) this.checked.addEvent(bytes, start, end);
+    const excess = excessOf(call, options.maxResponseBytes);
+    if (excess !== undefined) throw excess;
     options.onResponse?.(call);
   }
 }
 
 const BLOCK_BYTES = 4096;
 const MOST_FREE_BLOCKS = 256;
-/** Those of this thread that no stream uses. */
+/** Blocks of this thread that no stream uses. */
 const freeBlocks: Uint8Array[] = [];
 
 /**
- * The events of a stream until it ends. As objects they would outlive collections of young garbage, and stay in memory until a collection of all
- * of it.
+ * The events of a stream until it ends. As separate objects they would survive collections of young garbage, and stay in memory until a
+ * full collection.
  */
 class KeptEvents {
-  /** A longer event has a block of its own. */
+  /** Blocks of bytes. A longer event has a separate block. */
   private readonly blocks: Uint8Array[] = [];
-  /** Of the last block. */
+  /** Used bytes of the last block. */
   private usedBytes = BLOCK_BYTES;
-  /** For each event: when it was read, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
+  /** For each event: its read time, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
   private readonly numbers: number[] = [];
 
-  add(bytes: Uint8Array, start: number, end: number, readNs: number): void {
+  /** Adds an event of a call, which arrived with its last message. */
+  add(call: Call, bytes: Uint8Array, start: number, end: number): void {
     const { blocks, usedBytes } = this;
     const length = end - start;
     if (usedBytes + length > BLOCK_BYTES) {
+      call.hold(Math.max(BLOCK_BYTES, length));
       blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
       this.usedBytes = 0;
     }
     (blocks[blocks.length - 1] as Uint8Array).set(bytes.subarray(start, end), this.usedBytes);
-    this.numbers.push(readNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
+    this.numbers.push(call.lastMessageNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
     this.usedBytes += length;
   }
 
-  /** Gives a call its events, and forgets them. */
+  /** Moves the events to a call. */
   moveTo(call: Call): void {
     const { blocks, numbers } = this;
     if (numbers.length === 0) return;
-    // What is added to an old list stays in memory until a collection of all garbage, even if the list is not used any more.
+    // Elements added to an old list stay in memory until a full collection, even if the list is no longer used.
     const responses: Call["responses"] = [];
     for (let at = 0; at < numbers.length; at += 3) {
       const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];

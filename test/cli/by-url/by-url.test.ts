@@ -228,7 +228,7 @@ describe("rampart llm", () => {
       isFound(first);
       // The report names no option of scenarios.
       assert.doesNotMatch(text, /\(over\)/);
-      assert.match(text, /^\(--users N searches up to N users, /m);
+      assert.match(text, /^\(--users MIN:MAX searches between them /m);
       assert.match(text, /^wrote s\/a\.ts; repeat it with: rampart run s\/a\.ts$/m);
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);

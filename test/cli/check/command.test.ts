@@ -171,4 +171,25 @@ export default defineScenario({ name: "p", params: { users: param.integer(1) }, 
       assert.equal((await runRampart(["check", "a.ts", "--set", "users=x"], options)).code, 64);
     });
   });
+
+  test("prints one line for each mistake, also where both the plan and the compiler find it", async () => {
+    const text = (params: string): string => `
+import { defineScenario, embedded, hold, param } from "rampart";
+export default defineScenario({ name: "x", target: embedded(), load: hold(1), params: {
+  ${params}
+} });
+`;
+    const files = {
+      "both.ts": text('users: param.integer("16"),\n  time: param.duration(5),\n  model: param.choice("a"),'),
+      "types.ts": text('time: param.duration("5 s", { descr: "x" }),'),
+    };
+    await inFolder(files, async (cwd) => {
+      const both = await runRampart(["check", "both.ts"], { cwd, env: WITH_COMPILER });
+      assert.deepEqual([both.code, both.err.match(/^\S+ both\.ts:\d/gm)?.length], [64, 3], both.err);
+      assert.equal(both.err.trimEnd().split("\n").length, 3, both.err);
+      const types = await runRampart(["check", "types.ts"], { cwd, env: WITH_COMPILER });
+      assert.match(types.err, /\btypes\.ts/);
+      assert.equal(types.err.trimEnd().split("\n").length, 1, types.err);
+    });
+  });
 });

@@ -499,8 +499,22 @@ test("agents that did not run are named with the times in each level, the longes
   const textOf = (...hosts: RunResult["hosts"] & object): string[] =>
     notesOf(levels, {}, { hosts }).flatMap(({ code, text }) => (code === "agent-stood-still" ? [text] : []));
   assert.deepEqual(textOf(...still("a/1")), []);
-  // Before the first level.
+  // Before the run, before the first level, and between two levels.
   assert.deepEqual(textOf(...still("a/1", -5)), []);
+  const text = (at: string): string =>
+    `At ${at} (2.0 s). Look at what else ran on that host.`.replace(
+      ":",
+      ": an agent did not run for a part of the time before the measurement:",
+    );
+  const [first, second] = levels as [LevelResult, LevelResult];
+  const later = { ...second, window: { ...second.window, startNs: 115e9, endNs: 120e9 } };
+  const early = { ...first, window: { ...first.window, startNs: 105e9 } };
+  const textsOf = (fromSec: number): string[] =>
+    notesOf([early, later], {}, { hosts: still("a/1", fromSec) }).flatMap((note) =>
+      note.code === "agent-stood-still" ? [note.text] : [],
+    );
+  assert.deepEqual(textsOf(2), [text("concurrency 1: a/1 from 2.0 s to 4.0 s")]);
+  assert.deepEqual(textsOf(12), [text("concurrency 2: a/1 from 12.0 s to 14.0 s")]);
   assert.deepEqual(textOf(...still("a/1", 3)), [
     "At concurrency 1: an agent did not run for a part of the time: a/1 from 3.0 s to 5.0 s (2.0 s). Look at what else ran on that host.",
   ]);

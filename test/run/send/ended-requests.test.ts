@@ -64,6 +64,23 @@ test("requests are counted by how they ended, and failures are reported with the
   ]);
 });
 
+test("a large body is judged at once, and its memory is free after that", () => {
+  const { ended, judged } = makeEnded({ canWait: true });
+  const slots = new Slots();
+  slots.grow(1);
+  const end = (bytes: number): Uint8Array => {
+    const body = new Uint8Array(bytes);
+    const call = Object.assign(new Call(0), { endNs: bytes });
+    call.keepBody(body);
+    ended.add(call, slots, 0);
+    return body;
+  };
+  assert.equal(end(1000).length, 1000);
+  assert.deepEqual(judged, [], "a small one waits for idle sockets");
+  const large = 16 * 1024 * 1024;
+  assert.deepEqual([end(large).length, judged], [0, [large]]);
+});
+
 test("records are drained together", () => {
   const { ended, add, rows } = makeEnded();
   add(1);

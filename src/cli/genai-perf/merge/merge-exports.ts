@@ -72,7 +72,7 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
     hosts.map(({ source }) => source),
   );
   printTables(measured, io);
-  writeArtifacts(measured, io, { plots, ...files });
+  await writeArtifacts(measured, io, { plots, ...files });
   await removePlots(plots);
   if (asked.get("output.generate_plots")) await drawRuns(measured, runs, plots, io);
   const { telemetry } = measured.result;
@@ -81,20 +81,20 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   return true;
 }
 
-/** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
+/** A host that measured nothing must be reported. Otherwise the throughput of the other hosts would look like the total. */
 function noResponses(path: string): Problem {
   const hint = "Measure again on this host, or remove its folder.";
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
-/** Returns the load of all hosts together. */
+/** Returns the joint load of all hosts. */
 function loadOf(hosts: readonly HostRun[]): Pick<MergedLoad, "unit" | "level"> {
   const loads = hosts.flatMap(({ source }) => source.experiments[0] ?? []);
   const isRate = loads[0]?.mode === LEVEL_UNITS["request-rate"].exported;
   return { unit: isRate ? "request-rate" : "concurrency", level: loads.reduce((sum, { value }) => sum + value, 0) };
 }
 
-/** Reports conditions that may be a mistake. */
+/** Reports conditions that may be mistakes. */
 function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
   for (const { source } of hosts)
     if (source.experiments.length > 1)
@@ -130,8 +130,8 @@ async function measure(
 }
 
 /**
- * Returns the kind of the hosts' responses, and the location of their text for the kind `custom`, which the first response in the export
- * decides.
+ * Returns the kind of the hosts' responses, and the place of their text for the kind `custom`, which the first response in the export
+ * determines.
  * @throws UserError
  */
 function readingOf(
@@ -143,10 +143,12 @@ function readingOf(
   return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
 }
 
-/** More colors than this cannot be distinguished. */
+/** Maximum number of hosts in a plot. More colours could not be distinguished. */
 const MOST_HOSTS = 8;
 
-/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
+/**
+ * Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in the same order
+ */
 function measureForPlots(
   { requests: { layout } }: ProfilePlan,
   hosts: readonly HostRun[],
@@ -201,10 +203,10 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** What the command line says of a merge, whatever the hosts did. */
+/** Settings of the command line that concern the merge, regardless of the hosts. */
 const OF_MERGE = /^(?:-v$|output\.|process\.|rampart\.plot_formats$)/;
 
-/** Returns what the first host asked for, with the outputs and the tokenizer of the command line. */
+/** Returns the settings of the first host, with the outputs and the tokenizer of the command line. */
 function mergeAsked({ asked }: HostRun, line: Asked): Asked {
   const isOfMerge = (name: string): boolean =>
     OF_MERGE.test(name) || (name === TOKENIZER && line.get(TOKENIZER) !== "");

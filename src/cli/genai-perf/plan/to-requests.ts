@@ -9,7 +9,10 @@ import { sourceOf } from "../input-format.ts";
 import type { Asked } from "../options/asked.ts";
 import { readTemplateOptions } from "../template-options.ts";
 
-/** Returns what the requests of a profile are made of; options add what lands there. @param file that they are written to */
+/**
+ * Returns the settings of a profile's requests. Options add their values later. @param file file that the requests are
+ * written to
+ */
 export function toRequests(asked: Asked, file: string): RequestsPlan {
   const extra = asked.get("input.extra");
   const bodyExtra = asked.type.usesTemplate ? readTemplateOptions(extra).others : extra;
@@ -38,7 +41,7 @@ function toPrompts(asked: Asked): PromptSettings {
 
 /** Without sessions, only the first turns of conversations are sent. */
 function toSource(asked: Asked): PromptSettings["source"] {
-  // Commands are texts of a prompt file, whatever else its lines have.
+  // Commands are texts of a prompt file, regardless of other fields in its lines.
   const source = sourceOf(asked.type.callsMethod ? { ...asked.input, format: "jsonl" } : asked.input);
   const isMultiTurn = asked.load.holdsSessions;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;

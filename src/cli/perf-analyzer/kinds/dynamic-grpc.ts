@@ -14,7 +14,7 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
     settings.target = {
       ...settings.target,
       protocol: "grpc",
-      // perf_analyzer needs no model here. Reports name the method.
+      // perf_analyzer needs no model for this kind. Reports name the method.
       model: settings.target.model === "" ? settings.grpcMethod || "dynamic_grpc" : settings.target.model,
     };
   },

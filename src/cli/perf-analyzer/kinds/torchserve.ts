@@ -5,7 +5,7 @@ import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-/** The key of input data whose value is the path of a file. */
+/** Key of input data whose value is the path of a file. */
 const INPUT_KEY = "TORCHSERVE_INPUT";
 const LEAVE_OUT = "Leave it out.";
 

@@ -56,7 +56,7 @@ export const LOAD: readonly UngroupedOption[] = [
     of: ({ load }) => (fieldOf(load, "distribution") === "poisson" ? "poisson" : undefined),
     land: (plan, { distribution }) => {
       const before = fieldOf(plan.load, "distribution");
-      // perf_analyzer has no gamma distribution. Its default does not replace one.
+      // perf_analyzer has no gamma distribution. Its default must not replace one.
       const isKept = before === undefined || (before === "gamma" && distribution === "constant");
       return isKept ? plan : withValue(plan, "load.distribution", distribution);
     },
@@ -116,7 +116,7 @@ function readConcurrency(
   const range = readRange(reader, "integer");
   if (range === undefined) return undefined;
   checkRange(reader, range, START_MESSAGE);
-  // Like in perf_analyzer, an end that -c set before stays if this option has no end.
+  // Like in perf_analyzer, an end that -c has set before is kept if this option has no end.
   const isFirst = !settings.given.has(reader.name);
   return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
 }
@@ -202,7 +202,7 @@ function toLevels({ start, end = 1, step = 1 }: RangeValue, search: "linear" | "
   return { kind: "range", start, end: end === 0 ? null : end, step };
 }
 
-/** Puts the load into a plan; into one with the same kind of levels only these. */
+/** Puts the load into a plan. If the plan has the same kind of levels, only the levels are replaced. */
 function landLoad(plan: Plan, settings: Settings): Plan {
   const load = toLoad(settings);
   return "levels" in load && load.kind === plan.load.kind

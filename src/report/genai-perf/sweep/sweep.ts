@@ -4,7 +4,7 @@ import type { GenAiPerfResult } from "../result.ts";
 /** A point of a sweep, for plots and reports. Its name is GenAI-Perf's: `tiny_run_config_0`. */
 export interface SweepPoint extends MeasuredPoint {
   readonly result: GenAiPerfResult;
-  /** Folder of the point's own files. */
+  /** Folder of the point's files. */
   readonly folder: string;
 }
 
@@ -15,13 +15,13 @@ export interface SweepRow extends SweepPoint {
   readonly datasetEntries: number;
 }
 
-/** The Pareto front of a sweep: on it, more throughput costs latency and less latency costs throughput. */
+/** The Pareto front of a sweep: on it, more throughput costs latency, and less latency costs throughput. */
 
-/** The metrics to compare points by. */
+/** The metrics by which points are compared. */
 interface ParetoAxes {
-  /** Name of a system metric, higher is better. */
+  /** Name of a system metric; higher is better. */
   readonly throughput: "output_token_throughput" | "request_throughput";
-  /** Number of GPUs of each point, to divide the throughput by; undefined unless telemetry reports it for all points. */
+  /** Number of GPUs of each point, by which the throughput is divided; undefined unless telemetry reports it for all points. */
   readonly gpuCounts: readonly number[] | undefined;
 }
 

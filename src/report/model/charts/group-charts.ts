@@ -7,13 +7,13 @@ import { barsOf } from "./load-charts.ts";
 /** Latency and throughput by tag, and by the targets of a mix. */
 
 const PERCENTILES = ["p50", "p90", "p99"] as const;
-/** More bars cannot be distinguished. */
+/** Maximum number of bars that can be distinguished. */
 const MOST_BARS = 24;
 
-/** A row with its name: `chat`, or `chat, concurrency 4` where there are several levels. */
+/** A row with its name: `chat`, or `chat, concurrency 4` if there are several levels. */
 type TaggedGroup = Pick<GroupRow, "name" | "json">;
 
-/** Draws two charts for each tag; nothing without tags. */
+/** Draws two charts for each tag; empty without tags. */
 export function groupCharts(view: ReportView): { readonly tag: string; readonly charts: readonly Plot[] }[] {
   return [...groupsByTag(view)].map(([tag, rows]) => {
     const groups = rows.map(({ run, name, value, json }): TaggedGroup => {

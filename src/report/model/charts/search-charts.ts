@@ -13,26 +13,26 @@ import { nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
 import { loadAxis } from "./load-charts.ts";
 
-/** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
+/** A search for the highest load: each limited metric over the tried loads, with intervals and the states of points. */
 
 const STATES = ["kept", "broken", "unresolved"] as const;
 type State = (typeof STATES)[number];
 const MEANINGS: Readonly<Record<State, Meaning>> = { kept: "passed", broken: "failed", unresolved: "unresolved" };
 
-/** A limit further above the values than this would flatten them. */
+/** A limit above the values by more than this factor would flatten them. */
 const FAR_RATIO = 4;
 
 type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
 interface SearchPoint {
-  /** Name of its run. */
+  /** Name of the run. */
   readonly run: string;
   readonly load: number;
   readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
 }
 
-/** Draws a chart for each limit of a search; nothing for other loads. */
+/** Draws a chart for each limit of a search; empty for other loads. */
 export function searchCharts(view: ReportView): Plot[] {
   const searched = view.levels.find(({ json: { limits } }) => limits !== undefined);
   if (searched === undefined) return [];
@@ -55,7 +55,7 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
     runs,
     words: { unit },
   } = view;
-  // Names of percentiles stay small.
+  // Names of percentiles stay in lower case.
   const title = metricText(limit.metric).replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
   const points = pointsOf(view, index);
   const [first, last] = [points[0], points.at(-1)];
@@ -76,7 +76,7 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
     isDashed: true,
     meaning: "limit",
     hasMarkers: false,
-    // A single load has room on both sides, so that the line is seen.
+    // A single load gets space on both sides, so that the line is visible.
     points: [
       at(first.load === last.load ? first.load / 2 : first.load, limit.limit),
       at(first.load === last.load ? first.load * 1.5 : last.load, limit.limit),

@@ -24,7 +24,7 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   }
   await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   const nowNs = frame.clock.nowNs();
-  // Nothing happens after the last response, so the window ends with it.
+  // Nothing happens after the last response, so the window ends there.
   const { lastEndNs, lastSendNs } = await sender.drain();
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
@@ -35,7 +35,10 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   return queries === undefined ? result : judgeQueries(frame, mode, { sample: queries, startNs }, result);
 }
 
-/** Returns a window with the time in which requests were due that begin with one. @param due absent: they begin with a gap */
+/**
+ * Returns a window that also has the time in which requests were due, for a load that begins with a request. @param due
+ * absent: the load begins with a gap
+ */
 function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measurement {
   if (due === undefined) return window;
   const sentNs = window.sendingNs - due.firstNs;
@@ -46,8 +49,9 @@ function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measuremen
 }
 
 /**
- * Returns what ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the
- * lowest number of requests, as LoadGen does; undefined for loads without a shortest time, which have a quota instead.
+ * Returns the end conditions of a load with a minimum duration: it ends with the first query that is due (server) or sent (otherwise) after
+ * that time and completes the minimum number of requests, as in LoadGen. Undefined for loads without a minimum duration, which have a quota
+ * instead.
  */
 export function minimumsOf({ context, windows }: LevelFrame): QueryMinimums | undefined {
   const { mode } = context.plan.measurement;
@@ -64,7 +68,7 @@ interface CountedQueries {
   readonly startNs: number;
 }
 
-/** Returns the result with what the rules of MLPerf say, and the tokens that they judge. */
+/** Returns the result with the verdicts of the MLPerf rules, and the tokens that they judge. */
 async function judgeQueries(
   { context, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: RequestsMode,
