@@ -2,6 +2,7 @@ import { nameHint, nearestName, nearHint } from "../plan/nearest-name.ts";
 import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
+import { isDirectory } from "../runtime/files.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import { VERSION } from "../runtime/version.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
@@ -11,7 +12,6 @@ import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
 import { wrap } from "./options/help-rows.ts";
-import { isDirectory } from "./output-files.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 

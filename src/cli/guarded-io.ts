@@ -22,6 +22,21 @@ export function changedIo(io: CommandIo, changes: Partial<CommandIo>): CommandIo
   return Object.create(io, Object.getOwnPropertyDescriptors(changes)) as CommandIo;
 }
 
+/** Prints each warning only once, for runs with the same warnings. */
+export function withoutRepeats(io: CommandIo): CommandIo {
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
+    said.add(text);
+  };
+  return changedIo(io, { err });
+}
+
+/** Drops the text of reports and of progress; errors and files are still written. */
+export function silent(io: CommandIo): CommandIo {
+  return changedIo(io, { out: () => {}, isQuiet: true });
+}
+
 const MAX_CHARACTERS = 10_000;
 
 /** Describes a defect of Rampart, whose text may contain anything. Ends with a line break. */

@@ -1,34 +1,11 @@
-import type { Stats } from "node:fs";
-import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
 import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
-import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
-import { fileSystem } from "../runtime/files.ts";
+import { findFile, isFile } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
 import { STDOUT_FILE } from "./options/shared-option.ts";
-
-/** Returns the state of a file or folder; undefined if nothing usable exists at the path. */
-function find(path: string): Stats | undefined {
-  try {
-    return fileSystem().statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reports whether a path is a folder. */
-export function isDirectory(path: string): boolean {
-  return find(path)?.isDirectory() === true;
-}
-
-/** Reports whether a path is a regular file. */
-export function isFile(path: string): boolean {
-  return find(path)?.isFile() === true;
-}
 
 type NamedFile = readonly [name: Text, path: string | undefined];
 
@@ -75,41 +52,13 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
   });
 }
 
-/** Returns all strings in a plan that may be paths of input files. */
-export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
-  const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
-  const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);
-  return textsIn([texts, load]);
-}
-
-/** Returns all strings in plain data. */
-export function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
 /** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
-  return find(path)?.isFile() ?? true;
+  return findFile(path)?.isFile() ?? true;
 }
 
 /** Sends a command's text to standard error if a report is written to standard output. */
 export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
-}
-
-/** Prints each warning only once, for runs with the same warnings. */
-export function withoutRepeats(io: CommandIo): CommandIo {
-  const said = new Set<string>();
-  const err = (text: string): void => {
-    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
-    said.add(text);
-  };
-  return changedIo(io, { err });
-}
-
-/** Drops the text of reports and of progress; errors and files are still written. */
-export function silent(io: CommandIo): CommandIo {
-  return changedIo(io, { out: () => {}, isQuiet: true });
 }

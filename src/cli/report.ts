@@ -3,14 +3,14 @@ import { writeModelFiles } from "../report/model-files.ts";
 import { readStoredReport } from "../report/stored-report.ts";
 import { renderText, styleOf } from "../report/text/render-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
-import { readFileText } from "../runtime/files.ts";
+import { isFile, readFileText } from "../runtime/files.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { sharedOptions } from "./options/shared-options.ts";
-import { isFile, routeTextAroundReports } from "./output-files.ts";
+import { routeTextAroundReports } from "./output-files.ts";
 import { commandFlags, readFiles } from "./shared-flags.ts";
 
 /** `rampart report FILE.json`: shows a stored report, and creates other formats from it. */

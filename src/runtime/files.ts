@@ -155,8 +155,18 @@ function refuseNamedPipe(path: string): void {
     throw new Error("it is a named pipe, not a file; standard input is /dev/stdin");
 }
 
+/** Reports whether a path is a regular file. */
+export function isFile(path: string): boolean {
+  return findFile(path)?.isFile() === true;
+}
+
+/** Reports whether a path is a folder. */
+export function isDirectory(path: string): boolean {
+  return findFile(path)?.isDirectory() === true;
+}
+
 /** Examines a file. Returns undefined if that is not possible; opening the file reports the reason. */
-function findFile(path: string): Stats | undefined {
+export function findFile(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(locate(path), { throwIfNoEntry: false });
   } catch {

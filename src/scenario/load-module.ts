@@ -3,7 +3,7 @@ import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NO_FILE, type Problem, unreadable, userError } from "../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
+import { isFile, MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
@@ -70,7 +70,7 @@ export async function loadScenario(
   limits?: LoadLimits,
 ): Promise<LoadedScenario> {
   const path = resolve(file);
-  if (!existsSync(path) || !statSync(path).isFile()) {
+  if (!isFile(path)) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
     const message = existsSync(path) ? "is not a regular file" : NO_FILE;
     throw userError("unreadable", file, message, hint);

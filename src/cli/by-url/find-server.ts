@@ -14,7 +14,7 @@ import { detectServer } from "../../wizard/detect.ts";
 import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
 import { explainQuery } from "../failure-hints.ts";
-import { COMMAND_OF, type UrlKind } from "./kinds.ts";
+import { COMMAND_OF, isOfApi, type UrlKind } from "./kinds.ts";
 import type { UrlSettings } from "./settings.ts";
 import { type Found, makeTarget } from "./to-scenario.ts";
 
@@ -78,7 +78,8 @@ class Finder {
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
     // A server that requires a key does not show its API without one.
-    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
+    const showsNone = command !== undefined && !isOfApi(command);
+    if (!isKind && !(showsNone && kind.hidesApi === true)) throw otherServer(kind, url, text, command);
     const protocol = detected === undefined ? {} : { protocol: detected.protocol };
     return { url, ...protocol, text: isKind ? text : "" };
   }
@@ -165,6 +166,6 @@ function otherServer({ server }: UrlKind, url: string, text: string, command: st
     command === undefined
       ? "Correct the address, or write a scenario with rampart init."
       : `Write rampart ${command} ${url}.`;
-  const isKnown = command !== undefined && command !== "http";
+  const isKnown = command !== undefined && isOfApi(command);
   return new RunError("refused", isKnown ? `${what}, and not ${server}` : what, hint);
 }

@@ -108,3 +108,8 @@ export const COMMAND_OF: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(URL_KINDS).map(({ target, name }) => [target, name])),
   http: "http",
 };
+
+/** Whether a command measures servers of one API, not of any. */
+export function isOfApi(command: string): boolean {
+  return Object.hasOwn(URL_KINDS, command);
+}

@@ -6,12 +6,12 @@ import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
+import { isFile } from "../../runtime/files.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
 import { checkAddress } from "../../wizard/address.ts";
 import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { toAssertion } from "../options/parse-limit.ts";
-import { isFile } from "../output-files.ts";
 import { readAmount } from "../shared-flags.ts";
 import type { UrlKind } from "./kinds.ts";
 

@@ -5,6 +5,7 @@ import { describeTime, estimateAllRuns, joinTimes, type RunTime } from "../../re
 import { describeLoad } from "../../registry/level-names.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { isFile } from "../../runtime/files.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
 import { commandOf } from "../command-usage.ts";
 import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
@@ -12,7 +13,6 @@ import { explainErrors, runWithFlags } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import { changedIo } from "../guarded-io.ts";
 import type { HelpPage } from "../help/page.ts";
-import { isFile } from "../output-files.ts";
 import { findUnusable } from "../scenarios/find-unusable.ts";
 import type { RunRequest } from "../scenarios/parts.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";

@@ -1,4 +1,3 @@
-import { fileSystem } from "../../runtime/files.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
 /** GenAI-Perf's named templates. */
@@ -22,16 +21,6 @@ export function readTemplateOptions(extra: Readonly<Record<string, unknown>> | n
   const textOf = (value: unknown): string | undefined =>
     value === undefined || value === null || value === "" ? undefined : String(value);
   return { template: textOf(template), responseField: textOf(responseField), others };
-}
-
-/** Reports whether a template is the path of a file instead of the text. */
-export function isTemplateFile(template: string): boolean {
-  try {
-    return fileSystem().statSync(template).isFile();
-  } catch {
-    // The text is not a path, and may be too long for one.
-    return false;
-  }
 }
 
 /** Checks the requirements of the endpoint type `template`. */

@@ -3,7 +3,7 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
-import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
+import { fileSystem, isDirectory, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
 import type { hold } from "../../scenario/loads/concurrency.ts";
 import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
@@ -13,7 +13,6 @@ import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { HTTP_FOR } from "../options/load-options.ts";
 import type { PlanValues } from "../options/place.ts";
-import { isDirectory } from "../output-files.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 

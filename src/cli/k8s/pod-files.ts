@@ -3,9 +3,9 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { textsIn } from "../../registry/input-files.ts";
 import { findModules, type SentLink } from "../../run/fleet/bus/sent-modules.ts";
-import { readFileBytes } from "../../runtime/files.ts";
-import { isDirectory, isFile, textsIn } from "../output-files.ts";
+import { isDirectory, isFile, readFileBytes } from "../../runtime/files.ts";
 
 /** Files of this host that are sent to the pods. */
 

@@ -5,6 +5,7 @@ import { type Problem, RunError, UserError, wordProblem } from "../../plan/probl
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { plural } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
@@ -15,7 +16,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";
 import { formatRow } from "../options/help-rows.ts";
 import { withPlanValues } from "../options/place.ts";
-import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
+import { findDuplicatePaths, findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { OPTIONS, parseOptions } from "./options/table.ts";

@@ -1,4 +1,4 @@
-import { isDirectory } from "../output-files.ts";
+import { isDirectory } from "../../runtime/files.ts";
 import { pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { callModeOf } from "./options/measurement.ts";

@@ -21,7 +21,7 @@ import { toRatio } from "../../scenario/fields.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
 import { beginSeries, type Series } from "./series.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 

@@ -14,7 +14,7 @@ import { joinLocally } from "../../run/peers/local-peers.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
 /** `perTarget(…)`: measures each target with a separate load, all at the same time, in one report. */

@@ -1,12 +1,14 @@
 import type { NameOf } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { type CommandIo, executePlan, type PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
+import { findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 import { conclude } from "../run.ts";
 
 /**

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { NO_FOLDER, type Problem, problem } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
+import { isDirectory } from "../../runtime/files.ts";
 import type { TritonInProcessTargetPlan } from "./target.ts";
 
 /** File name of the library: without a hash in Triton's container, with one in a Python package. */
@@ -24,14 +25,14 @@ export function findLibrary(directory: string): string | undefined {
  */
 export function libraryFolders(directory: string, library: string): string[] {
   const folders = [dirname(library), join(directory, "lib"), join(directory, "external_libs")];
-  return [...new Set(folders.filter(isFolder))];
+  return [...new Set(folders.filter(isDirectory))];
 }
 
 /** Returns the reasons why a target cannot be started: what is missing, and what exists instead. */
 export function checkInstallation({ directory, modelRepository, model }: TritonInProcessTargetPlan): Problem[] {
   const problems: Problem[] = [];
   if (findLibrary(directory) === undefined) {
-    const message = isFolder(directory)
+    const message = isDirectory(directory)
       ? `there is no lib/libtritonserver.so; the folder contains ${listed(namesIn(directory))}`
       : NO_FOLDER;
     const hint = "Give Triton's installation: the folder with lib/libtritonserver.so and backends.";
@@ -39,11 +40,11 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
   }
   // Only the library knows other places, such as s3://….
   if (modelRepository.includes("://")) return problems;
-  if (!isFolder(modelRepository)) {
+  if (!isDirectory(modelRepository)) {
     const hint = "Give the folder that contains the models' folders.";
     const at = { setting: "target.modelRepository" } as const;
     problems.push(problem("missing", at, NO_FOLDER, hint, modelRepository));
-  } else if (!isFolder(join(modelRepository, model))) {
+  } else if (!isDirectory(join(modelRepository, model))) {
     const message = `the model repository ${modelRepository} has no such model`;
     const hint = `It has ${listed(modelsIn(modelRepository))}.`;
     problems.push(problem("unknown-name", { setting: "target.model" }, message, hint, model));
@@ -53,15 +54,11 @@ export function checkInstallation({ directory, modelRepository, model }: TritonI
 
 /** Returns the names of the folders in a model repository, sorted; empty if it does not exist. */
 export function modelsIn(modelRepository: string): string[] {
-  return namesIn(modelRepository).filter((name) => isFolder(join(modelRepository, name)));
-}
-
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
+  return namesIn(modelRepository).filter((name) => isDirectory(join(modelRepository, name)));
 }
 
 function namesIn(folder: string): string[] {
-  return isFolder(folder) ? readdirSync(folder).sort() : [];
+  return isDirectory(folder) ? readdirSync(folder).sort() : [];
 }
 
 function listed(names: readonly string[]): string {

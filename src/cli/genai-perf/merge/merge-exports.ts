@@ -4,6 +4,7 @@ import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
+import { textsIn } from "../../../registry/input-files.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import {
@@ -23,7 +24,7 @@ import { parseResponseField } from "../../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../../service/openai/response-kind.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
-import { findReadOutputs, textsIn } from "../../output-files.ts";
+import { findReadOutputs } from "../../output-files.ts";
 import type { Asked, Values } from "../options/asked.ts";
 import { nameFolder } from "../plan/to-outputs.ts";
 import { type ProfilePlan, toProfilePlan } from "../plan/to-plan.ts";

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { DEFAULT_PROMPTS, isGenerated, type PromptSettings } from "../../../inputs/prompts/settings.ts";
+import { isFile } from "../../../runtime/files.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { sourceOf } from "../input-format.ts";
 import type { Asked } from "../options/asked.ts";
-import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
+import { readTemplateOptions } from "../template-options.ts";
 
 /**
  * Returns the settings of a profile's requests. Options add their values later. @param file file that the requests are
@@ -57,7 +58,7 @@ function toBody(asked: Asked): BodyPlan {
   const { usesTemplate, callsMethod } = asked.type;
   if (usesTemplate) {
     const { template = "" } = readTemplateOptions(asked.get("input.extra"));
-    return { kind: "jinja-template", template, isFile: isTemplateFile(template) };
+    return { kind: "jinja-template", template, isFile: isFile(template) };
   }
   if (callsMethod) return { kind: "commands" };
   const { payload } = formatOf(asked.endpoint);

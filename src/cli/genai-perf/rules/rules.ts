@@ -1,7 +1,7 @@
 import { fieldOf } from "../../../plan/defined.ts";
 import { problem } from "../../../plan/problem.ts";
+import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
 import { checkInputFormat, isPayloadFile, sourceOf } from "../input-format.ts";
 import { passedValueOf } from "../options/passed-flags.ts";

@@ -1,5 +1,5 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";

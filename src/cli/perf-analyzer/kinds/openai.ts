@@ -1,5 +1,5 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { PAYLOAD_PATH } from "../../../service/openai/target.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";

@@ -1,5 +1,5 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";

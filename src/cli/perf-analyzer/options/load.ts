@@ -29,7 +29,7 @@ export const LOAD: readonly UngroupedOption[] = [
     defaultText: "1",
     help: "Concurrency levels to measure: numbers of requests in flight. END 0: rise until --latency-threshold is met.",
     parse: readConcurrency,
-    of: ({ load }) => ("overMs" in load ? { start: Math.max(load.start, load.end) } : levelsOf(load, "concurrency")),
+    of: ({ load }) => levelsOf(load, "concurrency"),
     format: formatRange,
     land: landLoad,
   }),
@@ -155,10 +155,12 @@ function readPeriodicRange(reader: ValueReader): { start: number; end: number; s
   return undefined;
 }
 
-/** Returns the levels of a load in a unit as a range; for a list, its first value. */
+/** Returns the levels of a load in a unit as a range; for a list, its first value; for a change that lasts a whole level, that level. */
 function levelsOf(load: Plan["load"], of: LevelUnitName): RangeValue | undefined {
-  const { unit, levels: read } = loadModeOf(load);
-  const levels = unit === of ? read?.(load).levels : undefined;
+  const { unit, levels: read, ramp, prepare } = loadModeOf(load);
+  if (unit !== of) return undefined;
+  if (ramp?.(load)?.isWhole === true) return { start: prepare(load).level ?? 1 };
+  const levels = read?.(load).levels;
   if (levels === undefined) return undefined;
   const range = rangeOf(levels);
   const first = levelAt(levels, 0);

@@ -1,4 +1,4 @@
-import { isFile } from "../../output-files.ts";
+import { isFile } from "../../../runtime/files.ts";
 import type { ValueReader } from "../settings.ts";
 
 /** Readers that several options share. A reader reports problems and returns undefined for them. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
+import { isFile, MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 
 /** Files that agents need to load a scenario: its modules, and the npm packages that these import, as installed on this host. */
 
@@ -159,10 +159,6 @@ function nearest(folder: string, pathIn: (folder: string) => string): string | u
     if (existsSync(path)) return path;
     if (dirname(at) === at) return undefined;
   }
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** `./x.js` may name the file `x.ts`. */
