@@ -48,11 +48,10 @@ type StoredJson = ScenarioReportJson | ScenariosJson;
 
 /** Builds what a document shows; undefined for a comparison of files, which has no runs. @param isAll shows all metrics of a comparison */
 export function modelOf(json: StoredJson, isAll = false): ReportModel | undefined {
-  if ("scenarios" in json)
-    return buildScenariosModel(
-      json,
-      json.scenarios.map(({ report }) => report && modelOf(report, isAll)),
-    );
+  if ("scenarios" in json) {
+    const models = json.scenarios.map(({ report }) => report && modelOf(report, isAll));
+    return buildScenariosModel(json, models);
+  }
   if ("points" in json) return buildSweepModel(toSweep(json));
   if (!("comparisons" in json)) return buildRunModel(planOf(json), json);
   const alternation = toAlternation(json);

@@ -52,13 +52,13 @@ export function column<Row>(
   return { key, title, quantity, dropOrder, cell };
 }
 
-/** Gives a column the unit of its numbers. @param unit undefined: the quantity or the key says it */
-export function inUnit<Row>(unit: string | undefined, spec: ColumnSpec<Row>): ColumnSpec<Row> {
-  return unit === undefined ? spec : { ...spec, unit };
-}
-
 /** The column with the name of a row's run. */
-export const RUN_COLUMN: ColumnSpec<{ readonly run: string }> = column("run", "run", "text", 0, ({ run }) => run);
+export const RUN_COLUMN = column<{ readonly run: string }>("run", "run", "text", 0, ({ run }) => run);
+
+/** The column with the failed requests of a row. */
+export const FAILED_COLUMN = column<{ readonly failed: number }>("failed", "failed", "count", 0, ({ failed }) =>
+  markedIf(failed > 0, "failed", failed),
+);
 
 /**
  * Makes the cell of an estimate: with its interval, or with the mark when that says nothing and no verdict on it is certain; never with both.
