@@ -56,10 +56,8 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
 
 /** Returns how long the runs of several plans take together; undefined when this is not known of each. @param areAtOnce as in {@link joinTimes} */
 export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
-  return joinTimes(
-    plans.map((plan) => plan && estimateAllRuns(plan)),
-    areAtOnce,
-  );
+  const times = plans.map((plan) => plan && estimateAllRuns(plan));
+  return joinTimes(times, areAtOnce);
 }
 
 /** Ends a line that announces several runs: says how long they take at most; empty when that is not known. */
