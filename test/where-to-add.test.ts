@@ -882,10 +882,10 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
 });
 
 test("made-up metrics and builders are in the types of scenarios and in the reference", LIMIT, async () => {
-  const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
+  const { COMMAND } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
   const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
-  assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
+  assert.equal(await COMMAND.run([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
     `import { mean, bursts, defineScenario, embedded, hold, goodput, input, lines, max, metric, openAtEnd, p99 } from "rampart";

@@ -15,13 +15,9 @@ import { wrap } from "./options/help-rows.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 
-/** Headings of commands in help, in order. */
-const GROUPS = ["Measure", "Write scenarios", "Read reports", "Servers and hosts", "Help"] as const;
-
 /** A subcommand. */
 export interface Command {
   readonly name: string;
-  readonly group: (typeof GROUPS)[number];
   readonly summary: string;
   /** Exit code if standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
@@ -56,132 +52,125 @@ function isAddress(name: string): boolean {
   return /^(?:https?:\/\/|[\w.-]+:\d+(?:\/|$))/i.test(name);
 }
 
+/** The subcommands, by their heading in help, in its order. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly Command[]>> = {
+  Measure: [
+    {
+      name: "run",
+      summary: "run a scenario: a load test in TypeScript, YAML or JSON",
+      load: () => loadRun(),
+    },
+    {
+      name: "http",
+      summary: "measure any HTTP server by its URL, without a scenario",
+      load: async () => (await import("./http/command.ts")).COMMAND,
+    },
+    {
+      name: "llm",
+      summary: "measure a language model by its address, without a scenario",
+      load: async () => (await loadByUrl()).urlCommand("llm"),
+    },
+    {
+      name: "triton",
+      summary: "measure a model on Triton by its address, without a scenario",
+      load: async () => (await loadByUrl()).urlCommand("triton"),
+    },
+    {
+      name: "chat",
+      summary: "ask a language model one question and see its tokens",
+      load: async () => (await import("./chat/command.ts")).COMMAND,
+    },
+    {
+      name: "perf_analyzer",
+      summary: "measure a model with perf_analyzer's options",
+      // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
+      load: () => PERF_ANALYZER,
+      endsStartUp: true,
+      outputExit: 99,
+    },
+    {
+      name: "genai-perf",
+      summary: "measure generative models with GenAI-Perf's options",
+      load: async () => (await import("./genai-perf/command.ts")).COMMAND,
+      outputExit: 1,
+    },
+  ],
+  "Write scenarios": [
+    {
+      name: "init",
+      summary: "answer a few questions and get a scenario",
+      load: async () => (await import("./init.ts")).COMMAND,
+    },
+    {
+      name: "check",
+      summary: "check scenarios: their types, plan and time; nothing is sent",
+      load: async () => (await import("./check/command.ts")).COMMAND,
+    },
+    {
+      name: "types",
+      summary: "write the types of scenarios beside them, for editors",
+      load: async () => (await import("./types/command.ts")).COMMAND,
+    },
+    {
+      name: "schema",
+      summary: "print the JSON Schema of a file that Rampart reads or writes",
+      load: async () => (await import("./schema.ts")).COMMAND,
+    },
+  ],
+  "Read reports": [
+    {
+      name: "report",
+      summary: "show the JSON report of a run again, and make its page",
+      load: async () => (await import("./report.ts")).COMMAND,
+    },
+    {
+      name: "compare",
+      summary: "compare reports of whole runs, and find regressions",
+      load: async () => (await import("./compare/command.ts")).COMMAND,
+    },
+  ],
+  "Servers and hosts": [
+    {
+      name: "mock",
+      summary: "start a small server to measure when there is no other",
+      load: async () => (await import("./mock.ts")).COMMAND,
+    },
+    {
+      name: "doctor",
+      summary: "check whether this host can send a load and measure it well",
+      load: async () => (await import("./doctor/command.ts")).COMMAND,
+    },
+    {
+      name: "agent",
+      summary: "send the load of runs that other hosts conduct",
+      load: async () => (await import("./agent.ts")).COMMAND,
+    },
+    {
+      name: "k8s",
+      summary: "print a Kubernetes Job whose pods send a scenario's load",
+      load: async () => (await import("./k8s/command.ts")).COMMAND,
+    },
+  ],
+  Help: [
+    {
+      name: "completion",
+      summary: "print a script that completes commands and options in a shell",
+      load: async () => (await loadShell()).createCompletion(describeCommands),
+    },
+    {
+      name: "man",
+      summary: "print the man page",
+      load: async () => (await loadShell()).createMan(describeCommands),
+    },
+  ],
+};
+
 /** The subcommands. */
-export const COMMANDS: readonly Command[] = [
-  {
-    name: "run",
-    group: "Measure",
-    summary: "run a scenario: a load test in TypeScript, YAML or JSON",
-    load: () => loadRun(),
-  },
-  {
-    name: "http",
-    group: "Measure",
-    summary: "measure any HTTP server by its URL, without a scenario",
-    load: async () => (await import("./http/command.ts")).COMMAND,
-  },
-  {
-    name: "llm",
-    group: "Measure",
-    summary: "measure a language model by its address, without a scenario",
-    load: async () => (await loadByUrl()).urlCommand("llm"),
-  },
-  {
-    name: "triton",
-    group: "Measure",
-    summary: "measure a model on Triton by its address, without a scenario",
-    load: async () => (await loadByUrl()).urlCommand("triton"),
-  },
-  {
-    name: "chat",
-    group: "Measure",
-    summary: "ask a language model one question and see its tokens",
-    load: async () => (await import("./chat/command.ts")).COMMAND,
-  },
-  {
-    name: "perf_analyzer",
-    group: "Measure",
-    summary: "measure a model with perf_analyzer's options",
-    // Loaded eagerly, unlike the other commands: its time to the first request is compared with that of a tool written
-    // in C++.
-    load: () => PERF_ANALYZER,
-    endsStartUp: true,
-    outputExit: 99,
-  },
-  {
-    name: "genai-perf",
-    group: "Measure",
-    summary: "measure generative models with GenAI-Perf's options",
-    load: async () => (await import("./genai-perf/command.ts")).COMMAND,
-    outputExit: 1,
-  },
-  {
-    name: "init",
-    group: "Write scenarios",
-    summary: "answer a few questions and get a scenario",
-    load: async () => (await import("./init.ts")).COMMAND,
-  },
-  {
-    name: "check",
-    group: "Write scenarios",
-    summary: "check scenarios: their types, plan and time; nothing is sent",
-    load: async () => (await import("./check/command.ts")).COMMAND,
-  },
-  {
-    name: "types",
-    group: "Write scenarios",
-    summary: "write the types of scenarios beside them, for editors",
-    load: async () => (await import("./types/command.ts")).COMMAND,
-  },
-  {
-    name: "schema",
-    group: "Write scenarios",
-    summary: "print the JSON Schema of a file that Rampart reads or writes",
-    load: async () => (await import("./schema.ts")).COMMAND,
-  },
-  {
-    name: "report",
-    group: "Read reports",
-    summary: "show the JSON report of a run again, and make its page",
-    load: async () => (await import("./report.ts")).COMMAND,
-  },
-  {
-    name: "compare",
-    group: "Read reports",
-    summary: "compare reports of whole runs, and find regressions",
-    load: async () => (await import("./compare/command.ts")).COMMAND,
-  },
-  {
-    name: "mock",
-    group: "Servers and hosts",
-    summary: "start a small server to measure when there is no other",
-    load: async () => (await import("./mock.ts")).COMMAND,
-  },
-  {
-    name: "doctor",
-    group: "Servers and hosts",
-    summary: "check whether this host can send a load and measure it well",
-    load: async () => (await import("./doctor/command.ts")).COMMAND,
-  },
-  {
-    name: "agent",
-    group: "Servers and hosts",
-    summary: "send the load of runs that other hosts conduct",
-    load: async () => (await import("./agent.ts")).COMMAND,
-  },
-  {
-    name: "k8s",
-    group: "Servers and hosts",
-    summary: "print a Kubernetes Job whose pods send a scenario's load",
-    load: async () => (await import("./k8s/command.ts")).COMMAND,
-  },
-  {
-    name: "completion",
-    group: "Help",
-    summary: "print a script that completes commands and options in a shell",
-    load: async () => (await loadShell()).createCompletion(describeCommands),
-  },
-  {
-    name: "man",
-    group: "Help",
-    summary: "print the man page",
-    load: async () => (await loadShell()).createMan(describeCommands),
-  },
-];
+export const COMMANDS: readonly Command[] = Object.values(COMMAND_GROUPS).flat();
 
 /** Commands without a module. */
-const HELP = { name: "help", group: "Help", summary: "print a guide, or the help of a command" };
-const VERSION_WORD = { name: "version", group: "Help", summary: "print the version" };
+const HELP = { name: "help", summary: "print a guide, or the help of a command" };
+const VERSION_WORD = { name: "version", summary: "print the version" };
 
 /** The guides are loaded only when they are printed. */
 const loadTopics = () => import("./help/topics.ts");
@@ -307,14 +296,12 @@ async function printUsage(io: CommandIo): Promise<number> {
 
 /** Formats the list of commands and guides. @param isAll whether to show the summaries of guides */
 function formatHelp(topics: readonly (readonly [kind: string, topics: readonly Topic[]])[], isAll: boolean): string {
-  const rows = [...COMMANDS, HELP, VERSION_WORD];
-  const formatGroup = (title: string): string[] => [
+  const groups = Object.entries({ ...COMMAND_GROUPS, Help: [...(COMMAND_GROUPS["Help"] ?? []), HELP, VERSION_WORD] });
+  const listed = groups.flatMap(([title, rows]) => [
     `${title}:`,
-    ...rows
-      .filter(({ group }) => group === title)
-      .flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
+    ...rows.flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
     "",
-  ];
+  ]);
   const [[, main]] = topics as [(typeof topics)[number]];
   const names = wrap(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
   const listAll = topics.flatMap(([kind, entries]) => [
@@ -326,7 +313,7 @@ function formatHelp(topics: readonly (readonly [kind: string, topics: readonly T
     "",
     "Measures inference servers: latency, throughput and token times under load.",
     "",
-    ...GROUPS.flatMap(formatGroup),
+    ...listed,
     ...(isAll ? listAll : names),
     "",
     "rampart COMMAND --help prints the options of one, rampart help NAME a guide.",

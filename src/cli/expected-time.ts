@@ -60,10 +60,8 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
  * {@link joinTimes}
  */
 export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
-  return joinTimes(
-    plans.map((plan) => plan && estimateAllRuns(plan)),
-    areAtOnce,
-  );
+  const times = plans.map((plan) => plan && estimateAllRuns(plan));
+  return joinTimes(times, areAtOnce);
 }
 
 /** Returns the end of a line that announces several runs: their maximum time; empty if it is not known. */

@@ -293,11 +293,8 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
     const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${use}.`;
     return { takesValue: flag.value !== undefined, hint };
   };
-  const long = flags.flatMap(namesOf).filter((name) => name.startsWith("--"));
-  const near = nearestName(
-    rawName.replace(/^-+/, ""),
-    long.map((name) => name.slice(2)),
-  );
+  const long = flags.flatMap(namesOf).flatMap((name) => (name.startsWith("--") ? [name.slice(2)] : []));
+  const near = nearestName(rawName.replace(/^-+/, ""), long);
   const letter = typed.slice(0, 2);
   return (
     meaningOf(rawName) ??

@@ -77,6 +77,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
     return sum === 0 ? pick(first) : sumOf((part) => pick(part) * weight(part)) / sum;
   };
   const isInTime = way === "in-time";
+  const durationOf = (part: Measurement): number => part.durationNs;
   const lengthOf = (pick: (part: Measurement) => number): number => (isInTime ? sumOf(pick) : Math.max(...all(pick)));
   const numbers = parts.flatMap((part) => part.numbers ?? []);
   const withTokens = parts.filter(({ tokens }) => tokens !== undefined);
@@ -90,7 +91,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
       },
     }),
     windowCount: lengthOf((part) => part.windowCount),
-    durationNs: lengthOf((part) => part.durationNs),
+    durationNs: lengthOf(durationOf),
     sendingNs: lengthOf((part) => part.sendingNs),
     isScheduled: parts.some((part) => part.isScheduled),
     isDecoupled: parts.some((part) => part.isDecoupled),
@@ -100,12 +101,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
     // Mean of the windows, like perf_analyzer.
     overheadPct: averageBy(isInTime ? (part) => part.windowCount : (part) => part.laneNs, (part) => part.overheadPct),
     health: isInTime
-      ? healthOverTime(parts, (pick) =>
-          averageBy(
-            ({ durationNs }) => durationNs,
-            ({ health }) => pick(health),
-          ),
-        )
+      ? healthOverTime(parts, (pick) => averageBy(durationOf, (part) => pick(part.health)))
       : worstHealth(parts),
   };
 }
@@ -170,13 +166,10 @@ function joinGroups(parts: readonly Measurement[], way: Way): Measurement["group
     if (same === undefined) byTags.set(key, [group]);
     else same.push(group);
   }
-  return [...byTags.values()].map((same) => ({
-    tags: (same[0] as MeasuredGroup).tags,
-    window: join(
-      same.map(({ window }) => window),
-      way,
-    ),
-  }));
+  return [...byTags.values()].map((same) => {
+    const windows = same.map(({ window }) => window);
+    return { tags: (same[0] as MeasuredGroup).tags, window: join(windows, way) };
+  });
 }
 
 function joinServers(parts: readonly Measurement[], way: Way): Measurement["memberServers"] {
@@ -184,10 +177,8 @@ function joinServers(parts: readonly Measurement[], way: Way): Measurement["memb
   if (known.length === 0) return undefined;
   const names = [...new Set(known.flatMap((servers) => Object.keys(servers)))];
   const joined = names.flatMap((name) => {
-    const delta = joinDeltas(
-      known.map((servers) => servers[name]),
-      way,
-    );
+    const deltas = known.map((servers) => servers[name]);
+    const delta = joinDeltas(deltas, way);
     return delta === undefined ? [] : [[name, delta] as const];
   });
   return Object.fromEntries(joined);

@@ -92,15 +92,13 @@ const add: Combine = (one, other) => one + other;
 function joinKnown(deltas: readonly ServerDelta[], combine: Combine): ServerDelta | undefined {
   const [first] = deltas;
   if (first === undefined) return undefined;
+  const composing = deltas.map((delta) => delta.composing);
   return {
     ...countersBy((name) => deltas.map((delta) => delta[name]).reduce((one, other) => combine(one, other))),
     name: first.name,
     version: first.version,
     hasManyVersions: deltas.some((delta) => delta.hasManyVersions),
-    composing: mergeComposing(
-      deltas.map((delta) => delta.composing),
-      combine,
-    ),
+    composing: mergeComposing(composing, combine),
   };
 }
 

@@ -83,12 +83,8 @@ export function addMoments(before: Moments, added: Moments): Moments {
 /** Joins samples of consecutive or parallel measurements. */
 export function joinSketches(parts: readonly Sketch[]): Sketch {
   const known = parts.filter(({ count }) => count > 0);
-  const bins = known.every((part) => part.bins !== undefined)
-    ? addBins(
-        parts.flatMap((part) => part.bins ?? []),
-        "sum",
-      )
-    : undefined;
+  const all = parts.flatMap((part) => part.bins ?? []);
+  const bins = known.every((part) => part.bins !== undefined) ? addBins(all, "sum") : undefined;
   const step = Math.max(0, ...parts.map((part) => part.step));
   const ranks = joinRanks(known, step);
   const isRounded =

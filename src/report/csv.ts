@@ -19,12 +19,8 @@ interface CsvColumn {
 }
 
 function formatTable(section: string, { title, columns, rows }: ModelTable): string {
-  const shown = columns.map((column, index) =>
-    toCsvColumns(
-      column,
-      rows.map((row) => row[index] ?? {}),
-    ),
-  );
+  const cellsOf = (index: number): Cell[] => rows.map((row) => row[index] ?? {});
+  const shown = columns.map((column, index) => toCsvColumns(column, cellsOf(index)));
   const name = title === "" ? section : `${section}: ${title}`;
   const header = ["section", ...shown.flat().map((column) => column.title)];
   const lines = rows.map((row) => [

@@ -68,14 +68,14 @@ function formatModelTable({ title, ...table }: ModelTable): string {
   const units = unitsOf({ columns, rows });
   const textOf = (cell: Cell, index: number): string =>
     cellText(cell, columns[index]?.quantity ?? "text", units[index]);
-  const text = formatTable(
-    columns.map((column) => column.title),
-    rows.map((row) => row.map(textOf)),
-  );
+  const titles = columns.map((column) => column.title);
   const why = explainMark([{ ...table, title, columns, rows }]);
   const whole = [
     ...(title === "" ? [] : [`**${escapeMarkdown(title)}**`]),
-    text,
+    formatTable(
+      titles,
+      rows.map((row) => row.map(textOf)),
+    ),
     ...(why === undefined ? [] : [`\\${MARK} ${why}`]),
   ].join("\n\n");
   return rows.length > MOST_OPEN ? fold(whole, `${rows.length} rows`) : whole;

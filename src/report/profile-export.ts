@@ -153,10 +153,8 @@ export class ProfileExport implements Report {
     }
     const { sendEpochNs, sequenceId, responses, server, extracted, tags } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const outputs = this.formatResponses(
-      record.inputs,
-      responses.map((response) => response.outputs),
-    );
+    const contents = responses.map((response) => response.outputs);
+    const outputs = this.formatResponses(record.inputs, contents);
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
   }
 

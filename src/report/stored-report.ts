@@ -51,11 +51,10 @@ type StoredJson = ScenarioReportJson | ScenariosJson;
  * comparison
  */
 export function modelOf(json: StoredJson, isAll = false): ReportModel | undefined {
-  if ("scenarios" in json)
-    return buildScenariosModel(
-      json,
-      json.scenarios.map(({ report }) => report && modelOf(report, isAll)),
-    );
+  if ("scenarios" in json) {
+    const models = json.scenarios.map(({ report }) => report && modelOf(report, isAll));
+    return buildScenariosModel(json, models);
+  }
   if ("points" in json) return buildSweepModel(toSweep(json));
   if (!("comparisons" in json)) return buildRunModel(planOf(json), json);
   const alternation = toAlternation(json);

@@ -240,10 +240,8 @@ async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target
 
 /** Closes the token threads. Ignores an opening error, which was reported where it was awaited. */
 async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
-  await opening.then(
-    (tokens) => tokens.close(),
-    () => {},
-  );
+  const tokens = await opening.catch(() => undefined);
+  await tokens?.close();
 }
 
 /** Opens the sender of this thread. @param listener receives ended requests and errors */

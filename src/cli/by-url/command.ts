@@ -7,9 +7,9 @@ import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/estimate-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
-import { commandOf, type LoadedCommand } from "../command-usage.ts";
+import type { LoadedCommand } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import { silent } from "../guarded-io.ts";
 import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
@@ -23,7 +23,7 @@ import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/run-made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { namesAtUrl, withNames } from "../setting-names.ts";
+import { namesAtUrl } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
 import { findServer } from "./find-server.ts";
 import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
@@ -40,35 +40,26 @@ export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
 /** Returns one of the commands. */
 export function urlCommand(name: UrlKind["name"]): LoadedCommand {
   const kind = URL_KINDS[name];
-  const flags = flagsOf(name);
-  return commandOf(flags, (args, command, io) => runUrlCommand({ kind, flags }, args, command, io), {
-    name: "URL",
-    takes: "word",
+  return flagCommand({
+    page: (command) => helpPage(kind, command),
+    ...{ operand: { name: "URL", takes: "word" }, nameOf: namesAtUrl(name) },
+    run: (flags, io) => runUrlCommand(kind, flags, io),
   });
 }
 
-interface Door {
-  readonly kind: UrlKind;
-  readonly flags: readonly Flag[];
-}
-
-async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const { kind } = door;
-  const io = withNames(rawIo, namesAtUrl(kind.name));
-  return runWithFlags({ command, args, most: 1, page: helpPage(door, command) }, io, async (flags) => {
-    const find = findOnce(kind, flags, io);
-    if (flags.has("sweep")) {
-      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
-        const { settings, given } = readFlags(kind, pointFlags);
-        return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
-      };
-      return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
-    }
-    const { settings, given } = readFlags(kind, flags);
-    const run = (values: PlanValues): Promise<number> =>
-      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
-    return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
-  });
+async function runUrlCommand(kind: UrlKind, flags: FlagValues, io: CommandIo): Promise<number> {
+  const find = findOnce(kind, flags, io);
+  if (flags.has("sweep")) {
+    const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+      const { settings, given } = readFlags(kind, pointFlags);
+      return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
+    };
+    return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
+  }
+  const { settings, given } = readFlags(kind, flags);
+  const run = (values: PlanValues): Promise<number> =>
+    new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
+  return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
 }
 
 interface ReadFlags {
@@ -204,11 +195,11 @@ const FIELDS: FlagsOfFields = [
   [/^load\b.*/, "--users"],
 ];
 
-function helpPage({ kind, flags }: Door, command: string): HelpPage {
+function helpPage(kind: UrlKind, command: string): HelpPage {
   return {
     usage: [`${command} URL [options]`],
     about: [kind.about],
-    flags,
+    flags: flagsOf(kind.name),
     flagsNote: DURATIONS_NOTE,
     examples: kind.examples.map((example) => `${command} ${example}`),
     exitCodes:

@@ -16,9 +16,8 @@ import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import { explainQuery } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, unexpectedArgument } from "../flags.ts";
@@ -27,7 +26,7 @@ import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
 import { type PlanValues, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
-import { namesAtUrl, withNames } from "../setting-names.ts";
+import { namesAtUrl } from "../setting-names.ts";
 import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags.ts";
 import { ask, type Question, type TimedResponse } from "./ask.ts";
 import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
@@ -56,53 +55,56 @@ export const FLAGS: readonly Flag[] = commandFlags("chat", [
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "word" });
+export const COMMAND = flagCommand({
+  operand: { name: "URL", takes: "word" },
+  page: helpPage,
+  most: 2,
+  nameOf: namesAtUrl("chat"),
+  run: runChatCommand,
+});
 
 /** Runs `rampart chat`. Returns the exit code. */
-function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = withNames(rawIo, namesAtUrl("chat"));
-  return runWithFlags({ command, args, most: 2, page: helpPage(command) }, io, async (flags) => {
-    const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
-    const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
-    const name = flags.text("tokenizer");
-    const tokenizer = name === undefined || name === "none" ? undefined : await loadTokenizer(name);
-    const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
-    const planFor = (model: string): Plan =>
-      toPlan(
-        defineScenario({
-          name: "chat",
-          target: openai(url, {
-            model,
-            endpoint,
-            streaming: true,
-            tokenizer: "none",
-            headers,
-            ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
-            ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
-          }),
-          load: hold(1, { requests: 1 }),
-          // In memory: no file is read.
-          inputs: payloads("the question"),
+async function runChatCommand(flags: FlagValues, io: CommandIo, command: string): Promise<number> {
+  const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
+  const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
+  const name = flags.text("tokenizer");
+  const tokenizer = name === undefined || name === "none" ? undefined : await loadTokenizer(name);
+  const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
+  const planFor = (model: string): Plan =>
+    toPlan(
+      defineScenario({
+        name: "chat",
+        target: openai(url, {
+          model,
+          endpoint,
+          streaming: true,
+          tokenizer: "none",
+          headers,
+          ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
+          ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
         }),
-        process.cwd(),
-        {},
-        (plan) => withPlanValues(plan, changes),
-      );
-    const model = flags.text("model") ?? (await findModel(planFor("any"), io));
-    const question: Question = { text, model, endpoint, maxTokens };
-    const out = routeTextAroundReports(io, files);
-    out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-    const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
-    const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
-    const code = report(asked, counted, out);
-    if (files.json !== undefined) {
-      const response =
-        asked.answered === undefined ? { failure: reasonOf(asked, io) } : toResponseJson(asked.answered, counted);
-      const json = { url, model, endpoint, question: text, ...response };
-      writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
-    }
-    return code;
-  });
+        load: hold(1, { requests: 1 }),
+        // Held in memory: the file is not read.
+        inputs: payloads("the question"),
+      }),
+      process.cwd(),
+      {},
+      (plan) => withPlanValues(plan, changes),
+    );
+  const model = flags.text("model") ?? (await findModel(planFor("any"), io));
+  const question: Question = { text, model, endpoint, maxTokens };
+  const out = routeTextAroundReports(io, files);
+  out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
+  const asked = await ask(planFor(model), question);
+  const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
+  const code = report(asked, counted, out);
+  if (files.json !== undefined) {
+    const response =
+      asked.answered === undefined ? { failure: reasonOf(asked, io) } : toResponseJson(asked.answered, counted);
+    const json = { url, model, endpoint, question: text, ...response };
+    writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
+  }
+  return code;
 }
 
 type Asked = Awaited<ReturnType<typeof ask>>;

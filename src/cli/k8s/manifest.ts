@@ -2,7 +2,7 @@ import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { PODS_WAIT_MS } from "../options/client-options.ts";
@@ -58,19 +58,24 @@ export const FLAGS: readonly Flag[] = [
   ...RUN_FLAGS.filter(({ name }) => !OMITTED.includes(name) && !OWN_FLAGS.some((flag) => flag.name === name)),
 ];
 
+/** The subcommand. */
+export const COMMAND = flagCommand({
+  page: helpPage,
+  operand: { name: "SCENARIO", takes: "file" },
+  run: printManifest,
+});
+
 /** Runs the command. Returns the exit code. */
-export async function printManifest(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
-    const values = readShared(flags, "run", problems);
-    const [file] = flags.positionals;
-    const scenario = file === undefined ? undefined : await readPodScenario(file, flags, values, problems, io);
-    if (scenario === undefined || problems.length > 0) throw new UserError(problems);
-    for (const url of ownAddressesOf(scenario.plan))
-      io.err(`rampart: the target's address ${url} is that of each pod itself\n`);
-    (io.pipe ?? io.out)(formatDocuments(toJob(flags, scenario)));
-    return EXIT.passed;
-  });
+async function printManifest(flags: FlagValues, io: CommandIo): Promise<number> {
+  const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
+  const values = readShared(flags, "run", problems);
+  const [file] = flags.positionals;
+  const scenario = file === undefined ? undefined : await readPodScenario(file, flags, values, problems, io);
+  if (scenario === undefined || problems.length > 0) throw new UserError(problems);
+  for (const url of ownAddressesOf(scenario.plan))
+    io.err(`rampart: the target's address ${url} is that of each pod itself\n`);
+  (io.pipe ?? io.out)(formatDocuments(toJob(flags, scenario)));
+  return EXIT.passed;
 }
 
 /** A label of RFC 1035, as required for a Service. With the number of a pod it is a host name. */

@@ -3,9 +3,9 @@ import { type Problem, problem, RunError } from "../../plan/problem.ts";
 import { msToNs, msToSec } from "../../plan/units.ts";
 import { openNatsBus } from "../../run/fleet/bus/nats-bus.ts";
 import { nowNs, sleepMs } from "../../runtime/clock.ts";
-import { readBus, runAgentCommand } from "../agent.ts";
+import { COMMAND as AGENT, readBus } from "../agent.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
@@ -23,14 +23,15 @@ const CONDUCTOR = "0";
 const RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 10_000;
 
-/** Runs the command: the pod with index 0 is the conductor, every other pod is an agent for one run. Returns the exit code. */
-export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const { bus, index } = readSettings(flags);
-    await waitForBus(bus, io);
-    if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
-    return runAgentCommand([...busArguments(flags), "--once"], command, io);
-  });
+/** The subcommand. */
+export const COMMAND = flagCommand({ page: helpPage, operand: { name: "SCENARIO", takes: "file" }, run: runPod });
+
+/** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
+async function runPod(flags: FlagValues, io: CommandIo, command: string, args: readonly string[]): Promise<number> {
+  const { bus, index } = readSettings(flags);
+  await waitForBus(bus, io);
+  if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
+  return AGENT.run([...busArguments(flags), "--once"], command, io);
 }
 
 /** @throws UserError with all problems */

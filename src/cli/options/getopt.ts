@@ -92,10 +92,8 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     const known = this.table.find(({ meant }) => meant?.includes(typed));
     if (known !== undefined) return `Did you mean ${known.names[0]}?`;
     const long = this.table.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
-    const near = nearestName(
-      typed.slice(2),
-      long.map((name) => name.slice(2)),
-    );
+    const bare = long.map((name) => name.slice(2));
+    const near = nearestName(typed.slice(2), bare);
     return nearHint(near && `--${near}`, SEE_HELP);
   }
 

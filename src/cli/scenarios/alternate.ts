@@ -52,10 +52,8 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
   if (problems.length > 0) throw new UserError(problems);
   const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
   if (run.onRuns !== undefined) {
-    run.onRuns(
-      order.map((side) => ({ name: names[side], plan: plans[side] as Plan })),
-      false,
-    );
+    const blocks = order.map((side) => ({ name: names[side], plan: plans[side] as Plan }));
+    run.onRuns(blocks, false);
     return [];
   }
   const time = timeOfPlans(order.map((side) => plans[side]));

@@ -55,10 +55,8 @@ export async function runSeveral(request: SeveralRequest, io: CommandIo): Promis
   const { flags, problems } = request;
   const perScenario: SeveralRequest = { ...request, flags: flags.without(jointOptions(flags).map(({ name }) => name)) };
   const planned = await planAll(perScenario, io);
-  const files = readJointFiles(
-    request,
-    planned.flatMap(({ inputs }) => inputs),
-  );
+  const inputs = planned.flatMap((one) => one.inputs);
+  const files = readJointFiles(request, inputs);
   if (problems.length > 0) throw new UserError(problems);
   const time = joinTimes(planned.map((one) => one.time));
   if (!flags.has("quiet")) io.err(`  ${countOf(planned.length, "scenario")}${expectedAtMost(time)}\n`);
@@ -120,11 +118,10 @@ async function planAll({ files, flags, problems, run }: SeveralRequest, io: Comm
     };
     const watched: Partial<RunRequest> = {
       watch: { onPlan: (plan) => keep([plan]) },
-      onRuns: (runs, areAtOnce) =>
-        keep(
-          runs.map(({ plan }) => plan),
-          areAtOnce,
-        ),
+      onRuns: (runs, areAtOnce) => {
+        const plans = runs.map(({ plan }) => plan);
+        keep(plans, areAtOnce);
+      },
     };
     await run(file, flags, silent(io), watched).catch((error: unknown) => addProblems(problems, error, place));
     planned.push(scenario);

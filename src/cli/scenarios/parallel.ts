@@ -39,10 +39,8 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
   problems.push(...checkPointFiles(flags, "run", plans));
   if (problems.length > 0) throw new UserError(problems);
   if (run.onRuns !== undefined) {
-    run.onRuns(
-      names.map((name, part) => ({ name, plan: plans[part] as Plan })),
-      true,
-    );
+    const runs = names.map((name, part) => ({ name, plan: plans[part] as Plan }));
+    run.onRuns(runs, true);
     return [];
   }
   const time = timeOfPlans(plans, true);

@@ -65,11 +65,10 @@ export function nameOfFile(file: string): string {
 /** Returns the flags of one scenario, with its name in the paths of its reports. */
 export function flagsFor(file: string, flags: FlagValues): FlagValues {
   const name = nameOfFile(file);
-  const named = (values: FlagValues, option: string): FlagValues =>
-    values.withTexts(
-      option,
-      values.texts(option).map((path) => path.replaceAll(NAME, name)),
-    );
+  const named = (values: FlagValues, option: string): FlagValues => {
+    const paths = values.texts(option).map((path) => path.replaceAll(NAME, name));
+    return values.withTexts(option, paths);
+  };
   return outputOptions().reduce(
     (values, option) => (values.has(option.name) ? named(values, option.name) : values),
     flags,

@@ -68,12 +68,8 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   if (problems.length > 0) throw new UserError(problems);
   if (command.onRuns !== undefined) {
     const known = plans.filter((plan) => plan !== undefined);
-    const nameOf = (at: number): string => formatPoint(points[at] ?? []);
-    if (known.length === points.length)
-      command.onRuns(
-        known.map((plan, at) => ({ name: nameOf(at), plan })),
-        false,
-      );
+    const runs = known.map((plan, at) => ({ name: formatPoint(points[at] ?? []), plan }));
+    if (known.length === points.length) command.onRuns(runs, false);
     return [];
   }
   const time = timeOfPlans(plans);

@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeWriteError, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
+import { describeWriteError, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
-import { type Flag, HELP_FLAGS } from "../flags.ts";
+import { flagCommand } from "../explain-errors.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
@@ -68,35 +67,34 @@ const CONFIG_TEXT = `${JSON.stringify(
 )}\n`;
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes: "folder" });
+export const COMMAND = flagCommand({
+  operand: { name: "FOLDER", takes: "folder" },
+  page: helpPage,
+  run: runTypesCommand,
+});
 
 /** Runs `rampart types`. Returns the exit code. */
-export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    if (flags.problems.length > 0) throw new UserError(flags.problems);
-    const [folder = "."] = flags.positionals;
-    const files = [
-      [join(folder, TYPES), readDeclarations()],
-      [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],
-    ] as const;
-    const foreign = files.flatMap(([path]) => (existsSync(path) && !readFileText(path).startsWith(MARK) ? [path] : []));
-    if (foreign.length > 0) throw new UserError(foreign.map(refuseForeign));
-    for (const [path, text] of files) write(folder, path, text);
-    const config = join(folder, CONFIG);
-    const isKept = existsSync(config);
-    if (!isKept) write(folder, config, CONFIG_TEXT);
-    io.out([...files.map(([path]) => path), ...(isKept ? [] : [config])].map((path) => `wrote ${path}\n`).join(""));
-    if (isKept && !/"paths"[^}]*"rampart"/.test(readFileText(config))) io.out(`${config} ${KEPT}\n`);
-    return EXIT.passed;
-  });
+async function runTypesCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  if (flags.problems.length > 0) throw new UserError(flags.problems);
+  const [folder = "."] = flags.positionals;
+  const files = [
+    [join(folder, TYPES), readDeclarations()],
+    [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],
+  ] as const;
+  const foreign = files.flatMap(([path]) => (existsSync(path) && !readFileText(path).startsWith(MARK) ? [path] : []));
+  const message = "exists, and is not written by this command";
+  if (foreign.length > 0) throw new UserError(foreign.map((path) => problem("overwrite", path, message, "Rename it.")));
+  for (const [path, text] of files) write(folder, path, text);
+  const config = join(folder, CONFIG);
+  const isKept = existsSync(config);
+  if (!isKept) write(folder, config, CONFIG_TEXT);
+  io.out([...files.map(([path]) => path), ...(isKept ? [] : [config])].map((path) => `wrote ${path}\n`).join(""));
+  if (isKept && !/"paths"[^}]*"rampart"/.test(readFileText(config))) io.out(`${config} ${KEPT}\n`);
+  return EXIT.passed;
 }
 
 /** Message on what the user's own configuration needs. */
 const KEPT = `exists and is kept. Add to its compilerOptions: "paths": ${JSON.stringify(PATHS)}, and let its include cover ${ENVIRONMENT} and the scenarios`;
-
-function refuseForeign(path: string): Problem {
-  return problem("overwrite", path, "exists, and is not written by this command", "Rename it.");
-}
 
 function write(folder: string, path: string, text: string): void {
   try {

@@ -74,10 +74,8 @@ function widenToRequests({ low, high }: Interval, values: readonly RunValue[]): 
   const parts = values.map(({ requests }) => requests).filter((part) => part !== undefined);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   if (low === null || high === null || total === 0) return { low, high };
-  const bounds = ratioBounds(
-    parts.reduce((sum, part) => sum + part.count, 0),
-    total,
-  );
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const bounds = ratioBounds(count, total);
   return { low: Math.min(low, bounds.low), high: Math.max(high, bounds.high) };
 }
 

@@ -201,10 +201,7 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
     if (weight === 1) belowCount += count;
     else partCount += count;
   }
-  const total = Math.max(
-    1,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   const mean = (belowCount + part * partCount) / total;
   const variance = (belowCount + part * part * partCount) / total - mean * mean;
   return { ...batchesOf({ counts, sums: below }), variance };

@@ -110,10 +110,8 @@ export function judgeOver(
   if (others.length === 0 && common !== undefined && common !== "unresolved") return { state: common };
   const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
-  const few = findFew(
-    assertion,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const few = findFew(assertion, total);
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
   const isRatio = metricOf(assertion.metric).quantity === "ratio";

@@ -41,10 +41,10 @@ export function timeResponse(
 ): ResponseTimes {
   const calls = omitsToolCalls === true ? [] : toolCalls;
   const content = joinPieces(output, calls);
-  const countAll = (pieces: readonly TextPiece[], ofChoices: readonly string[]): number => {
+  const countAll = (pieces: readonly TextPiece[], textOf: (choice: (typeof choices)[number]) => string): number => {
     if (pieces.length === 0) return 0;
-    if (ofChoices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
-    return ofChoices.reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
+    if (choices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
+    return choices.map(textOf).reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
   };
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
@@ -54,15 +54,8 @@ export function timeResponse(
     firstOutputNs: timeOf(content[0]),
     firstReasoningNs: timeOf(reasoning[0]),
     outputTokens:
-      outputTokens ??
-      countAll(
-        content,
-        choices.map((one) => (calls.length === 0 ? one.text : one.text + (one.toolCalls ?? ""))),
-      ),
-    reasoningTokens: countAll(
-      reasoning,
-      choices.map((one) => one.reasoning),
-    ),
+      outputTokens ?? countAll(content, (one) => (calls.length === 0 ? one.text : one.text + (one.toolCalls ?? ""))),
+    reasoningTokens: countAll(reasoning, (one) => one.reasoning),
   };
 }
 

@@ -160,21 +160,18 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
     texts.map((text) => ({ code: name, text }));
   const formats = `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`;
   const isSame = shared.length === base.runs.length && shared.length === next.runs.length;
-  const sources = shared.map(({ source }) => source);
+  const sources = listSome(shared.map(({ source }) => source));
+  const same = isSame ? "base and new are the same runs: give two reports" : `base and new share ${sources}`;
   return [
     ...code("formats-differ", a.join() === b.join() ? [] : [formats]),
-    ...code("shared-files", shared.length === 0 ? [] : [describeShared(sources, isSame)]),
+    ...code("shared-files", shared.length === 0 ? [] : [same]),
     ...code("mixed-runs", mixed),
     ...code("no-intervals", describeMissingIntervals(base, next)),
     ...code("note-of-run", describeNotes([base, next])),
   ];
 }
 
-function describeShared(sources: readonly string[], isSame: boolean): string {
-  return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
-}
-
-/** Describes the warnings of files, then the notes of levels with the number of runs that have them. */
+/** Describes what files warn of, then the notes of levels with the number of runs that have them. */
 function describeNotes(sides: readonly RunSet[]): string[] {
   const ofFiles = sides.flatMap(({ name, runs }) =>
     runs.flatMap(({ notes = [] }) =>

@@ -37,17 +37,12 @@ export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (value instanceof PythonFloat) return formatJsonFloat(value.value);
   if (value instanceof JsonNumber) return value.text;
   const inner = `${indent}  `;
-  if (isList(value))
-    return enclose(
-      "[",
-      value.map((item) => formatPythonJson(item, inner)),
-      "]",
-      indent,
-    );
+  const formatInner = (item: PythonJson): string => formatPythonJson(item, inner);
+  if (isList(value)) return enclose("[", value.map(formatInner), "]", indent);
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   const members = entries
     .filter(([, item]) => item !== undefined)
-    .map(([key, item]) => `${formatString(plainKey(key))}: ${formatPythonJson(item as PythonJson, inner)}`);
+    .map(([key, item]) => `${formatString(plainKey(key))}: ${formatInner(item as PythonJson)}`);
   return enclose("{", members, "}", indent);
 }
 

@@ -59,12 +59,12 @@ ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
-  const scripts = (): string =>
-    formatScripts(
-      plots.map((plot) => toChartOption(plot, "page")),
-      library,
-    );
-  return formatDocument(`${model.name}: ${verdict.name}`, body, isStill ? STILL_SCRIPT : scripts());
+  const options = (): object[] => plots.map((plot) => toChartOption(plot, "page"));
+  return formatDocument(
+    `${model.name}: ${verdict.name}`,
+    body,
+    isStill ? STILL_SCRIPT : formatScripts(options(), library),
+  );
 }
 
 /** Formats the facts of the verdict, and links to the sections. */

@@ -26,12 +26,11 @@ export function toKneeJson({ load }: Plan, levels: readonly LevelJson[]): KneeJs
 }
 
 function kneeLevel(levels: readonly LevelJson[]): LevelJson | undefined {
-  const knee = kneeOf(levels.map(({ level, metrics }) => ({ load: level, perSec: perSecOf(metrics) })));
+  const points = levels.map(({ level, metrics }) => {
+    return { load: level, perSec: readMetric(metrics, "throughput")?.value ?? 0 };
+  });
+  const knee = kneeOf(points);
   return levels.find(({ level }) => level === knee);
-}
-
-function perSecOf(metrics: LevelJson["metrics"]): number {
-  return readMetric(metrics, "throughput")?.value ?? 0;
 }
 
 /**

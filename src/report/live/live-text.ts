@@ -1,6 +1,6 @@
 import { countOf, formatCount, formatPct } from "../../plan/units.ts";
 import type { ModelTable } from "../model/report-model.ts";
-import { column, makeTable, markedIf } from "../model/tables.ts";
+import { column, FAILED_COLUMN, makeTable } from "../model/tables.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { formatTextTable, valueText } from "../text/text-table.ts";
 import { levelSoFar } from "./level-so-far.ts";
@@ -85,9 +85,9 @@ function recentTable({ recent, levels, place, failedCount }: RunSnapshot): Model
     ...RECENT_NAMES.map((name, index) =>
       time(`latency.${name}`, isStreamed ? `e2e ${name}` : name, name === "p99" ? 1 : 6, latencyNs?.[index]),
     ),
-    column("failed", "failed", "count", 0, () => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
-  return makeTable("", columns, [undefined]);
+  return makeTable("", columns, [{ failed }]);
 }
 
 /** Formats one line for a file, short enough for most terminals. */

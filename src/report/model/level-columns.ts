@@ -4,7 +4,7 @@ import { type ReadMetric, readerOf, readerOver, type StatisticName } from "../sc
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
 import type { Cell, CellQuantity, Column } from "./report-model.ts";
-import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
+import { type ColumnSpec, column, estimateCell, FAILED_COLUMN, markedIf } from "./tables.ts";
 
 /**
  * The columns of a level, for all tables that contain levels: levels, phases, groups by tag, points of a search, each of several
@@ -35,8 +35,8 @@ type LevelColumn = {
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** For a value that is not a metric of the catalogue. Combined runs have the column of its ratio instead. */
-  | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell }
+  /** What is no metric of the catalogue. Runs together do not have it. */
+  | { readonly metric?: undefined; readonly cell: (json: Measured) => Cell | undefined }
 );
 
 /** Texts that depend on the measured target. */
@@ -75,23 +75,10 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   metricColumn("serverLatency", "mean", "server mean", 29),
-  {
-    key: "failed",
-    title: "failed",
-    quantity: "count",
-    dropOrder: 0,
-    ratio: "errorRate",
-    cell: ({ failed }) => markedIf(failed > 0, "failed", failed),
-  },
+  FAILED_COLUMN,
   metricColumn("errorRate", undefined, "errors", 30),
-  {
-    key: "completed",
-    title: "completed",
-    quantity: "count",
-    dropOrder: 19,
-    cell: ({ completed }) => ({ value: completed }),
-  },
-  { key: "outcome", title: "", quantity: "text", dropOrder: 0, cell: outcomeCell },
+  column("completed", "completed", "count", 19, ({ completed }) => completed),
+  column("outcome", "", "text", 0, outcomeCell),
 ];
 
 function latencyColumn(statistic: StatisticName, dropOrder: LevelColumn["dropOrder"]): LevelColumn {

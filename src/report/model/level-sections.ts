@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
+import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { countOf, formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
@@ -19,7 +20,7 @@ import {
   nameLevel,
   type ReportView,
 } from "./report-view.ts";
-import { type ColumnSpec, column, detail, inUnit, makeTable, markedIf, spreadCell } from "./tables.ts";
+import { type ColumnSpec, column, detail, FAILED_COLUMN, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
@@ -70,33 +71,20 @@ export function groupSections(view: ReportView): Section[] {
 export function loadSection(view: ReportView): Section {
   const isScheduled = view.levels.some(({ json: { load } }) => LEVEL_UNITS[load.unit].isScheduled);
   const unit = isScheduled ? "req/s" : "in flight";
-  const rows = view.levels;
+  const asked = column<LevelRow>("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked);
+  const delivered = column<LevelRow>("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
+    load.delivered === null ? undefined : markedIf(load.isDelivered === false, "failed", load.delivered),
+  );
   return detail("load", "Load", [
     makeTable<LevelRow>(
       "",
       [
         ...levelNames(view),
-        inUnit(
-          unit,
-          column("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked),
-        ),
-        inUnit(
-          unit,
-          column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
-            load.delivered === null ? undefined : markedIf(load.isDelivered === false, "failed", load.delivered),
-          ),
-        ),
+        { ...asked, unit },
+        { ...delivered, unit },
         column("inFlight", "mean in flight", "mean", 2, ({ json: { inFlight } }) => inFlight.mean),
-        column(
-          "littlesLaw",
-          "throughput × latency",
-          "mean",
-          2,
-          ({
-            json: {
-              inFlight: { littlesLaw },
-            },
-          }) => markedIf(!littlesLaw.isKept, "failed", littlesLaw.expectedMean),
+        column("littlesLaw", "throughput × latency", "mean", 2, ({ json: { inFlight } }) =>
+          markedIf(!inFlight.littlesLaw.isKept, "failed", inFlight.littlesLaw.expectedMean),
         ),
         column("delayed", "sent late", "count", 4, ({ json: { delayed } }) => (delayed === 0 ? undefined : delayed)),
         column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelayUs } }) =>
@@ -105,7 +93,7 @@ export function loadSection(view: ReportView): Section {
         column("resent", "sent again", "count", 6, ({ json: { resent } }) => resent),
         column("cancelled", "cancelled", "count", 6, ({ json: { cancelled } }) => cancelled),
       ],
-      rows,
+      view.levels,
     ),
   ]);
 }
@@ -216,25 +204,21 @@ export function gpuSection(view: ReportView): Section | undefined {
     const { quantity, unit } = metricOf({ key });
     const name = statistic === undefined ? key : `${key}.${statistic}`;
     const pick = ({ gpu }: GpuRow) => readMetric(gpu.metrics, key, statistic)?.value;
-    return inUnit(unit, column(name, title, quantity === "ratio" ? quantity : "mean", dropOrder, pick));
+    return defined({ ...column(name, title, quantity === "ratio" ? quantity : "mean", dropOrder, pick), unit });
   };
+  const limit = column<GpuRow>("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts);
+  const total = column<GpuRow>("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu: { gpuMemoryTotalBytes: bytes } }) =>
+    bytes === undefined ? undefined : bytes / BYTES_PER_MB,
+  );
   const specs: ColumnSpec<GpuRow>[] = [
     ...levelNames(view),
     column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
     metric("gpuUtilization", "busy", 1, "mean"),
     metric("gpuPower", "W", 2, "mean"),
-    inUnit(
-      "W",
-      column("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts),
-    ),
+    { ...limit, unit: "W" },
     metric("gpuEnergy", "J", 3),
     metric("gpuMemoryUsed", "MB used", 2, "max"),
-    inUnit(
-      "MB",
-      column("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu }) =>
-        gpu.gpuMemoryTotalBytes === undefined ? undefined : gpu.gpuMemoryTotalBytes / BYTES_PER_MB,
-      ),
-    ),
+    { ...total, unit: "MB" },
   ];
   const readings = read
     .map(({ name, json: { telemetry } }) => `${name}: ${formatCount(telemetry?.readings ?? 0)}`)
@@ -266,7 +250,7 @@ export function timelineSection(view: ReportView): Section | undefined {
       us === null || completed === 0 ? null : usToNs(us),
     ),
     column("latency.p99", "p99", "time", 1, ({ latencyP99Us: us }) => (us === null ? null : usToNs(us))),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
   const whole = runs.flatMap(({ name, json: { timeline = [] } }) =>
     timeline.length === 0 ? [] : [makeTable(name, specs, timeline)],

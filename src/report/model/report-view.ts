@@ -4,7 +4,7 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import type { GroupJson } from "../schema/level.ts";
 import type { LevelJson, ReportJson, RunJson } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
-import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
+import { type ColumnSpec, column, RUN_COLUMN } from "./tables.ts";
 
 /** A report as the builders of the model read it: runs and levels with their names. */
 export interface ReportView {
@@ -92,19 +92,8 @@ export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<Named
     !isNamed &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   const unit = levelTitles(plan).column;
-  return [
-    RUN_COLUMN,
-    isNumber
-      ? inUnit(
-          unit,
-          column("level", unit, "number", 0, ({ json: { level } }) => level),
-        )
-      : column(
-          "level",
-          levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",
-          "text",
-          0,
-          ({ name }) => name,
-        ),
-  ];
+  const hasPhases = levels.some(({ json: { phase } }) => phase !== undefined);
+  const number = column<NamedRow>("level", unit, "number", 0, ({ json: { level } }) => level);
+  const name = column<NamedRow>("level", hasPhases ? "phase" : "load", "text", 0, (row) => row.name);
+  return [RUN_COLUMN, isNumber ? { ...number, unit } : name];
 }

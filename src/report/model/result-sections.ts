@@ -7,14 +7,13 @@ import { describeMs } from "../../registry/estimate-time.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import type { OverRunsJson } from "../schema/runs.ts";
 import { describeKnee } from "./capacity-section.ts";
-import { combinedColumns } from "./level-columns.ts";
+import { type CombinedRow, combinedColumns } from "./level-columns.ts";
 import { combinedTable, levelTable } from "./level-sections.ts";
 import type { Cell, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, ofRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
-import { type ColumnSpec, column, detail, estimateCell, inUnit, makeTable, summary } from "./tables.ts";
+import { type ColumnSpec, column, detail, estimateCell, makeTable, summary } from "./tables.ts";
 import { formatMetricValue, formatValue, quantityOfMetric } from "./values.ts";
 
 /** The requested result: the result of a search, combined runs, or the levels. */
@@ -65,15 +64,12 @@ function searchSection(view: ReportView): Section {
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = levelTitles(view.plan).column;
-  const load: ColumnSpec<{ readonly combined: OverRunsJson }> = inUnit(
-    title,
-    column("level", `highest ${title}`, "number", 0, () =>
-      highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
-    ),
+  const load = column<CombinedRow>("level", `highest ${title}`, "number", 0, () =>
+    highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
   );
   const rows = atHighest === undefined ? [] : [{ combined: atHighest }];
   const together = {
-    ...makeTable("", combinedColumns(view.words, [load]), rows),
+    ...makeTable("", combinedColumns(view.words, [{ ...load, unit: title }]), rows),
     showsIntervals: true,
     isOfRuns: true,
   };

@@ -4,7 +4,7 @@ import { toOneLine } from "../markup.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, detail, makeTable, markedIf, RUN_COLUMN, summary } from "./tables.ts";
+import { type ColumnSpec, column, detail, FAILED_COLUMN, makeTable, RUN_COLUMN, summary } from "./tables.ts";
 import { describeUnmeasured, formatBytes, formatThreeDigits, formatTime } from "./values.ts";
 
 /** Sections of whole runs: phases, hosts, conversations, failures, counts. */
@@ -18,20 +18,16 @@ export function phaseSection({ runs }: ReportView): Section | undefined {
   if (rows.length === 0) return undefined;
   const specs: ColumnSpec<Row>[] = [
     RUN_COLUMN,
-    column(
-      "phase",
-      "phase",
-      "text",
-      0,
-      ({ index, name, isWarmup }) =>
-        `${index + 1} ${isWarmup === true && name !== "warm-up" ? `${name} (warm-up)` : name}`,
-    ),
+    column("phase", "phase", "text", 0, ({ index, name, isWarmup }) => {
+      const isNoted = isWarmup === true && name !== "warm-up";
+      return `${index + 1} ${name}${isNoted ? " (warm-up)" : ""}`;
+    }),
     column("start", "begins", "time", 2, ({ startSec }) => secToNs(startSec)),
     column("duration", "lasts", "time", 1, ({ startSec, endSec }) => secToNs(endSec - startSec)),
     column("inFlight", "in flight", "count", 4, ({ inFlightAtStart }) => inFlightAtStart),
     column("sent", "sent", "count", 2, ({ sent }) => sent),
     column("completed", "completed", "count", 1, ({ completed }) => completed),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
     column("cancelled", "cancelled", "count", 3, ({ cancelled }) => (cancelled === 0 ? undefined : cancelled)),
     column("load", "load", "text", 5, ({ load, isWarmup }) =>
       isWarmup === true ? "not measured" : describeLoads(load),
@@ -83,18 +79,15 @@ export function failureSection({ runs }: ReportView): Section | undefined {
     ...(responses.length === 0 ? [] : [makeTable("", wrong, responses)]),
   ];
   const lines = runs.flatMap(({ name, json: { requests, levels } }) => {
-    // If all requests failed, the verdict already says so.
-    const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, countFailed(levels));
+    // Where all failed, the verdict says it.
+    const measured = levels.reduce((sum, { failed }) => sum + failed, 0);
+    const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, measured);
     return outside === "" ? [] : [ofRun(name, `${countOf(requests.failed, "request")} failed, ${outside}`)];
   });
   return { ...summary("failures", "Failures"), tables, lines };
 }
 
-function countFailed(levels: RunJson["levels"]): number {
-  return levels.reduce((sum, { failed }) => sum + failed, 0);
-}
-
-/** More hosts than this are summarized in one line on the first screen. */
+/** More hosts are one line on the first screen. */
 const MOST_HOSTS = 12;
 
 function describeHosts(hosts: readonly { readonly sent: number; readonly failed: number }[]): string {
@@ -115,7 +108,7 @@ export function hostSections({ runs }: ReportView): Section[] {
   const shares: ColumnSpec<Row>[] = [
     column("workers", "workers", "count", 1, ({ workerCount }) => workerCount),
     column("sent", "sent", "count", 0, ({ sent }) => sent),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
   const clocks: ColumnSpec<Row>[] = [
     column("offset", "clock differs by", "time", 1, ({ clockOffsetMs = 0 }) => msToNs(Math.abs(clockOffsetMs))),

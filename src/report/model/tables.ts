@@ -52,13 +52,13 @@ export function column<Row>(
   return { key, title, quantity, dropOrder, cell };
 }
 
-/** Sets the unit of a column's numbers. @param unit undefined: the quantity or the key contains it */
-export function inUnit<Row>(unit: string | undefined, spec: ColumnSpec<Row>): ColumnSpec<Row> {
-  return unit === undefined ? spec : { ...spec, unit };
-}
+/** The column with the name of a row's run. */
+export const RUN_COLUMN = column<{ readonly run: string }>("run", "run", "text", 0, ({ run }) => run);
 
-/** Column with the name of a row's run. */
-export const RUN_COLUMN: ColumnSpec<{ readonly run: string }> = column("run", "run", "text", 0, ({ run }) => run);
+/** The column with the failed requests of a row. */
+export const FAILED_COLUMN = column<{ readonly failed: number }>("failed", "failed", "count", 0, ({ failed }) =>
+  markedIf(failed > 0, "failed", failed),
+);
 
 /**
  * Creates the cell of an estimate: with its interval, or with the mark if the interval is not informative and no verdict on it is

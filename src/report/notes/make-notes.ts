@@ -53,25 +53,14 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   const merged = [...groups.values()].map((group) =>
     mergeNotes(group, { levelCount: names.size, runCount: runs.length }),
   );
+  const prepared = runs.flatMap((run) => run.prepared.warnings.map((text) => word(text, nameOf)));
   const whole = [
-    ...wholeNotes(
-      "prepared",
-      "detail",
-      runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))),
-    ),
+    ...wholeNotes("prepared", "detail", prepared),
     ...wholeNotes("warning", "detail", warned),
-    ...wholeNotes(
-      "repeated-prompts",
-      "detail",
-      runs.flatMap((run) => describeRepeats(run) ?? []),
-    ),
-    // A server that closes kept connections adds time to each of these requests.
-    ...wholeNotes(
-      "sent-again",
-      "caution",
-      runs.flatMap((run) => warnOfResends(run) ?? []),
-    ),
-    // If no level lacks the agent, it was lost between levels.
+    ...wholeNotes("repeated-prompts", "detail", textsOf(runs, describeRepeats)),
+    // A server that closes kept connections costs time in every such request.
+    ...wholeNotes("sent-again", "caution", textsOf(runs, warnOfResends)),
+    // Where no level lacks it, it was lost between levels.
     ...runs
       .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
       .flatMap((result) =>
@@ -81,7 +70,11 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
-/** Creates notes on whole runs. Equal texts are joined. */
+function textsOf(runs: readonly RunResult[], describe: (run: RunResult) => string | undefined): string[] {
+  return runs.flatMap((run) => describe(run) ?? []);
+}
+
+/** Makes notes on whole runs. Equal texts are one. */
 function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
   return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }

@@ -24,7 +24,8 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
     finish: (result) => {
       const levels = reportedLevels(result);
       if (levels.length === 0) return;
-      const sorted = sortByThroughput(levels, plan.target.batchSize);
+      const perSec = ({ window }: LevelResult): number => inferPerSec(window, plan.target.batchSize);
+      const sorted = levels.toSorted((a, b) => perSec(a) - perSec(b));
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       writeReport(path, joinRows([formatHeader(plan, result), ...rows]), "outputs.files.perfAnalyzerCsv");
       const { levelUnit, service } = result.prepared;
@@ -38,10 +39,6 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
 
 function joinRows(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.join(",")}\n`).join("");
-}
-
-function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
-  return [...levels].sort((a, b) => inferPerSec(a.window, batchSize) - inferPerSec(b.window, batchSize));
 }
 
 function formatHeader(plan: Plan, result: RunResult): string[] {

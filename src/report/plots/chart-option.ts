@@ -95,24 +95,17 @@ function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage:
       ];
     }),
   });
+  const toFirstToken = ({ sendSec, firstTokenSec }: SpanPlot["spans"][number]): number[] | undefined =>
+    firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec];
   const [rest, waiting] = spanParts(spans);
   const series = [
-    ...(waiting === undefined
-      ? []
-      : [
-          bars(waiting, ({ sendSec, firstTokenSec }) =>
-            firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec],
-          ),
-        ]),
+    ...(waiting === undefined ? [] : [bars(waiting, toFirstToken)]),
     bars(rest, ({ sendSec, firstTokenSec, endSec }) => [firstTokenSec ?? sendSec, endSec]),
   ];
+  const names = series.map(({ name }) => name);
   return {
-    legend: legendAt(
-      topPx,
-      series.map(({ name }) => name),
-      isOnPage,
-    ),
-    // Explicit margins, because the library computes none for axes in downward direction.
+    legend: legendAt(topPx, names, isOnPage),
+    // Explicit margins, because the library computes none for axes that run downwards.
     grid: { left: 64, right: 24, top: isOnPage ? topPx : topPx + 20, bottom: 52, outerBoundsMode: "none" },
     // Axes do not consider the ends of lines.
     xAxis: {

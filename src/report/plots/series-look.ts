@@ -44,12 +44,8 @@ export function timeLineColors(plot: Pick<TimeLinePlot, "panels">): ReadonlyMap<
 }
 
 function uniqueSeries({ panels }: Pick<TimeLinePlot, "panels">): XySeries[] {
-  return [
-    ...Map.groupBy(
-      panels.flatMap(({ series }) => series),
-      ({ name }) => name,
-    ).values(),
-  ].map((same) => same[0] as XySeries);
+  const all = panels.flatMap(({ series }) => series);
+  return all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
 }
 
 /** Returns the color for a position between the first and the last of ordered series. */

@@ -83,23 +83,14 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   const [first] = views;
   const words = first?.words ?? { unit: "infer/s", hasTokens: false };
   const table = makeTable("", measuredColumns(words, nameColumns(points, rows, sweep.noun !== undefined)), rows);
-  const sentCount = views.reduce(
-    (sum, { runs }) => sum + runs.reduce((all, { json }) => all + json.requests.sent, 0),
-    0,
-  );
+  const runs = views.flatMap((view) => view.runs);
+  const sentCount = runs.reduce((sum, { json }) => sum + json.requests.sent, 0);
   const times = points.map(({ json }) => json.durationSec);
   const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
   const lines = missing.map(({ values, reason }) => `${formatPoint(values)} could not be measured: ${reason}`);
-  const { summary, rest } =
-    sweep.noun === undefined
-      ? sweepCharts(
-          axesOf(points),
-          points.flatMap(({ values }, at) => {
-            const view = views[at];
-            return view === undefined ? [] : [{ values, view }];
-          }),
-        )
-      : { summary: [], rest: [] };
+  const swept = points.map(({ values }, at) => ({ values, view: views[at] as ReportView }));
+  const { summary, rest } = sweep.noun === undefined ? sweepCharts(axesOf(points), swept) : { summary: [], rest: [] };
+  const notes = points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note })));
   const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: summary, lines };
   const capacity = capacityOf(points, views);
   const more: Section = { id: "by-parameter", title: "By parameter", isSummary: false, tables: [], charts: rest };
@@ -112,11 +103,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
-    notes: joinNotes(
-      points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note }))),
-      points.length,
-      noun,
-    ),
+    notes: joinNotes(notes, points.length, noun),
     sections: [section, ...(capacity === undefined ? [] : [capacity]), ...(rest.length === 0 ? [] : [more])],
     suites: [
       ...points.flatMap(suitesOfPoint),

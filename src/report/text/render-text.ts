@@ -173,12 +173,9 @@ function columnOfTexts(checks: readonly Check[], room: number): number {
   const width = Math.max(0, ...checks.map(({ text }) => text.length));
   const fit = checks.filter(({ measured }) => width + CHECK_GAP + measured.length <= room);
   const longest = checks.filter(({ text }) => text.length === width);
-  return checks.length === 0 || fit.length === checks.length || longest.some((check) => fit.includes(check))
-    ? width
-    : columnOfTexts(
-        checks.filter(({ text }) => text.length < width),
-        room,
-      );
+  const isWide = checks.length === 0 || fit.length === checks.length || longest.some((check) => fit.includes(check));
+  const shorter = checks.filter((check) => !longest.includes(check));
+  return isWide ? width : columnOfTexts(shorter, room);
 }
 
 /** Returns the notes of the first screen: those without which a number would be misleading. */

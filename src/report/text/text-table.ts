@@ -46,11 +46,10 @@ export function formatTextTable(table: ModelTable, style: TableStyle): TextTable
   });
   const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
   const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
-  const fits = (columns: readonly TextColumn[], textWidth: number): boolean =>
-    widthOf(
-      columns.map((one) => narrow(one, textWidth)),
-      NARROW_GAP,
-    ) <= maxColumns;
+  const fits = (columns: readonly TextColumn[], textWidth: number): boolean => {
+    const narrowed = columns.map((one) => narrow(one, textWidth));
+    return widthOf(narrowed, NARROW_GAP) <= maxColumns;
+  };
   const folded = fold(wanted);
   const isFolded = folded.length < wanted.length && !fits(wanted, NARROW_TEXT) && fits(folded, LEAST_TEXT);
   let shown = isFolded ? folded : wanted;

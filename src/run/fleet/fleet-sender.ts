@@ -200,10 +200,8 @@ export class FleetSender implements LoadSender {
   }
 
   counts(): ProgressCounts {
-    return joinCounts(
-      this.each((sender) => sender.counts()),
-      this.lost.states,
-    );
+    const counts = this.each((sender) => sender.counts());
+    return joinCounts(counts, this.lost.states);
   }
 
   async drain(which?: "all" | "judged"): Promise<Drained> {

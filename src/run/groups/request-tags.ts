@@ -153,13 +153,8 @@ function toTags(result: unknown, place: string): Tags {
 function checkAssertions({ assertions }: Plan, { list }: RequestGroups): void {
   const problems = assertions.flatMap(({ where }, index) => {
     if (where === undefined || list.some(({ tags }) => hasTags(tags, where))) return [];
-    return [
-      unknownTags(
-        `assert.${index}`,
-        where,
-        list.map(({ tags }) => tags),
-      ),
-    ];
+    const known = list.map(({ tags }) => tags);
+    return [unknownTags(`assert.${index}`, where, known)];
   });
   if (problems.length > 0) throw new UserError(problems);
 }

@@ -30,10 +30,8 @@ export async function openTokens(plans: readonly Plan[], spare: SpareThreads): P
   return {
     measure: async (groups) => {
       if (groups === undefined) return threads[0]?.link;
-      return new GroupedTokens(
-        groups,
-        plans.map((plan, index) => ({ plan, link: threads[index]?.link })),
-      );
+      const links = plans.map((plan, index) => ({ plan, link: threads[index]?.link }));
+      return new GroupedTokens(groups, links);
     },
     close: () => closeAll(threads),
   };

@@ -39,11 +39,9 @@ export async function openMixedTarget(
     throw joinErrors(names, opening);
   }
   const responses = members.map((): ResponseNeeds => ({ keepBodies: true }));
+  const served = members.map(({ target }) => target.served.target);
   return {
-    served: serveMembers(
-      plan,
-      members.map(({ target }) => target.served.target),
-    ),
+    served: serveMembers(plan, served),
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
     setUp: async () => {

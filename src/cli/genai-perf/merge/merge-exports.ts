@@ -48,7 +48,8 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   const [first] = hosts as [HostRun, ...HostRun[]];
   checkSame(hosts, asked.get("tokenizer.name") !== "");
   const merged = mergeAsked(first, asked);
-  const { sources, gaps, unanswered, startEpochNs } = joinExports(hosts.map(({ source }) => source));
+  const exports = hosts.map(({ source }) => source);
+  const { sources, gaps, unanswered, startEpochNs } = joinExports(exports);
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
   const plan = toProfilePlan(merged, join(asked.get("output.artifact_directory"), nameFolder(merged)), []);
@@ -62,15 +63,10 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   const { folder } = plan.outputs.genaiPerf;
   const { plots, ...files } = artifactFiles(folder, asked.get("output.profile_export_file"));
   const outputs = Object.values(files).map((path) => ["--artifact-dir", path] as const);
-  const problems = findReadOutputs(
-    outputs,
-    hosts.flatMap((host) => textsIn([host.source.path, host.files])),
-  );
+  const read = hosts.flatMap((host) => textsIn([host.source.path, host.files]));
+  const problems = findReadOutputs(outputs, read);
   if (problems.length > 0) throw new UserError(problems);
-  await writeMergedExport(
-    files.profileExport,
-    hosts.map(({ source }) => source),
-  );
+  await writeMergedExport(files.profileExport, exports);
   printTables(measured, io);
   await writeArtifacts(measured, io, { plots, ...files });
   await removePlots(plots);

@@ -38,15 +38,14 @@ interface ParetoPlace {
 /** Chooses token throughput if all points have it, otherwise request throughput. */
 export function chooseAxes(points: readonly SweepPoint[]): ParetoAxes {
   const hasTokens = points.length > 0 && points.every(({ result }) => result.statistics.has("output_token_throughput"));
-  const gpuCounts = points.map(({ result }) => new Set([...(result.telemetry?.values() ?? [])].flatMap(gpusOf)).size);
+  const gpuCounts = points.map(({ result }) => {
+    const metrics = [...(result.telemetry?.values() ?? [])];
+    return new Set(metrics.flatMap(({ gpus }) => [...gpus.keys()])).size;
+  });
   return {
     throughput: hasTokens ? "output_token_throughput" : "request_throughput",
     gpuCounts: gpuCounts.length > 0 && gpuCounts.every((count) => count > 0) ? gpuCounts : undefined,
   };
-}
-
-function gpusOf({ gpus }: { readonly gpus: ReadonlyMap<string, unknown> }): string[] {
-  return [...gpus.keys()];
 }
 
 /** Computes the coordinates of the points, in order. A point that lacks one of the metrics is never optimal. */

@@ -41,24 +41,15 @@ interface LoadCharts {
 export function loadCharts(view: ReportView): LoadCharts {
   const points = loadPointsOf(view);
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
-  const {
-    plan,
-    words: { unit },
-  } = view;
+  const { plan, words } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
-  const over = {
-    ...FRAME,
-    ...loadAxis(
-      points.map((point) => point.load),
-      axis,
-      load.isWhole,
-    ),
-  };
+  const loads = points.map((point) => point.load);
+  const over = { ...FRAME, ...loadAxis(loads, axis, load.isWhole) };
   return {
-    throughput: drawThroughput(points, over, unit, load.isScheduled),
+    throughput: drawThroughput(points, over, words.unit, load.isScheduled),
     latency: drawLatency(points, over),
-    knee: drawKnee(points, unit, axis),
+    knee: drawKnee(points, words.unit, axis),
     tokens: drawTokens(points, over),
   };
 }

@@ -51,11 +51,8 @@ function pointsOf(view: ReportView, index: number): SearchPoint[] {
 }
 
 function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
-  const {
-    runs,
-    words: { unit },
-  } = view;
-  // Names of percentiles stay in lower case.
+  const { unit } = view.words;
+  // Names of percentiles stay small.
   const title = metricText(limit.metric).replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
   const points = pointsOf(view, index);
   const [first, last] = [points[0], points.at(-1)];
@@ -64,7 +61,7 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   const isFar = limit.limit > FAR_RATIO * most;
   const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = (load: number, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
-  const curves = runs.map((run): XySeries => {
+  const curves = view.runs.map((run): XySeries => {
     const ofRun = points.filter((point) => point.run === run.name);
     const line = ofRun.map((point) => at(point.load, point.verdict.value));
     return { name: nameInRun(run.name, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };

@@ -57,10 +57,8 @@ export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptVie
   );
   const [first] = swept;
   if (first === undefined || levels.length < 2) return { summary: [], rest: [] };
-  const {
-    plan,
-    words: { unit },
-  } = first.view;
+  const { plan, words } = first.view;
+  const { unit } = words;
   const all = loads.some((perPoint) => perPoint.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
   const knee = drawKnee(all, levels, unit);
   const varied = axes.filter(({ values }) => values.length > 1);
@@ -110,10 +108,8 @@ function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
 function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], unit: string): Plot[] {
   const along = joinedAlong(axes);
   const { lines, notes } = linesOf(axes, along, levels);
-  const time = unitOf(
-    levels.map(({ point }) => point),
-    "latency",
-  );
+  const points = levels.map(({ point }) => point);
+  const time = unitOf(points, "latency");
   const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
   const series = lines.flatMap(({ name, shade, levels: drawn }) =>
     names.flatMap((percentile): XySeries[] => {

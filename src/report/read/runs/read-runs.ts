@@ -108,24 +108,21 @@ function detectFormat(file: RunFile): RunFormat | undefined {
 function openRunFile(path: string): RunFile {
   let text: string | undefined;
   let parsed: { readonly document: Readonly<Record<string, unknown>> | undefined } | undefined;
+  // A pipe can be read once.
+  const isRegular = statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
   const readText = (): string => {
     text ??= attempt(path, () => readFileText(path));
     return text;
   };
   return {
     path,
-    // A pipe can be read only once.
-    head: isRegular(path) ? attempt(path, () => readHead(path)) : readText().slice(0, HEAD_BYTES),
+    head: isRegular ? attempt(path, () => readHead(path)) : readText().slice(0, HEAD_BYTES),
     readText,
     readDocument: () => {
       parsed ??= { document: parseObject(readText()) };
       return parsed.document;
     },
   };
-}
-
-function isRegular(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
 }
 
 function readHead(path: string): string {
