@@ -174,7 +174,7 @@ function hintInData({ path, hint }: Problem): Problem["hint"] {
 /** Writes builders as data does: `random` for `input.random()`. */
 function toDataNames(text: string): string {
   return text.replace(
-    /\binput\.(\w+)\(…?\)|\b(\w+)\(…\)/g,
+    /\binput\.(\w+)\(…?\)|\b(\w+)\(\[?…\]?\)/g,
     (_, input?: string, other?: string) => input ?? other ?? "",
   );
 }
