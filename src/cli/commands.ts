@@ -270,7 +270,9 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
     io.err(`rampart: ${name} is an address without a command. Write ${http}, ${llm} or ${triton}.\n`);
     return EXIT.usage;
   }
-  const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : nearestName(name, names);
+  // `ci` is a part of `ci-gate`.
+  const part = topics.find((topic) => name.length > 1 && topic.split("-").includes(name));
+  const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : (nearestName(name, names) ?? part);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =
     topics.length === 0

@@ -1,10 +1,11 @@
 import { defined } from "../../plan/defined.ts";
 import type { NameOf } from "../../plan/messages.ts";
-import type { ClientPlan } from "../../plan/plan.ts";
+import type { ClientPlan, Plan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
+import { reachServers } from "../../run/open/reach-servers.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
 import { hold } from "../../scenario/loads/concurrency.ts";
@@ -77,26 +78,34 @@ class Finder {
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
-    // A server that requires a key does not show its API without one.
-    const showsNone = command !== undefined && !isOfApi(command);
-    if (!isKind && !(showsNone && kind.hidesApi === true)) throw otherServer(kind, url, text, command);
+    const refused = /^Nothing/.test(text)
+      ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.client)
+      : undefined;
+    if (refused !== undefined) throw refused;
+    // A server that asks for a key does not show its API without it.
+    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
     const protocol = detected === undefined ? {} : { protocol: detected.protocol };
     return { url, ...protocol, text: isKind ? text : "" };
   }
 
   /** Queries the server's models; empty if the server cannot list them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { kind, settings, client, nameOf } = this;
+    const { settings, client, nameOf } = this;
     const { model = "" } = settings;
-    const target = makeTarget(kind, settings, { ...place, model: "any" });
-    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
-    const scenario = scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs });
-    const plan = toPlan(scenario, process.cwd());
+    const plan = this.planAt(place);
     const asked = { ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan;
     return probeModels(asked, client).catch(async (error: unknown) => {
       if (settings.model !== undefined && error instanceof RunError) return [];
       throw withModelHint(await explainQuery(plan, error, nameOf));
     });
+  }
+
+  /** Returns a plan to ask the server at an address. */
+  private planAt(place: Pick<Found, "url" | "protocol">): Plan {
+    const { kind, settings, client } = this;
+    const target = makeTarget(kind, settings, { ...place, model: "any" });
+    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
+    return toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs }), process.cwd());
   }
 
   private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {

@@ -147,7 +147,9 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   if (!("code" in read)) return { assertion: read, value };
   const near = read.code === "unknown-name" ? nearestName(name, METRIC_OPTIONS) : undefined;
   const isNear = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint));
-  const hint = near !== undefined ? `Write --slo ${near}=${value}.` : isNear ? read.hint : SLO_HINT;
+  const [, limit] = /^Write .* [<>] (.+)\.$/.exec(String(read.hint)) ?? [];
+  const meant = near !== undefined ? `${near}=${value}` : limit && `${name}=${limit}`;
+  const hint = meant !== undefined ? `Write --slo ${meant}.` : isNear ? read.hint : SLO_HINT;
   problems.push(problem(read.code, "--slo", read.message, hint, text));
   return undefined;
 }

@@ -64,6 +64,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host.includes("[") ||
     Number.isNaN(port) ||
     /^[a-z]+:\/\//i.test(rest) ||
+    // Not the host `http`.
+    (scheme === undefined && /^https?\/\//i.test(rest)) ||
     // A line break could inject a header.
     /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||

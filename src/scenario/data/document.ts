@@ -177,7 +177,7 @@ function hintInData({ path, hint }: Problem): Problem["hint"] {
 /** Writes builders in the form for data: `random` for `input.random()`. */
 function toDataNames(text: string): string {
   return text.replace(
-    /\binput\.(\w+)\(…?\)|\b(\w+)\(…\)/g,
+    /\binput\.(\w+)\(…?\)|\b(\w+)\(\[?…\]?\)/g,
     (_, input?: string, other?: string) => input ?? other ?? "",
   );
 }

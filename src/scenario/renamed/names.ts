@@ -106,9 +106,9 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
   // In ramp and rateRamp.
   ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
-  // Of warmup, phase, soak and spike.
+  // Of soak and spike.
   ...["concurrency", "users", "vus"].flatMap((name) => [
-    [`load:${name}`, INNER] as const,
+    [`maxDrift:${name}`, INNER] as const,
     [`peak:${name}`, "base: 4 and peak: 64"] as const,
   ]),
   ["scenario.for", LENGTH],
