@@ -82,8 +82,9 @@ class Finder {
       ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.client)
       : undefined;
     if (refused !== undefined) throw refused;
-    // A server that asks for a key does not show its API without it.
-    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
+    // A server that requires a key does not show its API without one.
+    const showsNone = command !== undefined && !isOfApi(command);
+    if (!isKind && !(showsNone && kind.hidesApi === true)) throw otherServer(kind, url, text, command);
     const protocol = detected === undefined ? {} : { protocol: detected.protocol };
     return { url, ...protocol, text: isKind ? text : "" };
   }

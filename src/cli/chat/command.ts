@@ -84,7 +84,7 @@ async function runChatCommand(flags: FlagValues, io: CommandIo, command: string)
           ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
         }),
         load: hold(1, { requests: 1 }),
-        // Held in memory: the file is not read.
+        // In memory: no file is read.
         inputs: payloads("the question"),
       }),
       process.cwd(),
@@ -95,7 +95,7 @@ async function runChatCommand(flags: FlagValues, io: CommandIo, command: string)
   const question: Question = { text, model, endpoint, maxTokens };
   const out = routeTextAroundReports(io, files);
   out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-  const asked = await ask(planFor(model), question);
+  const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
   const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
   const code = report(asked, counted, out);
   if (files.json !== undefined) {

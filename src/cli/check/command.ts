@@ -40,14 +40,20 @@ async function runCheckCommand(flags: FlagValues, io: CommandIo, command: string
   if (flags.positionals.length === 0) problems.push(problem("missing", "SCENARIO", "no scenario is given", hint));
   if (problems.length > 0) throw new UserError(problems);
   const wrong = new Set<string>();
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    for (const [, place = ""] of text.matchAll(/^rampart: (.+?:\d+):\d+[,:]/gm)) said.add(place);
+    io.err(text);
+  };
+  const listening = changedIo(io, { err });
   for (const file of files) {
-    const code = await explainErrors(command, io, () => checkScenario(file, flags, io));
+    const code = await explainErrors(command, listening, () => checkScenario(file, flags, listening));
     if (code === EXIT.passed) continue;
     io.out(`plan   ${file}: wrong\n`);
     wrong.add(file);
   }
   const checks = checkTypes(files.filter(isFile));
-  const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
+  const isTyped = checks.map((check) => reportTypes(check, said, io)).every(Boolean);
   const faults = [
     ...(wrong.size === 0
       ? []
@@ -55,8 +61,7 @@ async function runCheckCommand(flags: FlagValues, io: CommandIo, command: string
     ...(isTyped ? [] : ["types are wrong"]),
   ];
   const all = countOf(files.length, "scenario is right", "scenarios are right");
-  const isChecked = checks.every(({ compiler, failure }) => compiler !== undefined && failure === undefined);
-  const rest = isChecked ? "" : "; types not checked";
+  const rest = checks.every(wasChecked) ? "" : "; types not checked";
   io.out(faults.length === 0 ? `PASSED  ${all}${rest}\n` : `REFUSED  ${faults.join("; ")}\n`);
   return faults.length === 0 ? EXIT.passed : EXIT.usage;
 }
@@ -110,8 +115,19 @@ function describePlan(plan: Plan): string {
   return `${name}: ${targetKindOf(target).describe(target)}; ${describeLoad(plan)}; ${countOf(assertions.length, "assertion")}`;
 }
 
-/** Prints what the compiler said. Returns whether it found nothing wrong. */
-function reportTypes({ files, compiler, errors, failure }: TypeCheck, io: CommandIo): boolean {
+function wasChecked({ compiler, failure }: TypeCheck): boolean {
+  return compiler !== undefined && failure === undefined;
+}
+
+/**
+ * Prints what the compiler said, a line for each error. Returns whether it found nothing wrong.
+ * @param said the lines whose mistakes are printed already: `x.ts:4`
+ */
+function reportTypes(
+  { files, compiler, errors, failure }: TypeCheck,
+  said: ReadonlySet<string>,
+  io: CommandIo,
+): boolean {
   const what = files.length === 1 ? files[0] : `${files.length} scenarios`;
   if (compiler === undefined || failure !== undefined) {
     const why = failure === undefined ? "no TypeScript compiler was found" : `${compiler} cannot be run: ${failure}`;

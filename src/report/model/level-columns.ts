@@ -35,8 +35,8 @@ type LevelColumn = {
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** What is no metric of the catalogue. Runs together do not have it. */
-  | { readonly metric?: undefined; readonly cell: (json: Measured) => Cell | undefined }
+  /** For a value that is not a metric of the catalogue. Combined runs have the column of its ratio instead. */
+  | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell | undefined }
 );
 
 /** Texts that depend on the measured target. */
@@ -75,7 +75,7 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   metricColumn("serverLatency", "mean", "server mean", 29),
-  FAILED_COLUMN,
+  { ...FAILED_COLUMN, ratio: "errorRate" },
   metricColumn("errorRate", undefined, "errors", 30),
   column("completed", "completed", "count", 19, ({ completed }) => completed),
   column("outcome", "", "text", 0, outcomeCell),
