@@ -1,5 +1,6 @@
 import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { Measurement } from "../measure/measurement.ts";
+import { defined } from "../plan/defined.ts";
 import { hasTags, type Tags } from "../plan/groups/tags.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
@@ -44,7 +45,7 @@ export function levelsAsIfFailed(result: RunResult): LevelResult[] {
       const isSame = (tags: Tags): boolean => hasTags(tags, group.tags) && hasTags(group.tags, tags);
       return { ...group, window: withFailed(group.window, unansweredCount(result, isSame)) };
     });
-    return { ...level, window: { ...withFailed(window, unanswered), ...(groups === undefined ? {} : { groups }) } };
+    return { ...level, window: { ...withFailed(window, unanswered), ...defined({ groups }) } };
   });
 }
 
