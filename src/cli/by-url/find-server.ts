@@ -40,16 +40,12 @@ export async function findServer(kind: UrlKind, settings: UrlSettings, io: FindI
 class Finder {
   private readonly kind: UrlKind;
   private readonly settings: UrlSettings;
-  private readonly client: FindIo["client"];
-  private readonly nameOf: NameOf | undefined;
-  private readonly say: FindIo["say"];
+  private readonly io: FindIo;
 
-  constructor(kind: UrlKind, settings: UrlSettings, { client, nameOf, say }: FindIo) {
+  constructor(kind: UrlKind, settings: UrlSettings, io: FindIo) {
     this.kind = kind;
     this.settings = settings;
-    this.client = client;
-    this.nameOf = nameOf;
-    this.say = say;
+    this.io = io;
   }
 
   /** Finds the server, its model and its tokenizer. */
@@ -61,7 +57,7 @@ class Finder {
     const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
     const shapes = settings.shapes ?? usualShapes(model);
     const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
-    this.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
+    this.io.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
     return {
       ...place,
       model: model.name,
@@ -72,7 +68,7 @@ class Finder {
 
   private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
     const { kind, settings } = this;
-    const detection = await detectServer(settings.url, { wanted: kind.target, ...this.client });
+    const detection = await detectServer(settings.url, { wanted: kind.target, ...this.io.client });
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
@@ -84,7 +80,8 @@ class Finder {
 
   /** Asks the server for its models; none where it cannot say them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { kind, settings, client, nameOf } = this;
+    const { kind, settings } = this;
+    const { client, nameOf } = this.io;
     const { model = "" } = settings;
     const target = makeTarget(kind, settings, { ...place, model: "any" });
     const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
@@ -126,7 +123,7 @@ class Finder {
     if (tokenizer === undefined) {
       const { name, text, isRefused } = await findTokenizer(model);
       // Without any, the run's own warning says enough.
-      if (text !== undefined && isRefused === true) this.say(text);
+      if (text !== undefined && isRefused === true) this.io.say(text);
       return name;
     }
     const message = await findTokenizerProblem(tokenizer);

@@ -3,6 +3,7 @@ import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { sum } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import {
   type HostStandstill,
@@ -20,11 +21,6 @@ import type { SenderState, SenderTotals, Unsent } from "../send/messages.ts";
 /** Returns the parts that are not missing. */
 export function known<T>(parts: readonly (T | undefined)[]): T[] {
   return parts.filter((part) => part !== undefined);
-}
-
-/** Adds numbers. */
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Adds fields of the same name. */

@@ -52,7 +52,8 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
   if (speaks === "tls" || speaks === "other") return { speaks, found: [] };
-  if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
+  if (!place.isSecure)
+    return { speaks: (await connect(place, true, undefined)).isOpened ? "tls" : "nothing", found: [] };
   // A gRPC server may refuse a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
@@ -168,10 +169,6 @@ function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
   const host = place.host.includes(":") ? `[${place.host}]` : place.host;
   const head = `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
   return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
-}
-
-async function answersHandshake(place: AskedPlace): Promise<boolean> {
-  return (await connect(place, true, undefined)).isOpened;
 }
 
 interface Outcome {
