@@ -3,12 +3,9 @@ import type { AssertionPlan } from "../plan/assertions.ts";
 import { functionsOf } from "../plan/functions.ts";
 import { type NameOf, word } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
-import { formatRunError, type Problem, problem, UserError, wordError } from "../plan/problem.ts";
+import { type Problem, problem, UserError, wordError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
-import { inputFilesOf } from "../registry/input-files.ts";
-import { judgeRun } from "../report/judge-run.ts";
-import { outputFilesOf } from "../report/output-place.ts";
-import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
+import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
 import { prepareSecondSignal } from "../runtime/process-end/second-signal.ts";
 import type { Scenario } from "../scenario/define.ts";
 import { isDataFile, type LoadedScenario, loadedFrom, loadScenario } from "../scenario/load-module.ts";
@@ -17,20 +14,20 @@ import type { FieldContext } from "../scenario/resolve.ts";
 import type { FunctionsSource } from "../scenario/thread-functions.ts";
 import type { PlanOverrides } from "../scenario/to-plan.ts";
 import { commandOf } from "./command-usage.ts";
-import { type CommandIo, type ExecutedPlan, type ExecuteOptions, executePlan } from "./execute.ts";
-import { announceTime, formatDryRun } from "./expected-time.ts";
+import { type CommandIo, type ExecuteOptions, executePlan } from "./execute.ts";
+import { announceTime } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
-import type { Flag, FlagValues } from "./flags.ts";
-import { guardIo, silent } from "./guarded-io.ts";
+import type { Flag } from "./flags.ts";
+import { guardIo } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/place.ts";
-import { findReadOutputs, routeTextAroundReports } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { findUnusable } from "./scenarios/find-unusable.ts";
 import type { SeveralRequest } from "./scenarios/joint.ts";
 import type { RunRequest } from "./scenarios/parts.ts";
 import { explainLater, openScenario, prepareScenario, SET_FLAG } from "./scenarios/prepare.ts";
+import { runMadePlan } from "./scenarios/run-made-plan.ts";
 import { findScenarios, flagsFor, partsOf, runParts, sweepScenario } from "./scenarios/several.ts";
 import { inScenario, withNames } from "./setting-names.ts";
 import { commandFlags, readShared } from "./shared-flags.ts";
@@ -168,47 +165,18 @@ async function runPlan(
 ): Promise<number> {
   const { file } = functions.context;
   const notation = isDataFile(file) ? "data" : "code";
-  const unreadable = findReadOutputs(outputFilesOf(plan), inputFilesOf(plan));
-  if (unreadable.length > 0) throw new UserError(unreadable);
-  if (watch?.onPlan !== undefined) {
-    watch.onPlan(plan);
-    return EXIT.passed;
-  }
-  if (flags.has("dry-run")) {
-    io.out(formatDryRun(plan, notation));
-    announceTime(plan, notation, io);
-    return EXIT.passed;
-  }
-  if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
-  if (functionsOf(plan).size > 0) await prepareSecondSignal();
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, plan.outputs.files);
-  const executed = await withoutErrorsOf(
-    file,
-    executePlan(plan, reportIo, {
+  const code = await runMadePlan(plan, { flags, watch, notation }, io, async (reportIo) => {
+    if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
+    if (functionsOf(plan).size > 0) await prepareSecondSignal();
+    const executed = executePlan(plan, reportIo, {
       ...{ functions, ...(watch?.peers && { peers: watch.peers }) },
       watch: watch ?? (onReport && { followsTime: true, onReport: (_, json) => onReport(json) }),
       place,
-    }),
-  );
-  return conclude(plan, executed, flags, io);
-}
-
-/**
- * Concludes a run: prints what no report contains, and with `--quiet` also the reason why the run did not pass. Returns
- * the exit code.
- */
-export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
-  const { result, outputError, repeated } = executed;
-  if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
-  else if (hasOnlyFailures(result) && result.hint !== undefined) io.err(`rampart: ${result.hint}\n`);
-  if (outputError !== undefined) io.err(`rampart: ${formatRunError(outputError)}\n`);
-  const { exitCode } = judgeRun(plan, repeated ?? result);
-  const isSaid = result.error !== undefined && exitCode !== EXIT.assertionFailed && exitCode !== EXIT.unstable;
-  if (flags.has("quiet") && exitCode !== EXIT.passed && !isSaid) {
-    const { describeVerdict } = await import("./verdict-lines.ts");
-    for (const line of describeVerdict(plan, executed)) io.err(`rampart: ${plan.name}: ${line}\n`);
-  }
-  return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
+    });
+    return withoutErrorsOf(file, executed);
+  });
+  if (flags.has("dry-run") && watch?.onPlan === undefined) announceTime(plan, notation, io);
+  return code;
 }
 
 /** Changes of flags to a plan. */

@@ -124,3 +124,8 @@ export const msToSec = (ms: number): number => ms / 1e3;
 export const secToNs = (sec: number): number => sec * 1e9;
 export const hoursToSec = (hours: number): number => hours * 3600;
 export const secToMs = (sec: number): number => sec * 1e3;
+
+/** Adds numbers. */
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -4,7 +4,7 @@ import { createLadder, LoadSearch, levelAt } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
-import { countOf, msToSec } from "../plan/units.ts";
+import { countOf, msToSec, sum } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 
 /** Estimates from its plan how long a run takes. */
@@ -209,8 +209,4 @@ export function describeMs(ms: number): string {
   const [hours, min] = [Math.floor(totalMin / SEC_PER_MIN), totalMin % SEC_PER_MIN];
   const words = [hours > 0 && `${hours} h`, min > 0 && `${min} min`, sec > 0 && hours === 0 && `${sec} s`];
   return words.filter((word) => word !== false).join(" ");
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

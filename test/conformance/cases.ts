@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { Plan } from "../../src/plan/plan.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import type { PlanChange } from "../plan/make-plan.ts";
+import { rateLoad } from "../plan/make-plan.ts";
 import { checkSequences } from "../run/send/sequence-traffic.ts";
 import { type Fault, LIMIT_BYTES, SLOW_MS, type Traffic } from "./row.ts";
 
@@ -42,13 +43,7 @@ function concurrency(...values: number[]): Pick<PlanChange, "load"> {
   return { load: { kind: "concurrency", levels: { kind: "list", values }, search: "linear" } };
 }
 
-const RATE: Plan["load"] = {
-  kind: "request-rate",
-  levels: { kind: "list", values: [500] },
-  search: "linear",
-  distribution: "poisson",
-  seed: 1,
-};
+const RATE: Plan["load"] = rateLoad([500], "poisson");
 
 export const CASES = {
   concurrency: {

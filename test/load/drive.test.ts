@@ -13,6 +13,7 @@ import {
 } from "../../src/load/drive.ts";
 import type { RequestRateLoadPlan } from "../../src/load/request-rate.ts";
 import { countOf, type Share } from "../../src/load/share.ts";
+import { rateLoad } from "../plan/make-plan.ts";
 
 const DRIVES: readonly [drive: Drive, maxInFlight: number | undefined, limitedToThree: number | undefined][] = [
   [{ kind: "closed", concurrency: 4 }, 4, 3],
@@ -121,13 +122,7 @@ for (const drive of [
     }
   });
 
-const RATE: RequestRateLoadPlan = {
-  kind: "request-rate",
-  levels: { kind: "list", values: [10] },
-  search: "linear",
-  distribution: "poisson",
-  seed: 7,
-};
+const RATE: RequestRateLoadPlan = rateLoad([10], "poisson", 7);
 
 test("draw 0 is a load's own, and each other one has a seed of its own, in phases too", () => {
   assert.equal(drawLoad(RATE, 0).seed, 7);

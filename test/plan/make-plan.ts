@@ -1,3 +1,4 @@
+import type { RequestRateLoadPlan } from "../../src/load/request-rate.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { DEFAULT_SEQUENCES } from "../../src/plan/sequences.ts";
 import { NO_TELEMETRY } from "../../src/plan/telemetry.ts";
@@ -67,4 +68,13 @@ export function makeOpenAiTarget(url: string, change: Partial<OpenAiTargetPlan> 
     tls: DEFAULT_TLS,
     ...change,
   };
+}
+
+/** A load of these rates. */
+export function rateLoad(
+  values: readonly number[],
+  distribution: RequestRateLoadPlan["distribution"] = "constant",
+  seed = 1,
+): RequestRateLoadPlan {
+  return { kind: "request-rate", levels: { kind: "list", values }, search: "linear", distribution, seed };
 }

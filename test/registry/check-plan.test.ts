@@ -9,7 +9,7 @@ import { checkPlan } from "../../src/registry/check-plan.ts";
 import { INPUT_KINDS } from "../../src/registry/input-kinds.ts";
 import { LOAD_MODES } from "../../src/registry/load-modes.ts";
 import { SERVICE_KINDS, TARGETS } from "../../src/registry/service-kinds.ts";
-import { makePlan } from "../plan/make-plan.ts";
+import { makePlan, rateLoad } from "../plan/make-plan.ts";
 
 /** Where a plan is wrong. It may be any value: untyped callers bring what they like. */
 function pathsOf(plan: unknown): string[] {
@@ -45,16 +45,7 @@ function withLevelsTo(end: number, latencyLimitMs: number | null = null): Plan {
 test("a sound plan has no problems", () => assert.deepEqual(pathsOf(makePlan()), []));
 
 const sound: readonly (readonly [path: string, value: unknown])[] = [
-  [
-    "load",
-    {
-      kind: "request-rate",
-      levels: { kind: "list", values: [0.1] },
-      search: "linear",
-      distribution: "poisson",
-      seed: 1,
-    },
-  ],
+  ["load", rateLoad([0.1], "poisson")],
   ["load", { kind: "concurrency-ramp", start: 1, end: 9, overMs: 100 }],
   ["load", { kind: "intervals", file: "gaps.txt" }],
   ["inputs", { kind: "zero", stringLength: 1, stringData: "x" }],

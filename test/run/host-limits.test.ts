@@ -17,7 +17,7 @@ import {
 } from "../../src/run/host-limits.ts";
 import type { HostResources } from "../../src/runtime/machine.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../plan/make-plan.ts";
 import { FakeClock } from "../runtime/fake-clock.ts";
 
 const GIB = 1024 ** 3;
@@ -34,14 +34,7 @@ function limitsOf(change: PlanChange, resources: Partial<HostResources> = {}): H
 }
 
 const rate = (maxOutstanding?: number): PlanChange => ({
-  load: {
-    kind: "request-rate",
-    levels: { kind: "list", values: [10] },
-    search: "linear",
-    distribution: "constant",
-    seed: 1,
-    ...(maxOutstanding === undefined ? {} : { maxOutstanding }),
-  },
+  load: { ...rateLoad([10]), ...(maxOutstanding === undefined ? {} : { maxOutstanding }) },
 });
 
 type Limit = readonly [

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Plan } from "../../src/plan/plan.ts";
 import { prepareLoad } from "../../src/registry/load-modes.ts";
 import { callModeOf, laneOptionsOf, slotCountOf, UNKNOWN_MODEL } from "../../src/run/lanes.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../plan/make-plan.ts";
 
 const UNSHARED = 2 ** 30;
 const sequenceModel = { isSequence: true, isDecoupled: false };
@@ -16,13 +16,7 @@ const endless: PlanChange = {
   load: { kind: "concurrency", levels: { kind: "range", start: 1, end: null, step: 1 }, search: "linear" },
 };
 const rate: PlanChange = {
-  load: {
-    kind: "request-rate",
-    levels: { kind: "list", values: [10] },
-    search: "linear",
-    distribution: "constant",
-    seed: 1,
-  },
+  load: rateLoad([10]),
 };
 const searchOf = (plan: Plan) => prepareLoad(plan.load).search;
 

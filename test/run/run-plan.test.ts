@@ -12,7 +12,7 @@ import type { RunResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { runtimeName } from "../../src/runtime/runtime.ts";
 import { withFolder } from "../cli/perf-analyzer/run-command.ts";
-import { makePlan, type PlanChange } from "../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../plan/make-plan.ts";
 import { LIMIT } from "../time-limit.ts";
 import { startRawServer } from "../transport/raw-server.ts";
 import { type KserveServer, takeMs, withServer } from "./kserve-server.ts";
@@ -240,13 +240,7 @@ test(
   "an asynchronous schedule continues while responses are pending, a synchronous one waits per lane",
   LIMIT,
   async () => {
-    const load = {
-      kind: "request-rate",
-      levels: { kind: "list", values: [1000] },
-      search: "linear",
-      distribution: "constant",
-      seed: 1,
-    } as const;
+    const load = rateLoad([1000]);
     for (const [callMode, most] of [
       ["async", 40],
       ["sync", 2],

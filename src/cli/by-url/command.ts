@@ -127,11 +127,11 @@ class UrlRun {
     const { save } = settings;
     return this.inFlags(async () => {
       const { plan, text } = await this.makePlan(given);
-      if (flags.has("dry-run")) return runMadePlan(plan, flags, this.io);
+      if (flags.has("dry-run")) return runMadePlan(plan, { flags }, this.io);
       if (save !== undefined) this.save(save, text);
       const time = estimateAllRuns(plan);
       if (time !== undefined) sayBeside(describeTime(time), flags, this.io);
-      const code = await runMadePlan(plan, flags, this.io);
+      const code = await runMadePlan(plan, { flags }, this.io);
       if (code !== EXIT.unreachable && code !== EXIT.interrupted) this.sayHowToRepeat(plan, text);
       return code;
     });
@@ -141,7 +141,7 @@ class UrlRun {
   runPoint(given: PlanChanges, watch: PointWatch): Promise<number> {
     return this.inFlags(async () => {
       const { plan } = await this.makePlan(given);
-      return runMadePlan(plan, this.request.flags, this.io, watch);
+      return runMadePlan(plan, { flags: this.request.flags, watch }, this.io);
     });
   }
 

@@ -42,16 +42,12 @@ export async function findServer(kind: UrlKind, settings: UrlSettings, io: FindI
 class Finder {
   private readonly kind: UrlKind;
   private readonly settings: UrlSettings;
-  private readonly client: FindIo["client"];
-  private readonly nameOf: NameOf | undefined;
-  private readonly say: FindIo["say"];
+  private readonly io: FindIo;
 
-  constructor(kind: UrlKind, settings: UrlSettings, { client, nameOf, say }: FindIo) {
+  constructor(kind: UrlKind, settings: UrlSettings, io: FindIo) {
     this.kind = kind;
     this.settings = settings;
-    this.client = client;
-    this.nameOf = nameOf;
-    this.say = say;
+    this.io = io;
   }
 
   /** Finds the server, its model and its tokenizer. */
@@ -63,7 +59,7 @@ class Finder {
     const tokenizer = kind.hasTokens === true ? await this.findTokenizer(model) : undefined;
     const shapes = settings.shapes ?? usualShapes(model);
     const words = tokenizer === undefined || tokenizer === "none" ? "" : `, tokenizer ${tokenizer}`;
-    this.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
+    this.io.say(`${text === "" ? "" : `${text.replace(/\.$/, "")}; `}model ${model.name}${words}.`);
     return {
       ...place,
       model: model.name,
@@ -74,12 +70,12 @@ class Finder {
 
   private async findServer(): Promise<Pick<Found, "url" | "protocol"> & { readonly text: string }> {
     const { kind, settings } = this;
-    const detection = await detectServer(settings.url, { wanted: kind.target, ...this.client });
+    const detection = await detectServer(settings.url, { wanted: kind.target, ...this.io.client });
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
     const refused = /^Nothing/.test(text)
-      ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.client)
+      ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.io.client)
       : undefined;
     if (refused !== undefined) throw refused;
     // A server that requires a key does not show its API without one.
@@ -91,7 +87,8 @@ class Finder {
 
   /** Queries the server's models; empty if the server cannot list them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { settings, client, nameOf } = this;
+    const { settings } = this;
+    const { client, nameOf } = this.io;
     const { model = "" } = settings;
     const plan = this.planAt(place);
     const asked = { ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan;
@@ -103,10 +100,10 @@ class Finder {
 
   /** Returns a plan to ask the server at an address. */
   private planAt(place: Pick<Found, "url" | "protocol">): Plan {
-    const { kind, settings, client } = this;
+    const { kind, settings } = this;
     const target = makeTarget(kind, settings, { ...place, model: "any" });
     const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
-    return toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs }), process.cwd());
+    return toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...this.io.client, ...inputs }), process.cwd());
   }
 
   private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {
@@ -137,8 +134,8 @@ class Finder {
     const { tokenizer } = this.settings;
     if (tokenizer === undefined) {
       const { name, text, isRefused } = await findTokenizer(model);
-      // Without any, the run's own warning is enough.
-      if (text !== undefined && isRefused === true) this.say(text);
+      // Without any, the run's own warning says enough.
+      if (text !== undefined && isRefused === true) this.io.say(text);
       return name;
     }
     const message = await findTokenizerProblem(tokenizer);

@@ -64,6 +64,7 @@ export function formatHelpPage(page: HelpPage, isAll: boolean): string {
 function formatLines(page: HelpPage, options: readonly HelpRow[], details: readonly string[]): string[] {
   const { usage, about, lists = [], flagsNote, examples = [], exitCodes } = page;
   const note = flagsNote === undefined ? "" : ` (${flagsNote})`;
+  const lines = examples.map((example) => `  ${example}`);
   return [
     ...usage.map((form, index) => `${index === 0 ? "Usage: " : "       "}${form}`),
     "",
@@ -73,7 +74,7 @@ function formatLines(page: HelpPage, options: readonly HelpRow[], details: reado
     ...options.flatMap(toLines),
     "",
     ...details.flatMap(paragraph),
-    ...(examples.length === 0 ? [] : [examples.length === 1 ? "Example:" : "Examples:", ...examples.map(indent), ""]),
+    ...(examples.length === 0 ? [] : [examples.length === 1 ? "Example:" : "Examples:", ...lines, ""]),
     ...(exitCodes === undefined ? [] : paragraph(`Exit codes: ${exitCodes}`)),
   ];
 }
@@ -86,11 +87,7 @@ function paragraph(text: string): string[] {
   return [...wrap(text, HELP_COLUMNS), ""];
 }
 
-function indent(line: string): string {
-  return `  ${line}`;
-}
-
-/** Formats a name and its meaning, wrapped beside it. @param column column of the meaning */
+/** Formats a name and its meaning, wrapped beside it. @param column where the meaning begins */
 export function formatHelpRow([name, meaning]: HelpRow, column: number): string[] {
   const left = `  ${name}`;
   const isLong = left.length + 1 > column;

@@ -112,17 +112,12 @@ async function runHttpCommand(flags: FlagValues, io: CommandIo): Promise<number>
   if (flags.has("sweep")) {
     const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
       const { scenario, ...given } = toScenario(pointFlags);
-      return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
-        throw inFlags(error, inHttp, FIELDS);
-      });
+      return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo);
     };
     return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
   }
   const { scenario, values, limits } = toScenario(flags);
-  const run = (given: PlanValues): Promise<number> =>
-    runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
-      throw inFlags(error, inHttp, FIELDS);
-    });
+  const run = (given: PlanValues): Promise<number> => runScenario(scenario, { flags }, { values: given, limits }, io);
   return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
 }
 
@@ -133,9 +128,13 @@ async function runScenario(
   given: PlanChanges,
   io: CommandIo,
 ): Promise<number> {
-  const plan = toPlan(scenario, process.cwd(), { showsLines: true }, planChange(given));
-  if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
-  return runMadePlan(plan, flags, io, watch);
+  try {
+    const plan = toPlan(scenario, process.cwd(), { showsLines: true }, planChange(given));
+    if (!flags.has("quiet") && !flags.has("dry-run") && watch === undefined) announceTime(plan, "code", io);
+    return await runMadePlan(plan, { flags, watch }, io);
+  } catch (error) {
+    throw inFlags(error, inHttp, FIELDS);
+  }
 }
 
 function helpPage(command: string): HelpPage {

@@ -5,7 +5,7 @@ import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { OPTIONS } from "./options/table.ts";
 import type { Rule } from "./rule.ts";
-import { ONE_REQUEST, type RangeValue, type Settings } from "./settings.ts";
+import { ONE_REQUEST, type PerfAnalyzerOption, type RangeValue, type Settings } from "./settings.ts";
 
 /** perf_analyzer's rules between options, in its words. */
 
@@ -247,36 +247,23 @@ function kindRules(settings: Settings): Rule[] {
   const { endpoint, serviceKind } = settings;
   const kind = kindOf(settings);
   const unfit = `cannot be used with --service-kind ${serviceKind}`;
-  const needed = "Add --service-kind openai.";
+  const refuse = (isUnfit: (option: PerfAnalyzerOption) => boolean, why: string, hint: string): Rule[] =>
+    OPTIONS.filter(isUnfit).map(({ names: [flag], isChanged }) => [
+      isChanged?.(settings) === true,
+      flag,
+      `${flag} ${unfit}${why}.`,
+      hint,
+    ]);
   return [
-    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint ${unfit}.`, needed],
+    [endpoint !== "" && !kind.takesPayloads, "--endpoint", `--endpoint ${unfit}.`, "Add --service-kind openai."],
     ...kind.rules(settings),
-    ...OPTIONS.filter(({ isForLibrary }) => isForLibrary === true).map(
-      ({ names: [flag], isChanged }): Rule => [
-        kind.takesLibrary !== true && isChanged?.(settings) === true,
-        flag,
-        `${flag} ${unfit}.`,
-        "Add --service-kind triton_c_api.",
-      ],
-    ),
-    ...OPTIONS.map(
-      ({ names: [flag], isForMessages, isChanged }): Rule => [
-        kind.takesMessages !== true && isForMessages === true && isChanged?.(settings) === true,
-        flag,
-        `${flag} ${unfit}.`,
-        "Add --service-kind dynamic_grpc.",
-      ],
-    ),
-    ...OPTIONS.map(
-      ({ names: [flag], isForTensors, isChanged }): Rule => [
-        kind.takesPayloads &&
-          isForTensors === true &&
-          kind.takesOptions?.includes(flag) !== true &&
-          isChanged?.(settings) === true,
-        flag,
-        `${flag} ${unfit}, whose payloads contain everything.`,
-        "Leave it out.",
-      ],
+    ...refuse((one) => !kind.takesLibrary && one.isForLibrary === true, "", "Add --service-kind triton_c_api."),
+    ...refuse((one) => !kind.takesMessages && one.isForMessages === true, "", "Add --service-kind dynamic_grpc."),
+    ...refuse(
+      ({ names: [flag], isForTensors }) =>
+        kind.takesPayloads && isForTensors === true && kind.takesOptions?.includes(flag) !== true,
+      ", whose payloads contain everything",
+      "Leave it out.",
     ),
   ];
 }

@@ -1,11 +1,19 @@
-import type { ValueKind } from "../command-usage.ts";
-import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote } from "./contexts.ts";
+import {
+  type Context,
+  formatCase,
+  LINKED_NAMES,
+  listSteps,
+  PROGRAMS,
+  quote,
+  type ValueCompletion,
+} from "./contexts.ts";
 
-/** Completion of a value, by its kind. */
-const FILES: Readonly<Record<ValueKind, string>> = {
+/** What completes a value. */
+const COMPLETES: ValueCompletion = {
   file: "_rampart_files -f; return",
   folder: "_rampart_files -d; return",
   word: "return",
+  oneOf: (choices) => `COMPREPLY=($(compgen -W ${quote(choices.join(" "))} -- "$current")); return`,
 };
 
 /** Formats the completion script for bash. It does not need the package bash-completion. */
@@ -46,22 +54,9 @@ complete -F _rampart ${PROGRAMS.join(" ")}
 function formatContext(context: Context): string {
   const { words, options, operand } = context;
   const offered = [...words.map(({ name }) => name), ...(operand?.choices ?? [])];
-  const values = options.filter(({ value }) => value !== undefined);
-  const cases = values.map(({ names, choices, takes }) => {
-    const offer =
-      choices === undefined
-        ? FILES[takes]
-        : `COMPREPLY=($(compgen -W ${quote(choices.join(" "))} -- "$current")); return`;
-    return `        ${names.map(quote).join("|")}) ${offer};;`;
-  });
-  return [
-    `    ${quote(keyOf(context))})`,
-    ...(cases.length === 0 ? [] : ["      case $previous in", ...cases, "      esac"]),
-    `      options=${quote(options.flatMap(({ names }) => names).join(" "))}`,
-    `      words=${quote(offered.join(" "))}`,
-    ...(operand === undefined || operand.takes === "word"
-      ? []
-      : [`      [[ $current == -* ]] || { ${FILES[operand.takes]}; }`]),
-    "      ;;",
-  ].join("\n");
+  const lists = [
+    `options=${quote(options.flatMap(({ names }) => names).join(" "))}`,
+    `words=${quote(offered.join(" "))}`,
+  ];
+  return formatCase(context, lists, COMPLETES);
 }

@@ -1,4 +1,4 @@
-import type { Operand, ShownCommand, ShownOption } from "../command-usage.ts";
+import type { Operand, ShownCommand, ShownOption, ValueKind } from "../command-usage.ts";
 
 /** A place on the command line, after a command and perhaps a subcommand, with the words and options that are allowed there. */
 export interface Context {
@@ -58,4 +58,29 @@ export function keyOf({ path }: Pick<Context, "path">): string {
 /** Quotes a text for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What completes a value: one of each kind, or one of those that are listed. */
+export interface ValueCompletion extends Readonly<Record<ValueKind, string>> {
+  oneOf(choices: readonly string[]): string;
+}
+
+/** Formats a context as a branch of a shell's `case`. @param lists sets what is offered besides values */
+export function formatCase(context: Context, lists: readonly string[], completes: ValueCompletion): string {
+  const { options, operand } = context;
+  const cases = options
+    .filter(({ value }) => value !== undefined)
+    .map(({ names, choices, takes }) => {
+      const offer = choices === undefined ? completes[takes] : completes.oneOf(choices);
+      return `        ${names.map(quote).join("|")}) ${offer};;`;
+    });
+  return [
+    `    ${quote(keyOf(context))})`,
+    ...(cases.length === 0 ? [] : ["      case $previous in", ...cases, "      esac"]),
+    ...lists.map((line) => `      ${line}`),
+    ...(operand === undefined || operand.takes === "word"
+      ? []
+      : [`      [[ $current == -* ]] || { ${completes[operand.takes]}; }`]),
+    "      ;;",
+  ].join("\n");
 }

@@ -1,12 +1,21 @@
-import type { ShownOption, ValueKind } from "../command-usage.ts";
 import { firstSentence } from "../help/page.ts";
-import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote, type Word } from "./contexts.ts";
+import {
+  type Context,
+  formatCase,
+  LINKED_NAMES,
+  listSteps,
+  PROGRAMS,
+  quote,
+  type ValueCompletion,
+  type Word,
+} from "./contexts.ts";
 
-/** Completion of a value, by its kind. */
-const FILES: Readonly<Record<ValueKind, string>> = {
+/** What completes a value. */
+const COMPLETES: ValueCompletion = {
   file: "_files; return",
   folder: "_files -/; return",
   word: "return",
+  oneOf: (choices) => `compadd -- ${choices.map(quote).join(" ")}; return`,
 };
 
 /** Formats the completion script for zsh, which works as a file in `fpath` and with `source`. */
@@ -46,23 +55,9 @@ fi
 function formatContext(context: Context): string {
   const { words, options, operand } = context;
   const offered: readonly Word[] = [...words, ...(operand?.choices ?? []).map((name) => ({ name, summary: "" }))];
-  const cases = options
-    .filter(({ value }) => value !== undefined)
-    .map((option) => `        ${option.names.map(quote).join("|")}) ${offerValue(option)};;`);
-  return [
-    `    ${quote(keyOf(context))})`,
-    ...(cases.length === 0 ? [] : ["      case $previous in", ...cases, "      esac"]),
-    `      options_=(${options.flatMap(({ names, help }) => names.map((name) => describe({ name, summary: firstSentence(help) }))).join(" ")})`,
-    `      words_=(${offered.map(describe).join(" ")})`,
-    ...(operand === undefined || operand.takes === "word"
-      ? []
-      : [`      [[ $current == -* ]] || { ${FILES[operand.takes]}; }`]),
-    "      ;;",
-  ].join("\n");
-}
-
-function offerValue({ choices, takes }: ShownOption): string {
-  return choices === undefined ? FILES[takes] : `compadd -- ${choices.map(quote).join(" ")}; return`;
+  const flags = options.flatMap(({ names, help }) => names.map((name) => ({ name, summary: firstSentence(help) })));
+  const lists = [`options_=(${flags.map(describe).join(" ")})`, `words_=(${offered.map(describe).join(" ")})`];
+  return formatCase(context, lists, COMPLETES);
 }
 
 /** Formats `name:meaning`, as expected by \`_describe\`. */

@@ -56,7 +56,7 @@ export function summarizeRun(columns: TokenColumns, tokens: TokenMeasurement, se
     counts,
     errorRatio: counts === undefined || counts.sent === 0 ? undefined : counts.failed / counts.sent,
     goodRatio: goodRatioOf(columns, tokens, run),
-    isRemarkable: failed > 0 || hasReasoning(columns) || isCountedOtherwise(tokens),
+    isRemarkable: failed > 0 || !columns.metrics.timeToFirstReasoningTokenNs.isEmpty || isCountedOtherwise(tokens),
   };
 }
 
@@ -83,8 +83,4 @@ function goodRatioOf(
   const unanswered = run.levels.reduce((sum, { window }) => sum + window.failedCount, 0);
   const all = count + emptyCount + failedCount + unanswered;
   return all === 0 ? undefined : goodCountOf(good) / all;
-}
-
-function hasReasoning({ metrics }: TokenColumns): boolean {
-  return !metrics.timeToFirstReasoningTokenNs.isEmpty;
 }

@@ -4,6 +4,7 @@ import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { defined } from "../../plan/defined.ts";
+import { sum } from "../../plan/units.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import {
   type HostStandstill,
@@ -23,12 +24,7 @@ export function known<T>(parts: readonly (T | undefined)[]): T[] {
   return parts.filter((part) => part !== undefined);
 }
 
-/** Adds numbers. */
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-/** Adds fields with the same name. */
+/** Adds fields of the same name. */
 export function sumsOf<K extends string>(
   parts: readonly Readonly<Record<K, number>>[],
   keys: readonly K[],

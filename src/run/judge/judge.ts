@@ -81,16 +81,12 @@ export interface JudgeParts {
 
 /** Judges completed requests: validates responses and, when needed, decodes them for expected outputs, exports and traces. */
 export class RequestJudge implements Judging {
+  private readonly parts: JudgeParts;
   private readonly service: Service;
-  private readonly feed: JudgedFeed;
-  private readonly observer: RunObserver;
   private readonly isTracing: boolean;
   private readonly packer: ResponsePacker | undefined;
   private readonly outputs: ResponseOutputs;
   private readonly serverNames: readonly string[] | undefined;
-  private readonly onExtracted: JudgeParts["onExtracted"];
-  private readonly groups: RequestGroups | undefined;
-  private readonly contentCheck: ContentCheck | undefined;
   private readonly sessions: SessionFeed | undefined;
   private readonly finished: { count: number };
   /** Number of the request being judged, among the finished requests of the run. */
@@ -106,16 +102,12 @@ export class RequestJudge implements Judging {
   constructor(parts: JudgeParts) {
     const { session, feed, verbosity, observer, responses, contentCheck, finished = { count: 0 } } = parts;
     const { service, shared, serverNames } = session;
+    this.parts = parts;
     this.finished = finished;
-    this.contentCheck = contentCheck;
     this.packer = responses && new ResponsePacker(responses, feed, serverNames);
-    this.onExtracted = parts.onExtracted;
-    this.groups = parts.groups;
     this.service = service;
     this.serverNames = serverNames;
     this.outputs = new ResponseOutputs(service.model, shared);
-    this.feed = feed;
-    this.observer = observer;
     this.createCheck = service.codec.responseChecks(parts.acceptsOtherOutputs);
     this.check = this.createCheck();
     this.cuts = parts.findsCuts === true ? service.codec.createCutCheck?.() : undefined;
@@ -149,7 +141,7 @@ export class RequestJudge implements Judging {
     const isUnfinished = unmasked.kind === "unfinished";
     const tags = isUnfinished ? this.tagsOf(slots.steps[call.slot] as number) : undefined;
     const failure = { ...maskFailure(unmasked), ...tags };
-    this.observer.onFailed?.(this.describeFailed(call, slots, failure));
+    this.parts.observer.onFailed?.(this.describeFailed(call, slots, failure));
     this.packer?.addFailure(call, slots, failure);
     return failure;
   }
@@ -163,7 +155,7 @@ export class RequestJudge implements Judging {
       firstByteEpochNs: firstByteNs === undefined ? undefined : toEpochNs(firstByteNs),
       endEpochNs: toEpochNs(endNs),
       sequenceId: slots.sequenceIds[call.slot] as number,
-      inputs: this.feed.contentOf(slots.steps[call.slot] as number),
+      inputs: this.parts.feed.contentOf(slots.steps[call.slot] as number),
       responseCount: responses.length,
       failure,
       ...(call.isResent ? { isResent: true } : {}),
@@ -172,7 +164,7 @@ export class RequestJudge implements Judging {
   }
 
   private tagsOf(step: number): Pick<RequestRecord, "tags"> {
-    return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
+    return this.parts.groups === undefined ? {} : { tags: this.parts.groups.tagsOf(step) };
   }
 
   /** Returns the decoded responses that are needed, or the failure. */
@@ -188,7 +180,7 @@ export class RequestJudge implements Judging {
     if (extracted !== undefined && "kind" in extracted) return extracted;
     const isJudged = slots.isCut[call.slot] !== true;
     const records: ResponseRecord[] = [];
-    const expected = this.feed.expectedOf(step);
+    const expected = this.parts.feed.expectedOf(step);
     if (call.responseCount === 0 && isJudged && expected.length > 0)
       return { kind: "validation", message: `no response has the expected outputs (step ${step})` };
     const received = this.receivedOf(call);
@@ -198,7 +190,7 @@ export class RequestJudge implements Judging {
       const { isEmpty, body } = received[read] as ReceivedResponse;
       const response = this.decode(body, call.jsonBytes);
       if (!("outputs" in response)) return response;
-      if (this.isTracing) this.observer.onTrace?.({ kind: "response", text: response.describe() });
+      if (this.isTracing) this.parts.observer.onTrace?.({ kind: "response", text: response.describe() });
       const { outputs } = response;
       const isCompared = !isEmpty && isJudged;
       const failure = isCompared ? this.outputs.findDifference(outputs, call.slot, step, expected) : undefined;
@@ -207,18 +199,18 @@ export class RequestJudge implements Judging {
       records.push(isEmpty ? { offsetNs, outputs: this.outputs.empty, isEmpty } : { offsetNs, outputs });
     }
     const wrong = isJudged
-      ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
+      ? this.parts.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
       : undefined;
     // A session continues only from a response that is right in all other ways.
     const lacking = wrong ?? this.sessions?.takeValues(call);
     if (lacking !== undefined) return lacking;
-    if (extracted !== undefined) this.onExtracted?.(extracted, step, call.endNs);
+    if (extracted !== undefined) this.parts.onExtracted?.(extracted, step, call.endNs);
     const server = this.serverNames?.[call.server];
-    this.observer.onRecord?.({
+    this.parts.observer.onRecord?.({
       index: this.index,
       sendEpochNs,
       sequenceId: slots.sequenceIds[call.slot] as number,
-      inputs: this.feed.contentOf(step),
+      inputs: this.parts.feed.contentOf(step),
       latencyNs: call.endNs - call.sendStartNs,
       responses: records,
       ...defined({ server }),
@@ -265,7 +257,7 @@ export class RequestJudge implements Judging {
   }
 
   private requestOf(step: number): Pick<GivenResponse, "request" | "tags"> {
-    return { request: this.feed.contentOf(step), tags: this.groups?.tagsOf(step) ?? {} };
+    return { request: this.parts.feed.contentOf(step), tags: this.parts.groups?.tagsOf(step) ?? {} };
   }
 
   private nameExtracted(values: readonly unknown[]): Readonly<Record<string, unknown>> {

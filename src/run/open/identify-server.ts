@@ -54,8 +54,9 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   if (speaks === "grpc") return { speaks, found: await probeGrpc(place) };
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
   if (speaks === "tls" || speaks === "other") return { speaks, found: [] };
-  if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
-  // A gRPC server may reject a handshake for HTTP/1.1.
+  if (!place.isSecure)
+    return { speaks: (await connect(place, true, undefined)).isOpened ? "tls" : "nothing", found: [] };
+  // A gRPC server may refuse a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
 }
@@ -192,10 +193,6 @@ function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
 function getRequest(place: AskedPlace, path: string): string {
   const host = place.host.includes(":") ? `[${place.host}]` : place.host;
   return `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
-}
-
-async function answersHandshake(place: AskedPlace): Promise<boolean> {
-  return (await connect(place, true, undefined)).isOpened;
 }
 
 interface Outcome {

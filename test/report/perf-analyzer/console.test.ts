@@ -10,7 +10,7 @@ import { formatServerSection } from "../../../src/report/perf-analyzer/server-se
 import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../../src/result/run-result.ts";
 import { makeDelta, makeInstability, makeWindow } from "../../measure/make-window.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink, tell } from "../make-result.ts";
 
 /** The lines that scripts read, exactly. */
@@ -130,13 +130,7 @@ test("the summary keeps the order of the run and omits what was not measured", (
 
 test("request rates print with six digits, delayed requests with a warning", () => {
   const window = makeWindow({ latenciesNs: new Array(100).fill(1e6), delayedCount: 40, sentCount: 90 });
-  const load = {
-    kind: "request-rate",
-    levels: { kind: "list", values: [123.456789] },
-    search: "linear",
-    distribution: "poisson",
-    seed: 1,
-  } as const;
+  const load = rateLoad([123.456789], "poisson");
   const { out } = print({ load }, [makeLevel({ unit: "request-rate", level: 123.456789, window })]);
   assert.match(out, /^Request Rate: 123\.457 inference requests per second$/m);
   assert.match(out, /^ {4}Avg send request rate: 90\.00 infer\/sec$/m);

@@ -5,7 +5,7 @@ import type { LoadPlan } from "../../../src/plan/load-plan.ts";
 import type { RunResult, SendingHost } from "../../../src/result/run-result.ts";
 import { joinHosts } from "../../../src/run/fleet/join-parts.ts";
 import { RemoteSender, type SentCounts } from "../../../src/run/fleet/remote-sender.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { runSenders } from "./run-senders.ts";
 
 /** A conductor knows its senders only by messages, so one elsewhere, and several of them, give the run of its own. */
@@ -24,13 +24,7 @@ const PLANS: Readonly<Record<string, PlanChange>> = {
   "a warm-up": { failures, load: hold(4), measurement: { ...requests(40), warmupRequests: 20 } },
   "a rate": {
     failures,
-    load: {
-      kind: "request-rate",
-      levels: { kind: "list", values: [2000] },
-      search: "linear",
-      distribution: "constant",
-      seed: 1,
-    },
+    load: rateLoad([2000]),
     measurement: requests(60),
   },
   phases: {

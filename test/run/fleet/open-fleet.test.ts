@@ -7,7 +7,7 @@ import type { RunObserver } from "../../../src/result/observer.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { sleepMs } from "../../../src/runtime/clock.ts";
-import { makePlan, type PlanChange } from "../../plan/make-plan.ts";
+import { makePlan, type PlanChange, rateLoad } from "../../plan/make-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
 import { withServer } from "../kserve-server.ts";
 
@@ -45,10 +45,7 @@ test("the server gets each request once, at each level, whatever the number of t
 
 test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, async () => {
   await withServer({}, async (server) => {
-    const load: Plan["load"] = {
-      ...{ kind: "request-rate", levels: { kind: "list", values: [200] }, search: "linear" },
-      ...{ distribution: "constant", seed: 1 },
-    };
+    const load: Plan["load"] = rateLoad([200]);
     const times: number[] = [];
     const observer: RunObserver = {
       onBatch: ({ intendedSendNs }, rows) => times.push(...intendedSendNs.subarray(0, rows)),
@@ -67,10 +64,7 @@ test("a rate is that of one sender, and its arrivals are on one clock", LIMIT, a
 
 test("at a low rate the measurement begins when it does with one thread, not when each has sent", LIMIT, async () => {
   await withServer({}, async (server) => {
-    const load: Plan["load"] = {
-      ...{ kind: "request-rate", levels: { kind: "list", values: [2] }, search: "linear" },
-      ...{ distribution: "constant", seed: 1 },
-    };
+    const load: Plan["load"] = rateLoad([2]);
     const change: PlanChange = {
       ...{ load, measurement: { mode: { kind: "duration", durationMs: 1000 } } },
     };

@@ -16,11 +16,7 @@ const OF_SESSIONS = { within: ["input.sessions.num"] };
 const PX = { min: 0, unit: "pixels", ...OF_IMAGES };
 const TOKENS = { min: 0, unit: "tokens" };
 
-function toHz(ratesKhz: readonly number[]): number[] {
-  return ratesKhz.map((kHz) => Math.round(kHz * 1000));
-}
-
-/** Requests without text keep none. */
+/** Requests without text stay so. */
 const landTexts: Land<number> = (plan, count) =>
   hasPlace(plan, "requests.prompts.textsPerRequest")
     ? plan
@@ -68,7 +64,7 @@ export const AUDIO_OPTIONS = inGroup("Audio Input", [
     ...lands("decimals", "requests.prompts.audio.sampleRatesHz", [16], {
       min: 1,
       unit: "kHz",
-      convert: toHz,
+      convert: (ratesKhz: readonly number[]) => ratesKhz.map((kHz) => Math.round(kHz * 1000)),
       ...OF_AUDIO,
     }),
     help: "Sample rates; one is drawn for each clip.",

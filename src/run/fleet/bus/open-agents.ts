@@ -64,7 +64,7 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
     await bus.close();
     throw error;
   });
-  return new RunAgents(bus, { runId, agents, workers, allowLost, files: noteRunFiles(modules) });
+  return new RunAgents({ bus, runId, agents, threads: workers, allowLost, files: noteRunFiles(modules) });
 }
 
 /** Searches for agents until there are enough. */
@@ -173,9 +173,11 @@ class AgentSearch {
 }
 
 interface AgentsParts {
+  readonly bus: Bus;
   readonly runId: string;
   readonly agents: readonly RunAgent[];
-  readonly workers: number;
+  /** Of each agent. */
+  readonly threads: number;
   readonly allowLost: number;
   readonly files: NotedFiles;
 }
@@ -185,38 +187,33 @@ class RunAgents implements Agents {
   readonly count: number;
   readonly threads: number;
   readonly allowLost: number;
-  private readonly bus: Bus;
-  private readonly runId: string;
-  private readonly files: NotedFiles;
-  private readonly agents: readonly RunAgent[];
+  private readonly parts: AgentsParts;
 
-  constructor(bus: Bus, { runId, agents, workers, allowLost, files }: AgentsParts) {
-    this.bus = bus;
-    this.runId = runId;
-    this.files = files;
-    this.agents = agents;
-    this.count = agents.length * workers;
-    this.threads = workers;
-    this.allowLost = allowLost;
+  constructor(parts: AgentsParts) {
+    this.parts = parts;
+    this.count = parts.agents.length * parts.threads;
+    this.threads = parts.threads;
+    this.allowLost = parts.allowLost;
   }
 
   open(index: number, listener: SeatListener): Seat {
-    const agent = this.agents[index % this.agents.length];
+    const { agents } = this.parts;
+    const agent = agents[index % agents.length];
     if (agent === undefined) throw new RangeError(`there is no seat ${index}`);
     return agent.openSeat(index, listener);
   }
 
   async sendFiles(plan: Plan): Promise<void> {
-    const files = await this.files.end(plan);
-    const { bus, runId } = this;
-    await sendFiles(files, this.agents, {
+    const { bus, runId, files, agents } = this.parts;
+    await sendFiles(await files.end(plan), agents, {
       mostBytes: bus.mostBytes,
       publish: (piece) => bus.publish(filesSubject(runId), piece),
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.agents.map((agent) => agent.close()));
-    await this.bus.close();
+    const { bus, agents } = this.parts;
+    await Promise.all(agents.map((agent) => agent.close()));
+    await bus.close();
   }
 }

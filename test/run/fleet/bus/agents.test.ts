@@ -12,6 +12,7 @@ import type { SentPiece } from "../../../../src/run/fleet/bus/agent-messages.ts"
 import { openNatsBus } from "../../../../src/run/fleet/bus/nats-bus.ts";
 import { sleepMs } from "../../../../src/runtime/clock.ts";
 import type { PlanChange } from "../../../plan/make-plan.ts";
+import { rateLoad } from "../../../plan/make-plan.ts";
 import { startNats } from "../../../servers/nats.ts";
 import { LIMIT } from "../../../time-limit.ts";
 import { withServer } from "../../kserve-server.ts";
@@ -72,10 +73,7 @@ test(
 test("the arrivals of a rate are those of one sender, on one clock", LIMIT, async () => {
   await withAgents(2, () =>
     withServer({}, async (server) => {
-      const load: Plan["load"] = {
-        ...{ kind: "request-rate", levels: { kind: "list", values: [200] }, search: "linear" },
-        ...{ distribution: "constant", seed: 1 },
-      };
+      const load: Plan["load"] = rateLoad([200]);
       const times: number[] = [];
       const observer: RunObserver = {
         onBatch: ({ intendedSendNs }, rows) => times.push(...intendedSendNs.subarray(0, rows)),
