@@ -24,6 +24,8 @@ type Frame = readonly [number: number, expected: number, isLast: boolean, bytes:
 
 /** Frames without bytes only confirm, and have no number. */
 const NO_NUMBER = -1;
+/** The number of the reply to a side that was given up: it may have stood still, and would go on alone. */
+const GONE = -2;
 const NO_BYTES = new Uint8Array(0);
 
 /** Room for what a frame adds to its bytes. */
@@ -54,7 +56,8 @@ export class Link {
   private readonly subjects: LinkSubjects;
   private readonly listener: LinkListener;
   private readonly clock: Clock;
-  private readonly end: (() => void)[];
+  private readonly endListening: () => void;
+  private readonly endTicks: () => void;
   /** Pieces that the other side has not confirmed, in order. The first `openCount` are on the way. */
   private pieces: { readonly number: number; readonly isLast: boolean; readonly bytes: Uint8Array }[] = [];
   private waiting = 0;
@@ -84,10 +87,8 @@ export class Link {
     this.clock = clock;
     this.heardAtNs = clock.nowNs();
     this.tickedAtNs = this.heardAtNs;
-    this.end = [
-      bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame)),
-      clock.every(TICK_MS, () => this.tick()),
-    ];
+    this.endListening = bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame));
+    this.endTicks = clock.every(TICK_MS, () => this.tick());
   }
 
   /** Sends a message: plain data. */
@@ -116,9 +117,14 @@ export class Link {
   }
 
   close(): void {
+    this.endListening();
+    this.stop();
+  }
+
+  private stop(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const end of this.end) end();
+    this.endTicks();
     this.pieces = [];
     this.waiting = 0;
     this.drained?.resolve();
@@ -148,7 +154,14 @@ export class Link {
   }
 
   private receive([number, confirmed, isLast, bytes]: Frame): void {
-    if (this.isClosed) return;
+    if (number === GONE) {
+      if (!this.isClosed) this.lose("it had heard nothing of this side for too long");
+      return;
+    }
+    if (this.isClosed) {
+      this.publish([GONE, this.expected, false, NO_BYTES]);
+      return;
+    }
     this.heardAtNs = this.clock.nowNs();
     this.silentNs = 0;
     this.forget(confirmed);
@@ -234,8 +247,9 @@ export class Link {
     this.pump();
   }
 
+  /** Until it is closed, it tells the other side so if that is heard again. */
   private lose(reason: string): void {
-    this.close();
+    this.stop();
     this.listener.lost(reason, this.heardAtNs);
   }
 }
