@@ -24,7 +24,7 @@ type Frame = readonly [number: number, expected: number, isLast: boolean, bytes:
 
 /** Frames without bytes only confirm, and have no number. */
 const NO_NUMBER = -1;
-/** The number of the reply to a side that was given up: it may have stood still, and would go on alone. */
+/** The number of the reply to a side that is lost: it may have stood still, and would continue alone. */
 const GONE = -2;
 const NO_BYTES = new Uint8Array(0);
 
@@ -247,7 +247,7 @@ export class Link {
     this.pump();
   }
 
-  /** Until it is closed, it tells the other side so if that is heard again. */
+  /** Until it is closed, it replies to the other side that it is lost, if that is heard again. */
   private lose(reason: string): void {
     this.stop();
     this.listener.lost(reason, this.heardAtNs);

@@ -184,7 +184,7 @@ test("a side that stood still listens before it says that the other one is lost"
   assert.deepEqual(lost, ["here: nothing was heard of it for 4 s"]);
 });
 
-test("a side that was lost and is heard again learns it at once, and is not alone for longer", async () => {
+test("a side that was lost and is heard again is lost on both sides at once", async () => {
   const { clock, bus, there, lost, received } = openEnds();
   await clock.advanceMs(1000);
   // Nothing of the other side arrives, as if its process was stopped.
