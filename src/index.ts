@@ -103,11 +103,11 @@ export type {
 } from "./scenario/hooks/hook-types.ts";
 export type { InputKind, Inputs } from "./scenario/input-data.ts";
 export { input, type TextOptions } from "./scenario/inputs.ts";
+export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/concurrency.ts";
+export { hold, periodic, ramp, steps } from "./scenario/loads/concurrency.ts";
 export type { Extent, RampOptions } from "./scenario/loads/extent.ts";
 export type { FindMaxOptions } from "./scenario/loads/find-max.ts";
 export { findMax } from "./scenario/loads/find-max.ts";
-export type { HoldOptions, PeriodicOptions, StepsOptions, ThinkOptions } from "./scenario/loads/levels.ts";
-export { hold, periodic, ramp, steps } from "./scenario/loads/levels.ts";
 export type { Load, LoadKind, LoadList, LoadPlace, PartLoad } from "./scenario/loads/load.ts";
 export type {
   LimitedServerOptions,
@@ -182,14 +182,14 @@ const EXIT_INTERRUPTED = 130;
 /** Whether a scenario has been defined in this process. */
 let isDefined = false;
 
-/** How long a module that has been evaluated may take to say so. */
+/** Longest time until the module namespace shows that the module has been evaluated. */
 const EVALUATED_MS = 200;
 
 sayIfEntryWaits(entryModule());
 
 /**
- * Says that the main module waits for its top-level await before it defines a scenario. Bun waits for ever without a word, and Node and Deno do
- * while they have other work.
+ * Warns that the main module awaits something before it defines a scenario. Otherwise Bun would wait forever without a message, as would
+ * Node and Deno while other work is pending.
  */
 function sayIfEntryWaits(entry: string): void {
   if (entry === "" || isExecutable || isOwnFile(entry)) return;
@@ -233,20 +233,22 @@ export function defineScenario<
   const scenario = define(definition);
   const entry = entryModule();
   const frames = (new Error().stack ?? "").split("\n");
-  // The first line is the error's, the second one this function's.
+  // The first line is the error message, the second one this function's frame.
   if (entry !== "") void startIfEntry(scenario, entry, frames[2]?.includes(entry) === true);
   return scenario;
 }
 
 /**
  * Starts the run if the main module exports the scenario, once it has been evaluated.
- * @param isOfEntry whether the main module itself defines it, so that an end of the process before the run is an error
+ * @param isOfEntry whether the main module itself defines it, so that it is an error when the process ends before the
+ * run
  */
 async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolean): Promise<void> {
   const release = isOfEntry
     ? guardExit((code) => describeExit(entry, code, "before its run"), EXIT_USAGE)
     : (): void => {};
-  // Of a module that has begun to wait, Deno's import does not wait for the end, so that it must not come later.
+  // If a module has already started to wait, Deno's import of it resolves before its evaluation ends, so the import
+  // must not be called later.
   const url = isUrl(entry) ? entry : await toUrl(entry);
   const loading = importEntry(url);
   const loaded = await (isOfEntry ? beforeEntryLimit(loading, entry) : loading);
@@ -267,7 +269,7 @@ async function startIfEntry(scenario: Scenario, entry: string, isOfEntry: boolea
   process.exit(code);
 }
 
-/** Whether what a module exports has been evaluated. Deno imports a module that still waits, and its exports throw. */
+/** Whether the exports of a module have been evaluated. Deno imports a module that still waits, and its exports throw. */
 function hasDefault(loaded: { default?: unknown } | undefined): boolean {
   try {
     return loaded === undefined || !("default" in loaded) || loaded.default !== undefined;
@@ -276,12 +278,12 @@ function hasDefault(loaded: { default?: unknown } | undefined): boolean {
   }
 }
 
-/** Imports the main module again; undefined when that fails, and without a file. Importing a module resolves after its evaluation. */
+/** Imports the main module again, and resolves after its evaluation; undefined when that fails, and without a file. */
 function importEntry(url: string): Promise<{ default?: unknown } | undefined> {
   return url === "" ? Promise.resolve(undefined) : import(url).catch(() => undefined);
 }
 
-/** Waits for the main module. Node and Deno say by themselves that it waits for nothing. */
+/** Waits for the main module. When nothing can wake it, Node and Deno report that by themselves. */
 function beforeEntryLimit<T>(loading: Promise<T>, entry: string): Promise<T> {
   const say = (text: string): void => void process.stderr.write(text);
   return beforeLimit(loading, entry, say, { ...LOAD_LIMITS, letsEnd: true }).catch((error: unknown) => {

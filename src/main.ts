@@ -11,19 +11,19 @@ import { writeStderr } from "./runtime/stdio.ts";
 const EXIT_INTERNAL = 1;
 const EXIT_INTERRUPTED = 130;
 
-/** The last part of a path, without `.exe`: under which name a link to the executable was called. */
+/** Returns the last part of a path, without `.exe`: the name by which the executable or a link to it was called. */
 function executableName(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   return name.endsWith(".exe") ? name.slice(0, -4) : name;
 }
 
-/** The public API, without the start of a scenario that is the program itself: here the program is this one. */
+/** Loads the public API without starting a default-exported scenario, because the main program is this one. */
 async function loadApi(): Promise<object> {
   const [api, { defineScenario }] = await Promise.all([import("./index.ts"), import("./scenario/define.ts")]);
   return { ...api, defineScenario };
 }
 
-/** Set in processes that this program starts to hold a server's library. */
+/** Set in processes that this program starts to run a server's library. */
 const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 const serverSettings = process.env[SERVER_ROLE];
 if (serverSettings !== undefined) {

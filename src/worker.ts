@@ -7,7 +7,7 @@ import { lowerThreadPriority } from "./runtime/thread-priority.ts";
 import { serveCalls } from "./runtime/worker-calls.ts";
 import type { WorkerStart } from "./runtime/workers.ts";
 
-/** A thread's entry: does what its role says. */
+/** Entry of a worker thread: runs the role that it was started for. */
 
 const { role, data, files } = workerData as WorkerStart;
 useFileMirror(files);

@@ -53,7 +53,7 @@ const WALKS: Readonly<Record<string, readonly Stop[]>> = {
     ["transport/http1/connection.ts", ["Connection"], "computes"],
   ],
   "the load of a scenario, from its builder to the send": [
-    ["scenario/loads/levels.ts", ["ramp", "rampBuilder"], "computes"],
+    ["scenario/loads/concurrency.ts", ["ramp", "rampBuilder"], "computes"],
     ["index.ts", ["defineScenario"], "passes on"],
     ["scenario/define.ts", ["defineScenario"], "passes on"],
     ["cli/run.ts", ["runLoaded", "runPlan"], "passes on"],

@@ -10,6 +10,7 @@ import { startMock } from "../src/mock/server.ts";
 import { DEFAULT_MOCK } from "../src/plan/mock.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../src/plan/tls.ts";
+import type * as ModelFiles from "../src/report/model-files.ts";
 import type { ScenarioDefinition } from "../src/scenario/define.ts";
 import { startMetricsStub, twoGpus } from "./servers/metrics-stub.ts";
 import { LIMIT } from "./time-limit.ts";
@@ -188,18 +189,18 @@ const ADDITIONS: Readonly<Record<string, Readonly<Record<string, string | readon
   },
   "a report in a file": {
     "report/facts.ts": `
-      import { createModelFile } from "./model-report.ts";
+      import type { ReportModel } from "./model/report-model.ts";
 
       /** The facts of a run, a line each. */
-      export const createFacts = createModelFile(({ verdict }) => \`\${verdict.facts.join("\\n")}\\n\`, "outputs.files.json");`,
-    "report/report-formats.ts": [
+      export const formatFacts = ({ verdict }: ReportModel): string => \`\${verdict.facts.join("\\n")}\\n\`;`,
+    "report/model-files.ts": [
       {
-        after: "const FILE_REPORTS = {",
-        added: "facts: createFacts,",
+        after: "export const MODEL_FILES = {",
+        added: "facts: { render: formatFacts },",
       },
       {
-        after: 'import { createEarlierFiles } from "./output-file.ts";',
-        added: 'import { createFacts } from "./facts.ts";',
+        after: 'import { formatCsv } from "./csv.ts";',
+        added: 'import { formatFacts } from "./facts.ts";',
       },
     ],
   },
@@ -492,7 +493,7 @@ function addLine(text: string, { after: line, added }: Line): string {
 
 const { embedded } = await import("../src/scenario/targets/embedded.ts");
 const { embeddedLlm } = await import("../src/scenario/targets/llm.ts");
-const { hold, ramp } = await import("../src/scenario/loads/levels.ts");
+const { hold, ramp } = await import("../src/scenario/loads/concurrency.ts");
 const { prompts } = await import("../src/scenario/prompts.ts");
 const { defineScenario } = await import("../src/scenario/define.ts");
 const { findMax } = await import("../src/scenario/loads/find-max.ts");
@@ -721,6 +722,15 @@ test("a made-up report is written to a file", LIMIT, async () => {
   assert.match(readFileSync(facts, "utf8"), /^[\d.]+ m?s\n10 requests\n$/);
 });
 
+test("a made-up report is written of a stored run, and of several", LIMIT, async () => {
+  const { writeModelFiles, MODEL_FILES } = (await load("report/model-files.ts")) as typeof ModelFiles;
+  const stored = join(folder, "stored.txt");
+  const model = { verdict: { facts: ["stored"] } } as unknown as Parameters<typeof writeModelFiles>[1];
+  await writeModelFiles({ facts: stored } as Parameters<typeof writeModelFiles>[0], model, {});
+  assert.equal(readFileSync(stored, "utf8"), "stored\n");
+  assert.ok("facts" in MODEL_FILES);
+});
+
 test("a made-up column is in the console, in Markdown and in JUnit", LIMIT, async () => {
   const plan = planOf({});
   const files = { markdown: join(folder, "column.md"), junit: join(folder, "column.xml") };
@@ -872,10 +882,10 @@ test("made-up metrics are asserted of tagged requests and over several runs", LI
 });
 
 test("made-up metrics and builders are in the types of scenarios and in the reference", LIMIT, async () => {
-  const { runTypesCommand } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
+  const { COMMAND } = (await load("cli/types/command.ts")) as typeof import("../src/cli/types/command.ts");
   // Nothing of the repository is beside it.
   const own = mkdtempSync(join(tmpdir(), "rampart-types-"));
-  assert.equal(await runTypesCommand([own], "rampart types", silentIo()), 0);
+  assert.equal(await COMMAND.run([own], "rampart types", silentIo()), 0);
   writeFileSync(
     join(own, "scenario.ts"),
     `import { mean, bursts, defineScenario, embedded, hold, goodput, input, lines, max, metric, openAtEnd, p99 } from "rampart";

@@ -8,40 +8,40 @@ import { writeReport } from "../report/output-file.ts";
 import type { PointParameters } from "../result/sweep.ts";
 import { loadFileText, readFileBytes } from "../runtime/files.ts";
 
-/** Results that are kept between commands, in the layout of a front door's `checkpoint.json`, with a part of Rampart in each entry. */
+/** Results that are kept between commands, in the layout of a front door's `checkpoint.json`, with a part of Rampart's in each entry. */
 
 /** A run whose result can be stored. */
 export interface KeepableRun<Result> {
-  /** Returns the identity of the run: two runs with the same one measure the same. */
+  /** Returns the identity of the run: runs with the same identity measure the same thing. */
   fingerprint(): string;
-  /** Returns the path of its JSON report. @param folder of its files */
+  /** Returns the path of the run's JSON report. @param folder folder of the run's files */
   reportIn(folder: string): string;
-  /** Returns the other parts of its entry, which the layout defines. */
+  /** Returns the other parts of the run's entry, which the layout defines. */
   toEntry(parameters: PointParameters, result: Result): Readonly<Record<string, unknown>>;
 }
 
-/** A result and its place. */
+/** A stored result and its place. */
 export interface KeptResult<Result> {
-  /** Ends with its number, from 0. */
+  /** Name of the result. Ends with its number, from 0. */
   readonly name: string;
   /** Folder of the run's files. */
   readonly folder: string;
   readonly result: Result;
 }
 
-/** Where and how results are kept. */
+/** Settings of a checkpoint: where results are kept, and in which form. */
 export interface CheckpointParts<Result> {
-  /** Begins the names of results, which end with their numbers: `run_`. */
+  /** Prefix of the names of results: `run_`. Each name ends with a number. */
   readonly names: string;
   /** Keys of the list of entries in the file, from the outermost to the innermost. */
   readonly place: readonly string[];
-  /** Undefined: results are named, and not stored. */
+  /** Folder of the checkpoint. Undefined: results are named, but not stored. */
   readonly folder: string | undefined;
-  /** Schema of a stored result, which returns the result. */
+  /** Schema of a stored result. */
   readonly schema: v.GenericSchema<unknown, Result>;
-  /** Returns the text of a JSON document. */
+  /** Formats a JSON document as text. */
   format(document: object): string;
-  /** Receives which results are reused. */
+  /** Receives a message for each result that is reused. */
   note(text: string): void;
 }
 
@@ -58,7 +58,10 @@ function ownPart<Result>(result: v.GenericSchema<unknown, Result>) {
   });
 }
 
-/** Finds and stores results in one folder. Entries of other tools are kept unchanged and never used as results. Without a folder, only names results. */
+/**
+ * Finds and stores results in one folder. Entries of other tools are kept unchanged and never used as results. Without a
+ * folder, it only names results.
+ */
 export class Checkpoint<Result> {
   private readonly parts: CheckpointParts<Result>;
   /** Undefined without a folder. */
@@ -91,7 +94,7 @@ export class Checkpoint<Result> {
     return checkpoint;
   }
 
-  /** Returns the result of an earlier run if its report still exists unchanged, and notes it. @param what the run in words */
+  /** Returns the result of an earlier run if its report still exists unchanged, and reports that. @param what description of the run */
   find(run: KeepableRun<Result>, what: string): KeptResult<Result> | undefined {
     if (this.entries.length === 0) return undefined;
     const fingerprint = run.fingerprint();
@@ -110,7 +113,7 @@ export class Checkpoint<Result> {
     return undefined;
   }
 
-  /** Names a result. @returns the name, with the next number after the highest */
+  /** Returns the name for a new result, with the next number after the highest. */
   nameResult(): string {
     const names = [...this.names, ...this.entries.map(({ name }) => name)];
     const ids = names.map((name) => Number(/_(\d+)$/.exec(name)?.[1] ?? -1));
@@ -120,10 +123,10 @@ export class Checkpoint<Result> {
   }
 
   /**
-   * Stores a result and replaces an earlier one of the same run. Writes the file atomically and keeps entries that other commands wrote in
-   * the meantime.
+   * Stores a result, replacing an earlier result of the same run. Writes the file atomically and keeps entries that other
+   * commands wrote in the meantime.
    * @param parameters the varied parameters
-   * @throws RunError when it cannot be written
+   * @throws RunError when the file cannot be written
    */
   async add(
     run: KeepableRun<Result>,
@@ -173,7 +176,7 @@ export class Checkpoint<Result> {
   }
 }
 
-/** Undefined when the file does not exist. */
+/** Returns the hash of a file; undefined if it does not exist. */
 function hashFile(path: string): string | undefined {
   try {
     return createHash("sha256").update(readFileBytes(path)).digest("hex");

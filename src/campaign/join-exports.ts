@@ -2,8 +2,8 @@ import { nsToSec } from "../plan/units.ts";
 import type { ExportedRequest, ProfileExport } from "../report/read/profile-export.ts";
 
 /**
- * Joins runs of several hosts into one run. Runs that overlap in time stay as they are. When a run starts after all earlier ones ended, it
- * and all later runs are moved earlier by the gap, so that idle time does not lower the throughput.
+ * Joins runs of several hosts into one run. Runs that overlap in time are not moved. If a run starts after all earlier runs
+ * ended, it and all later runs are moved earlier by the gap, so that idle time does not lower the throughput.
  */
 
 /** A pause between runs. */
@@ -14,10 +14,10 @@ export interface RunGap {
 }
 
 export interface JoinedExports {
-  /** In the given order, with shifted times. */
+  /** The exports in the given order, with shifted times. */
   readonly sources: readonly ProfileExport[];
   readonly gaps: readonly RunGap[];
-  /** When the first request was sent. */
+  /** Time at which the first request was sent. */
   readonly startEpochNs: bigint;
   /** Paths of the exports in which no request has a response. */
   readonly unanswered: readonly string[];

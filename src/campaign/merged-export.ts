@@ -7,8 +7,8 @@ import { readRawParts } from "../report/read/raw-export.ts";
 import { removingPart } from "../run/open/process-end.ts";
 
 /**
- * Writes several exports as one: the unchanged requests of all first experiments, inside the structure of the first export. Writes the file
- * atomically, in a folder that is created if needed.
+ * Writes several exports as one: the unchanged requests of all first experiments, inside the structure of the first export.
+ * Writes the file atomically, and creates its folder if needed.
  * @throws UserError for an export that cannot be read, RunError when the file cannot be written
  */
 export async function writeMergedExport(path: string, sources: readonly ProfileExport[]): Promise<void> {

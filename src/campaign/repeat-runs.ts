@@ -9,9 +9,9 @@ import type { RunResult } from "../result/run-result.ts";
 import { nowNs, toEpochNs } from "../runtime/clock.ts";
 
 /**
- * Runs a plan as often as it asks for: `atLeast` times, then until the confidence interval over runs is narrow enough, and `atMost` times.
- * A run that was interrupted or ended with an error is the last one.
- * @param runOnce runs the plan once; gets the number of the run, from 1
+ * Runs a plan as often as it asks for: `atLeast` times, then until the confidence interval over runs is narrow enough, but at
+ * most `atMost` times. A run that was interrupted or ended with an error is the last one.
+ * @param runOnce runs the plan once; receives the number of the run, from 1
  */
 export async function repeatRuns(
   plan: Plan,
@@ -30,7 +30,7 @@ export async function repeatRuns(
   return { runs, ...(until === undefined ? {} : { precision: precision ?? { ratio: undefined, isReached: false } }) };
 }
 
-/** Returns the result of a run that could not start. @param earlier a run that did */
+/** Returns the result of a run that could not start. @param earlier a run that did start */
 export function unstartedRun({ prepared }: RunResult, error: RunError): RunResult {
   return {
     prepared,
@@ -52,8 +52,8 @@ export function unstartedRun({ prepared }: RunResult, error: RunError): RunResul
 }
 
 /**
- * Returns the precision of a metric at the level where it is lowest, or of a search at the highest load of each run. A level that a run did
- * not measure has none.
+ * Returns the precision of a metric at the level with the lowest precision, or for a search at the highest load of each run. A
+ * level that a run did not measure has no precision.
  */
 function findPrecision(plan: Plan, until: PrecisionPlan, all: readonly RunResult[]): RepeatPrecision {
   const { runs, identify } = judgedInRuns(all);

@@ -9,7 +9,7 @@ import {
   type SweepSummary,
 } from "../result/sweep.ts";
 
-/** Many runs as one: measures the points of a sweep, or searches the highest load that meets limits. */
+/** Measures the points of a sweep, or searches for the highest load that meets limits. Each point is a run. */
 
 /** A varied parameter and its values, in order. */
 export interface SweepAxis<Value = number> {
@@ -22,13 +22,13 @@ export type PointOutcome<Point extends MeasuredPoint> =
   | {
       readonly kind: "measured";
       readonly point: Point;
-      /** Why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
+      /** Reason why the point does not count as passed: failed requests, or an unstable measurement. Undefined if it passed. */
       readonly failureReason: string | undefined;
-      /** Whether the client may have been the limit instead of the server. Unknown for results from a checkpoint. */
+      /** Whether the client, instead of the server, may have been the limit. Undefined for results from a checkpoint. */
       readonly isClientLimited: boolean;
     }
   | ({ readonly kind: "failed" } & FailedPoint)
-  /** Ctrl-C. */
+  /** Interrupted with Ctrl-C. */
   | { readonly kind: "interrupted" };
 
 /** A search along one axis, once for each combination of the other parameters. */
@@ -36,24 +36,24 @@ export interface SweepSearch<Point extends MeasuredPoint> {
   /** Name of the axis, which is a load. */
   readonly parameter: string;
   readonly ladder: Ladder;
-  /** In words. */
+  /** The limits in words. */
   readonly limits: readonly string[];
   /** Returns the limits that a point breaks, in words with the measured values. */
   findBroken(point: Point): readonly string[];
 }
 
-/** What to measure, and how. */
+/** The points to measure, and how to measure them. */
 export interface SweepTask<Point extends MeasuredPoint> {
   readonly axes: readonly SweepAxis[];
   /** Undefined: every point is measured. */
   readonly search: SweepSearch<Point> | undefined;
   /**
-   * Measures a point. What it throws ends the sweep.
+   * Measures a point. An error ends the sweep.
    * @param repeat number of earlier measurements of the point
    * @param isFirst whether this is the first point of all
    */
   measure(parameters: PointParameters, repeat: number, isFirst: boolean): Promise<PointOutcome<Point>>;
-  /** Receives the sweep so far after each point, and at the end. */
+  /** Receives the results so far after each point, and at the end. */
   onChange(sweep: SweepSummary<Point>): void;
   /** Receives progress in words. */
   note(text: string): void;
@@ -76,8 +76,8 @@ export function combineAxes<Value>(axes: readonly SweepAxis<Value>[]): (readonly
 }
 
 /**
- * Measures a sweep. A failed point is reported and the sweep continues; an interrupted one ends it.
- * @returns what was measured, and whether all points passed or all searches found an answer
+ * Measures a sweep. A failed point is reported and the sweep continues; an interrupted point ends it.
+ * @returns the measured points, and whether all points passed or all searches found an answer
  */
 export async function runSweep<Point extends MeasuredPoint>(
   task: SweepTask<Point>,
@@ -125,7 +125,7 @@ class RunningSweep<Point extends MeasuredPoint> {
     return hasAll;
   }
 
-  /** Undefined when the search was interrupted. */
+  /** Searches along the axis for one combination of the other parameters. Undefined if the search was interrupted. */
   private async searchOne(task: SweepSearch<Point>, fixed: PointParameters): Promise<boolean | undefined> {
     const { parameter } = task;
     const clientLimited = new Set<number>();
@@ -169,8 +169,8 @@ class RunningSweep<Point extends MeasuredPoint> {
   }
 
   /**
-   * Reports whether a point meets the limits: its results do, no more of its requests failed than allowed, and the measurement is stable
-   * where required.
+   * Reports whether a point meets the limits: its results do, no more of its requests failed than allowed, and the measurement
+   * is stable where required.
    */
   private judge(
     outcome: Exclude<PointOutcome<Point>, { readonly kind: "interrupted" }>,

@@ -3,9 +3,8 @@ import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { checkBus } from "../registry/check-plan.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { startAgent } from "../run/fleet/bus/agent.ts";
-import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { runWithFlags } from "./explain-errors.ts";
+import { flagCommand } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import type { HelpPage } from "./help/page.ts";
 import { putValue } from "./options/place.ts";
@@ -19,38 +18,36 @@ export const FLAGS: readonly Flag[] = commandFlags("agent", [
   { name: "once", help: "End after one run, with its repetitions, instead of waiting for the next one." },
 ]);
 
-/** Longest time between two runs of a scenario that is repeated. */
+/** Longest time between two repetitions of a scenario. */
 const REPETITION_MS = 5000;
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runAgentCommand);
+export const COMMAND = flagCommand({ page: helpPage, run: runAgentCommand });
 
 /** Waits for runs until Ctrl-C, or for one. Returns the exit code. */
-export async function runAgentCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
-    const { promise: over, resolve: end } = Promise.withResolvers<number>();
-    io.onInterrupt(() => end(EXIT.passed));
-    let ending: ReturnType<typeof setTimeout> | undefined;
-    const agent = await startAgent(readBus(flags, "agent", [...flags.problems]), {
-      ready: (name) => io.out(`agent ${name}: waiting for runs; Ctrl-C stops\n`),
-      began: () => {
-        clearTimeout(ending);
-        io.out("a run began\n");
-      },
-      ended: (reason) => {
-        io.out(reason === undefined ? "the run ended\n" : `the run was cancelled: ${reason}\n`);
-        const code = reason === undefined ? EXIT.passed : EXIT.unreachable;
-        if (flags.has("once")) ending = setTimeout(() => end(code), REPETITION_MS);
-      },
-    });
-    const code = await over;
-    clearTimeout(ending);
-    await agent.close();
-    return code;
+async function runAgentCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  const { promise: over, resolve: end } = Promise.withResolvers<number>();
+  io.onInterrupt(() => end(EXIT.passed));
+  let ending: ReturnType<typeof setTimeout> | undefined;
+  const agent = await startAgent(readBus(flags, "agent", [...flags.problems]), {
+    ready: (name) => io.out(`agent ${name}: waiting for runs; Ctrl-C stops\n`),
+    began: () => {
+      clearTimeout(ending);
+      io.out("a run began\n");
+    },
+    ended: (reason) => {
+      io.out(reason === undefined ? "the run ended\n" : `the run was cancelled: ${reason}\n`);
+      const code = reason === undefined ? EXIT.passed : EXIT.unreachable;
+      if (flags.has("once")) ending = setTimeout(() => end(code), REPETITION_MS);
+    },
   });
+  const code = await over;
+  clearTimeout(ending);
+  await agent.close();
+  return code;
 }
 
-/** Reads the bus, which must be given. @param problems those of the command so far @throws UserError with all problems */
+/** Reads the bus, which is required. @param problems problems of the command so far @throws UserError with all problems */
 export function readBus(flags: FlagValues, door: Door, problems: Problem[]): BusPlan {
   const settings: { client?: { bus?: object } } = {};
   for (const [setting, value] of readShared(flags, door, problems)) putValue(settings, setting, value);

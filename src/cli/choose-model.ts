@@ -1,9 +1,9 @@
 import { problem, UserError } from "../plan/problem.ts";
 
-/** Names in a hint. A gateway may have hundreds. */
+/** Maximum number of names in a hint. A gateway may have hundreds of models. */
 const MOST_NAMES = 20;
 
-/** Returns the only one of a server's models. @throws UserError when it has several or none, with their names */
+/** Returns the only one of a server's models. @throws UserError with their names if there are several or none */
 export function chooseModel(names: readonly string[]): string {
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;

@@ -1,19 +1,20 @@
+import { defined } from "../plan/defined.ts";
 import type { CommandIo } from "./execute.ts";
 import { endNotes, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";
 import type { Option } from "./options/option.ts";
 
-/** What a command accepts, for completion in shells and the man page. It is made from the tables that parsing and help use. */
+/** The arguments of a command, for completion in shells and the man page. Derived from the tables for parsing and help. */
 export interface CommandUsage {
   readonly options: readonly ShownOption[];
-  /** The positional argument. Absent: there is none. */
+  /** The positional argument. Absent: none. */
   readonly operand?: Operand;
   readonly subcommands?: readonly Subcommand[];
 }
 
 /** A command whose module is loaded. */
 export interface LoadedCommand {
-  /** Returns what the command accepts, for completion and the man page, from the tables that parse it. */
+  /** Returns the arguments of the command, for completion and the man page, from the tables for parsing. */
   usage(): CommandUsage;
   /** Returns the exit code. @param command the command as it was called */
   run(args: readonly string[], command: string, io: CommandIo): Promise<number>;
@@ -30,26 +31,26 @@ export interface ShownCommand {
 export interface Operand {
   /** Placeholder in the synopsis. */
   readonly name: string;
-  /** Words that it can be. Absent: a file, or any text. */
+  /** Words that it may be. Absent: a file, or any text. */
   readonly choices?: readonly string[];
   readonly takes: ValueKind;
 }
 
-/** A subcommand with options of its own. */
+/** A subcommand with options. */
 export interface Subcommand {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly ShownOption[];
-  /** Its positional argument. Absent: there is none. */
+  /** Its positional argument. Absent: none. */
   readonly operand?: Operand;
 }
 
-/** What shells offer for a value. `word`: one of the choices, or nothing. */
+/** Kind of values that shells offer. `word`: one of the choices, or nothing. */
 export type ValueKind = "file" | "folder" | "word";
 
 /** One option. */
 export interface ShownOption {
-  /** All names with their dashes. */
+  /** All names, with their dashes. */
   readonly names: readonly string[];
   /** Placeholder of the value. Absent for a switch. */
   readonly value?: string;
@@ -76,7 +77,7 @@ export function usageOfFlags(flags: readonly Flag[], operand?: Operand): Command
       ...(choices && { choices }),
     };
   });
-  return { options, ...(operand === undefined ? {} : { operand }) };
+  return { options, ...defined({ operand }) };
 }
 
 /** Describes an option of a compatible mode. */
@@ -92,12 +93,12 @@ export function showOption(
     names,
     takes: isFile ? "file" : kindOf(value),
     help: [help, ...notes].join(" "),
-    ...(value === undefined ? {} : { value }),
+    ...defined({ value }),
     ...(choices === undefined ? {} : { choices: choices.map(String) }),
   };
 }
 
-/** Describes an option that is parsed like Python's argparse, whose placeholder is its name if it has no other. */
+/** Describes an option that is parsed like Python's argparse. Its default placeholder is its name. */
 export function showArgparseOption(
   option: ArgparseOption & Omit<Option<never, never>, "read" | "group">,
   isFile: boolean,
@@ -105,10 +106,10 @@ export function showArgparseOption(
   const name = option.names.find((one) => one.startsWith("--")) ?? option.names[0];
   const value = option.count === "switch" ? undefined : (option.value ?? name.replace(/^-+/, "").toUpperCase());
   const { value: _none, ...rest } = option;
-  return showOption({ ...rest, ...(value === undefined ? {} : { value }) }, isFile);
+  return showOption({ ...rest, ...defined({ value }) }, isFile);
 }
 
-/** A placeholder such as FILE says what the value is. */
+/** Returns the kind of value that a placeholder such as FILE suggests. */
 function kindOf(value: string | undefined): ValueKind {
   if (value === undefined) return "word";
   if (/\b(FILE|PATH|INPUT_PATH)\b/.test(value)) return "file";

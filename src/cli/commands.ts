@@ -2,6 +2,7 @@ import { nameHint, nearestName, nearHint } from "../plan/nearest-name.ts";
 import { formatProblem } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
 import { EXIT, withOutputFailure } from "../result/exit-codes.ts";
+import { isDirectory } from "../runtime/files.ts";
 import { endStartUp } from "../runtime/runtime.ts";
 import { VERSION } from "../runtime/version.ts";
 import type { LoadedCommand, ShownCommand } from "./command-usage.ts";
@@ -11,27 +12,22 @@ import { guardIo } from "./guarded-io.ts";
 import { formatHelpRow, HELP_COLUMNS } from "./help/page.ts";
 import type { Topic } from "./help/topics.ts";
 import { wrap } from "./options/help-rows.ts";
-import { isDirectory } from "./output-files.ts";
 import { COMMAND as PERF_ANALYZER } from "./perf-analyzer/command.ts";
 import { inScenario, withNames } from "./setting-names.ts";
-
-/** The headings of commands in help, in its order. */
-const GROUPS = ["Measure", "Write scenarios", "Read reports", "Servers and hosts", "Help"] as const;
 
 /** A subcommand. */
 export interface Command {
   readonly name: string;
-  readonly group: (typeof GROUPS)[number];
   readonly summary: string;
-  /** Exit code when standard output cannot be written. Default: that of Rampart's own commands. */
+  /** Exit code if standard output cannot be written. Default: that of Rampart's own commands. */
   readonly outputExit?: number;
-  /** Whether it decides itself when its start has ended. Default: it has, when the command is known. */
+  /** True if the command itself decides when its start-up ends. Default: the start-up ends when the command is known. */
   readonly endsStartUp?: true;
-  /** Loads its module. */
+  /** Loads the command's module. */
   load(): LoadedCommand | Promise<LoadedCommand>;
 }
 
-/** Where summaries begin in the list of commands. */
+/** Column of the summaries in the list of commands. */
 const SUMMARY_COLUMN = 17;
 const TOPIC_COLUMN = 24;
 
@@ -40,7 +36,10 @@ const loadShell = () => import("./shell/command.ts");
 
 const loadRun = async (): Promise<LoadedCommand> => (await import("./run.ts")).COMMAND;
 
-/** Reports whether the first argument is a scenario, or a folder of them: a name with the end of one, or one with a slash, or a folder that is there. */
+/**
+ * Reports whether the first argument is a scenario, or a folder of scenarios: a name with a scenario's extension, a name with a slash, or
+ * an existing folder.
+ */
 function isScenario(name: string): boolean {
   if (isAddress(name)) return false;
   return (
@@ -48,138 +47,132 @@ function isScenario(name: string): boolean {
   );
 }
 
-/** Whether a word is the address of a server, without the command that is to measure it. */
+/** Whether a word is the address of a server, given without a command. */
 function isAddress(name: string): boolean {
   return /^(?:https?:\/\/|[\w.-]+:\d+(?:\/|$))/i.test(name);
 }
 
+/** The subcommands, by their heading in help, in its order. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly Command[]>> = {
+  Measure: [
+    {
+      name: "run",
+      summary: "run a scenario: a load test in TypeScript, YAML or JSON",
+      load: () => loadRun(),
+    },
+    {
+      name: "http",
+      summary: "measure any HTTP server by its URL, without a scenario",
+      load: async () => (await import("./http/command.ts")).COMMAND,
+    },
+    {
+      name: "llm",
+      summary: "measure a language model by its address, without a scenario",
+      load: async () => (await loadByUrl()).urlCommand("llm"),
+    },
+    {
+      name: "triton",
+      summary: "measure a model on Triton by its address, without a scenario",
+      load: async () => (await loadByUrl()).urlCommand("triton"),
+    },
+    {
+      name: "chat",
+      summary: "ask a language model one question and see its tokens",
+      load: async () => (await import("./chat/command.ts")).COMMAND,
+    },
+    {
+      name: "perf_analyzer",
+      summary: "measure a model with perf_analyzer's options",
+      // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
+      load: () => PERF_ANALYZER,
+      endsStartUp: true,
+      outputExit: 99,
+    },
+    {
+      name: "genai-perf",
+      summary: "measure generative models with GenAI-Perf's options",
+      load: async () => (await import("./genai-perf/command.ts")).COMMAND,
+      outputExit: 1,
+    },
+  ],
+  "Write scenarios": [
+    {
+      name: "init",
+      summary: "answer a few questions and get a scenario",
+      load: async () => (await import("./init.ts")).COMMAND,
+    },
+    {
+      name: "check",
+      summary: "check scenarios: their types, plan and time; nothing is sent",
+      load: async () => (await import("./check/command.ts")).COMMAND,
+    },
+    {
+      name: "types",
+      summary: "write the types of scenarios beside them, for editors",
+      load: async () => (await import("./types/command.ts")).COMMAND,
+    },
+    {
+      name: "schema",
+      summary: "print the JSON Schema of a file that Rampart reads or writes",
+      load: async () => (await import("./schema.ts")).COMMAND,
+    },
+  ],
+  "Read reports": [
+    {
+      name: "report",
+      summary: "show the JSON report of a run again, and make its page",
+      load: async () => (await import("./report.ts")).COMMAND,
+    },
+    {
+      name: "compare",
+      summary: "compare reports of whole runs, and find regressions",
+      load: async () => (await import("./compare/command.ts")).COMMAND,
+    },
+  ],
+  "Servers and hosts": [
+    {
+      name: "mock",
+      summary: "start a small server to measure when there is no other",
+      load: async () => (await import("./mock.ts")).COMMAND,
+    },
+    {
+      name: "doctor",
+      summary: "check whether this host can send a load and measure it well",
+      load: async () => (await import("./doctor/command.ts")).COMMAND,
+    },
+    {
+      name: "agent",
+      summary: "send the load of runs that other hosts conduct",
+      load: async () => (await import("./agent.ts")).COMMAND,
+    },
+    {
+      name: "k8s",
+      summary: "print a Kubernetes Job whose pods send a scenario's load",
+      load: async () => (await import("./k8s/command.ts")).COMMAND,
+    },
+  ],
+  Help: [
+    {
+      name: "completion",
+      summary: "print a script that completes commands and options in a shell",
+      load: async () => (await loadShell()).createCompletion(describeCommands),
+    },
+    {
+      name: "man",
+      summary: "print the man page",
+      load: async () => (await loadShell()).createMan(describeCommands),
+    },
+  ],
+};
+
 /** The subcommands. */
-export const COMMANDS: readonly Command[] = [
-  {
-    name: "run",
-    group: "Measure",
-    summary: "run a scenario: a load test in TypeScript, YAML or JSON",
-    load: () => loadRun(),
-  },
-  {
-    name: "http",
-    group: "Measure",
-    summary: "measure any HTTP server by its URL, without a scenario",
-    load: async () => (await import("./http/command.ts")).COMMAND,
-  },
-  {
-    name: "llm",
-    group: "Measure",
-    summary: "measure a language model by its address, without a scenario",
-    load: async () => (await loadByUrl()).urlCommand("llm"),
-  },
-  {
-    name: "triton",
-    group: "Measure",
-    summary: "measure a model on Triton by its address, without a scenario",
-    load: async () => (await loadByUrl()).urlCommand("triton"),
-  },
-  {
-    name: "chat",
-    group: "Measure",
-    summary: "ask a language model one question and see its tokens",
-    load: async () => (await import("./chat/command.ts")).COMMAND,
-  },
-  {
-    name: "perf_analyzer",
-    group: "Measure",
-    summary: "measure a model with perf_analyzer's options",
-    // Loaded eagerly, unlike the others: its time to the first request is compared with a tool written in C++.
-    load: () => PERF_ANALYZER,
-    endsStartUp: true,
-    outputExit: 99,
-  },
-  {
-    name: "genai-perf",
-    group: "Measure",
-    summary: "measure generative models with GenAI-Perf's options",
-    load: async () => (await import("./genai-perf/command.ts")).COMMAND,
-    outputExit: 1,
-  },
-  {
-    name: "init",
-    group: "Write scenarios",
-    summary: "answer a few questions and get a scenario",
-    load: async () => (await import("./init.ts")).COMMAND,
-  },
-  {
-    name: "check",
-    group: "Write scenarios",
-    summary: "check scenarios: their types, plan and time; nothing is sent",
-    load: async () => (await import("./check/command.ts")).COMMAND,
-  },
-  {
-    name: "types",
-    group: "Write scenarios",
-    summary: "write the types of scenarios beside them, for editors",
-    load: async () => (await import("./types/command.ts")).COMMAND,
-  },
-  {
-    name: "schema",
-    group: "Write scenarios",
-    summary: "print the JSON Schema of a file that Rampart reads or writes",
-    load: async () => (await import("./schema.ts")).COMMAND,
-  },
-  {
-    name: "report",
-    group: "Read reports",
-    summary: "show the JSON report of a run again, and make its page",
-    load: async () => (await import("./report.ts")).COMMAND,
-  },
-  {
-    name: "compare",
-    group: "Read reports",
-    summary: "compare reports of whole runs, and find regressions",
-    load: async () => (await import("./compare/command.ts")).COMMAND,
-  },
-  {
-    name: "mock",
-    group: "Servers and hosts",
-    summary: "start a small server to measure when there is no other",
-    load: async () => (await import("./mock.ts")).COMMAND,
-  },
-  {
-    name: "doctor",
-    group: "Servers and hosts",
-    summary: "check whether this host can send a load and measure it well",
-    load: async () => (await import("./doctor/command.ts")).COMMAND,
-  },
-  {
-    name: "agent",
-    group: "Servers and hosts",
-    summary: "send the load of runs that other hosts conduct",
-    load: async () => (await import("./agent.ts")).COMMAND,
-  },
-  {
-    name: "k8s",
-    group: "Servers and hosts",
-    summary: "print a Kubernetes Job whose pods send a scenario's load",
-    load: async () => (await import("./k8s/command.ts")).COMMAND,
-  },
-  {
-    name: "completion",
-    group: "Help",
-    summary: "print a script that completes commands and options in a shell",
-    load: async () => (await loadShell()).createCompletion(describeCommands),
-  },
-  {
-    name: "man",
-    group: "Help",
-    summary: "print the man page",
-    load: async () => (await loadShell()).createMan(describeCommands),
-  },
-];
+export const COMMANDS: readonly Command[] = Object.values(COMMAND_GROUPS).flat();
 
 /** Commands without a module. */
-const HELP = { name: "help", group: "Help", summary: "print a guide, or the help of a command" };
-const VERSION_WORD = { name: "version", group: "Help", summary: "print the version" };
+const HELP = { name: "help", summary: "print a guide, or the help of a command" };
+const VERSION_WORD = { name: "version", summary: "print the version" };
 
-/** The guides are loaded when they are printed. */
+/** The guides are loaded only when they are printed. */
 const loadTopics = () => import("./help/topics.ts");
 
 /** Describes all commands, and `help` and `version`. */
@@ -197,11 +190,11 @@ async function describeCommands(): Promise<ShownCommand[]> {
   ];
 }
 
-/** Runs the command line of an executable called `invokedAs`. Returns the exit code. */
+/** Runs the command line of an executable that was called as `invokedAs`. Returns the exit code. */
 export async function runCommandLine(invokedAs: string, args: readonly string[], rawIo: CommandIo): Promise<number> {
   registerArguments(args);
   const io = withNames(guardIo(rawIo), inScenario);
-  // An executable linked under the name of another tool acts as that tool.
+  // An executable that is linked as another tool behaves like that tool.
   const linked = findCommand(invokedAs);
   const [name, ...rest] = args;
   const command = linked ?? findCommand(name);
@@ -256,14 +249,14 @@ function refuseArgument(argument: string, io: CommandIo): number {
   return EXIT.usage;
 }
 
-/** What other tools call a command. */
+/** Names of commands in other tools. */
 const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   ...{ attack: "http", bombardier: "http", hey: "http", oha: "http", vegeta: "http", wrk: "http" },
   ...{ bench: "llm", benchmark: "llm", guidellm: "llm" },
   ...{ k6: "run", locust: "run", profile: "genai-perf profile" },
 };
 
-/** @param topics names that would have been right too */
+/** @param topics other names that would have been valid */
 function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = []): number {
   const names = [...new Set([...COMMANDS.map((entry) => entry.name), ...topics, "help", "version"])];
   if (name.startsWith("-")) {
@@ -277,7 +270,9 @@ function refuseCommand(name: string, io: CommandIo, topics: readonly string[] = 
     io.err(`rampart: ${name} is an address without a command. Write ${http}, ${llm} or ${triton}.\n`);
     return EXIT.usage;
   }
-  const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : nearestName(name, names);
+  // `ci` is a part of `ci-gate`.
+  const part = topics.find((topic) => name.length > 1 && topic.split("-").includes(name));
+  const near = Object.hasOwn(OTHER_COMMANDS, name) ? OTHER_COMMANDS[name] : (nearestName(name, names) ?? part);
   const what = topics.length === 0 ? "command" : "command or topic";
   const all =
     topics.length === 0
@@ -294,23 +289,21 @@ function findCommand(name: string | undefined): Command | undefined {
   return undefined;
 }
 
-/** Without a command: the same list as an error. */
+/** Prints the same list as an error, if no command is given. */
 async function printUsage(io: CommandIo): Promise<number> {
   const { topicsByKind } = await loadTopics();
   io.err(formatHelp(topicsByKind(), false));
   return EXIT.usage;
 }
 
-/** Formats the list of commands and guides. @param isAll whether the guides have their summaries */
+/** Formats the list of commands and guides. @param isAll whether to show the summaries of guides */
 function formatHelp(topics: readonly (readonly [kind: string, topics: readonly Topic[]])[], isAll: boolean): string {
-  const rows = [...COMMANDS, HELP, VERSION_WORD];
-  const formatGroup = (title: string): string[] => [
+  const groups = Object.entries({ ...COMMAND_GROUPS, Help: [...(COMMAND_GROUPS["Help"] ?? []), HELP, VERSION_WORD] });
+  const listed = groups.flatMap(([title, rows]) => [
     `${title}:`,
-    ...rows
-      .filter(({ group }) => group === title)
-      .flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
+    ...rows.flatMap(({ name, summary }) => formatHelpRow([name, summary], SUMMARY_COLUMN)),
     "",
-  ];
+  ]);
   const [[, main]] = topics as [(typeof topics)[number]];
   const names = wrap(`Guides: ${main.map(({ name }) => name).join(", ")}.`, HELP_COLUMNS);
   const listAll = topics.flatMap(([kind, entries]) => [
@@ -322,7 +315,7 @@ function formatHelp(topics: readonly (readonly [kind: string, topics: readonly T
     "",
     "Measures inference servers: latency, throughput and token times under load.",
     "",
-    ...GROUPS.flatMap(formatGroup),
+    ...listed,
     ...(isAll ? listAll : names),
     "",
     "rampart COMMAND --help prints the options of one, rampart help NAME a guide.",

@@ -23,26 +23,26 @@ import { findHint } from "./failure-hints.ts";
 /** Signals that end a run gracefully. */
 export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** Input and output of a command: where its text goes, in whose words, and how it is notified of Ctrl-C. */
+/** Input and output of a command: its text output, the names that it uses, and notification of Ctrl-C. */
 export interface CommandIo extends TextSink {
   /**
    * Calls back at the first Ctrl-C, SIGTERM or SIGHUP. Until the listener is removed, a signal does not end the process by itself. Returns
    * a function that removes the listener.
    * @param leave called at the second signal, before the process exits, to remove partial files. If it returns a promise, the process exits
-   *   when that settles, or at the third signal.
+   * when the promise settles, or at the third signal.
    */
   onInterrupt(callback: (signal: EndSignal) => void, leave?: () => Promise<void> | undefined): () => void;
   /** Loads the module that a scenario imports as `"rampart"`. */
   loadApi(): Promise<object>;
-  /** Writes data for another program to standard output, as they are: with secrets and control characters. Absent: `out` receives them. */
+  /** Writes data for another program to standard output unchanged, with secrets and control characters. Absent: `out` receives it. */
   pipe?(text: string): void;
-  /** Why standard output could not be written, in words; undefined if it can be written or this is unknown. */
+  /** Reason why standard output could not be written, in words; undefined if it can be written or this is unknown. */
   readonly outputFailure?: string | undefined;
 }
 
 /** A run and its reports. */
 export interface ExecutedPlan {
-  /** The result of the run; of the last one when the plan is repeated. */
+  /** Result of the run; of the last one if the plan is repeated. */
   readonly result: RunResult;
   /** All runs of a plan that is repeated; absent otherwise. */
   readonly repeated?: RepeatedResult;
@@ -50,44 +50,44 @@ export interface ExecutedPlan {
   readonly outputError: RunError | undefined;
 }
 
-/** What watches one of several runs. */
+/** Observer of one of several runs. */
 export interface PointWatch extends ReportWatch {
-  /** Receives the plan, which is then not run. Absent: it is run. */
+  /** Receives the plan, which is then not run. Absent: the plan is run. */
   onPlan?(plan: Plan): void;
-  /** The runs at the same time. Absent: there are none. */
+  /** Runs at the same time. Absent: none. */
   readonly peers?: Peers;
 }
 
 /** One of the runs of a scenario that has several. */
 export interface PlannedRun {
-  /** Of its target. */
+  /** Name of its target. */
   readonly name: string;
   readonly plan: Plan;
 }
 
-/** Receives the runs in their order. @param areAtOnce whether they run at the same time */
+/** Receives the runs in order. @param areAtOnce whether they run at the same time */
 export type OnRuns = (runs: readonly PlannedRun[], areAtOnce: boolean) => void;
 
 /** Receives the report of a scenario, with all of its runs. */
 export type OnReport = (json: ScenarioReportJson) => void;
 
-/** How a front door runs its plan. */
+/** Options of a front door for running its plan. */
 export interface ExecuteOptions {
-  /** Called at the first Ctrl-C. Default: says that requests in flight are waited for. */
+  /** Called at the first Ctrl-C. Default: prints that requests in flight are awaited. */
   readonly onInterrupt?: (signal: EndSignal) => void;
   /** Processes that measure together; not closed. Default: none. */
   readonly peers?: Peers;
   /** Measures the tokens of responses; not closed. Default: one for this run. */
   readonly meter?: TokenLink;
-  /** Whether the run checks the plan, after its first requests. Default: the front door has checked it. */
+  /** True if the run checks the plan, after its first requests. Default: the front door has checked it. */
   readonly isUnchecked?: true;
   /** The entries of the plan's input file, which is then not read. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
-  /** Where other threads find the functions of the scenario. Default: the plan names none. */
+  /** Source of the scenario's functions for other threads. Default: the plan has none. */
   readonly functions?: FunctionsSource | undefined;
-  /** What else receives the report. Default: nothing. */
+  /** Additional receiver of the report. Default: none. */
   readonly watch?: ReportWatch | undefined;
-  /** Adds where its setting or file stands in the scenario to a problem. Default: it stands in none. */
+  /** Adds the position in the scenario to a problem with a setting or file. Default: there is no scenario. */
   readonly place?: ((problem: Problem) => Problem) | undefined;
 }
 
@@ -95,7 +95,7 @@ const WAITING = "waiting for requests in flight (press Ctrl-C again to stop at o
 
 /**
  * Runs a plan with its reports. A write error of one report ends neither the run nor the other reports.
- * @throws UserError for a plan that cannot be run, RunError when the target prevents its start
+ * @throws UserError for a plan that cannot be run, RunError if the target prevents its start
  */
 export async function executePlan(
   given: Plan,
@@ -118,7 +118,7 @@ export async function executePlan(
   const openReports = async (): Promise<RunObserver> => {
     if (observer !== undefined) return observer;
     stopListening = io.onInterrupt((signal) => {
-      // The measurement is complete, and so are its reports in a moment.
+      // The measurement is complete, and its reports are nearly so.
       isInterruptedLate = isOver;
       if (isOver) return;
       for (const report of reports) report.onInterrupt?.();
@@ -140,7 +140,7 @@ export async function executePlan(
     if (isInterrupted) running.interrupt();
     return running.result;
   };
-  // The scenario's code may end the process: then no partial files stay behind.
+  // The scenario's code may end the process. No partial files must remain then.
   process.on("exit", discardAll);
   const { repeat } = plan;
   try {
@@ -189,7 +189,7 @@ async function finishReports(
   return { result, outputError, ...(repeat === undefined ? {} : { repeated: worded }) };
 }
 
-/** Runs a plan several times with the same reports. A later run that cannot start ends the repetition, and the runs before it count. */
+/** Runs a plan several times with the same reports. If a later run cannot start, the repetition ends, and the earlier runs count. */
 async function executeRepeated(
   plan: Plan,
   repeat: RepeatPlan,
@@ -210,7 +210,7 @@ async function executeRepeated(
   });
 }
 
-/** Words why a run failed, with a hint, if known, when no request succeeded. */
+/** Adds the reason why a run failed, in words, and a hint, if known, when no request succeeded. */
 async function inWords(result: RunResult, nameOf: NameOf | undefined): Promise<RunResult> {
   const { completedCount, isInterrupted, failures, prepared, error } = result;
   const failure = failures.find(({ kind }) => kind !== "aborted" && kind !== "cancelled");

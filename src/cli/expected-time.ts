@@ -1,5 +1,6 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { countLevels, type LevelRange } from "../load/levels.ts";
+import { defined } from "../plan/defined.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
@@ -14,28 +15,28 @@ import {
 import { levelUnitOf } from "../registry/load-modes.ts";
 import type { CommandIo } from "./execute.ts";
 
-/** How long a run is expected to take, which is said before it starts. */
+/** Expected time of a run, which is printed before it starts. */
 
-/** Longer runs are announced, whatever their load. */
+/** Longer runs are announced, for any load. */
 const LONG_MS = 300_000;
 
-/** Levels of a staircase that show a curve. */
+/** Number of levels of a staircase that are enough for a curve. */
 const FEW_LEVELS = 8;
 
-/** How a load is written: in TypeScript or in YAML. */
+/** Notation of a load: TypeScript or YAML. */
 export type LoadNotation = "code" | "data";
 
-/** What `--dry-run` adds to a plan. */
+/** Expected time that `--dry-run` adds to a plan. */
 export interface ExpectedTime {
   readonly leastMs: number;
   readonly mostMs: number;
-  /** What it consists of: `50 levels of 18 s to 1 min`. */
+  /** Its parts: `50 levels of 18 s to 1 min`. */
   readonly parts: string;
-  /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: it has no levels. */
+  /** Shorter forms of a staircase whose levels are measured until they are stable. Absent: the load is not a staircase. */
   readonly shorter?: readonly string[];
 }
 
-/** Returns how long a plan is expected to take; undefined when its data or the server decide. */
+/** Returns the expected time of a plan; undefined if it depends on the data or the server. */
 export function expectedTimeOf(plan: Plan, notation: LoadNotation): ExpectedTime | undefined {
   const time = estimateAllRuns(plan);
   if (time === undefined) return undefined;
@@ -45,7 +46,7 @@ export function expectedTimeOf(plan: Plan, notation: LoadNotation): ExpectedTime
   return { ...time, ...(shorter.length === 0 ? {} : { shorter }) };
 }
 
-/** Prints how long a run is expected to take before it starts, if that is long or the load is a staircase. */
+/** Prints the expected time of a run before it starts, if the time is long or the load is a staircase. */
 export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<CommandIo, "err">): void {
   const time = expectedTimeOf(plan, notation);
   if (time === undefined || (time.shorter === undefined && time.mostMs <= LONG_MS)) return;
@@ -54,15 +55,16 @@ export function announceTime(plan: Plan, notation: LoadNotation, io: Pick<Comman
   io.err(`  expected to take ${describeSpan(time)} (${parts})${forms === "" ? "" : "; shorter:"}\n${forms}`);
 }
 
-/** Returns how long the runs of several plans take together; undefined when this is not known of each. @param areAtOnce as in {@link joinTimes} */
+/**
+ * Returns the time that the runs of several plans take together; undefined if it is not known for each of them. @param areAtOnce as in
+ * {@link joinTimes}
+ */
 export function timeOfPlans(plans: readonly (Plan | undefined)[], areAtOnce = false): TimeSpan | undefined {
-  return joinTimes(
-    plans.map((plan) => plan && estimateAllRuns(plan)),
-    areAtOnce,
-  );
+  const times = plans.map((plan) => plan && estimateAllRuns(plan));
+  return joinTimes(times, areAtOnce);
 }
 
-/** Ends a line that announces several runs: says how long they take at most; empty when that is not known. */
+/** Returns the end of a line that announces several runs: their maximum time; empty if it is not known. */
 export function expectedAtMost(time: TimeSpan | undefined): string {
   return time === undefined ? "" : `, expected to take ${describeMs(time.mostMs)} at most`;
 }
@@ -70,21 +72,21 @@ export function expectedAtMost(time: TimeSpan | undefined): string {
 /** Returns a plan as `--dry-run` prints it, with the expected time. */
 export function formatDryRun(plan: Plan, notation: LoadNotation): string {
   const expectedTime = expectedTimeOf(plan, notation);
-  const shown = { ...withoutSecrets(plan), ...(expectedTime === undefined ? {} : { expectedTime }) };
+  const shown = { ...withoutSecrets(plan), ...defined({ expectedTime }) };
   return `${JSON.stringify(shown, null, 2)}\n`;
 }
 
-/** Returns several plans as `--dry-run` prints them, after the time of all together. */
+/** Returns several plans as `--dry-run` prints them, after their total time. */
 export function formatDryRuns(time: TimeSpan | undefined, plans: object): string {
-  return `${JSON.stringify({ ...(time === undefined ? {} : { expectedTime: time }), ...plans }, null, 2)}\n`;
+  return `${JSON.stringify({ ...defined({ expectedTime: time }), ...plans }, null, 2)}\n`;
 }
 
-/** Returns a plan of several as `--dry-run` prints it; null for one that is not known before a server is started. */
+/** Returns one of several plans as `--dry-run` prints it; null if it is not known before a server has started. */
 export function showPlan(plan: Plan | undefined): unknown {
   return plan === undefined ? null : JSON.parse(formatDryRun(plan, "code"));
 }
 
-/** Returns three forms that take less time: fewer levels, a time or a number of requests for each, and a ramp in time. */
+/** Returns three forms that take less time: fewer levels, a time or a number of requests for each level, and a ramp over time. */
 function listShorter(load: LoadPlan, range: LevelRange, count: number, notation: LoadNotation): string[] {
   const start = range.isFromZero === true ? 0 : range.start;
   const last = range.end ?? start;

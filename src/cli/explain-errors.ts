@@ -1,15 +1,19 @@
+import type { NameOf } from "../plan/messages.ts";
 import { formatRunError, RunError, UserError, wordError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { EXIT, exitCodeOf } from "../result/exit-codes.ts";
+import { type LoadedCommand, type Operand, usageOfFlags } from "./command-usage.ts";
+import type { CommandIo } from "./execute.ts";
 import { type FlagValues, parseFlags, printProblems } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
+import { withNames } from "./setting-names.ts";
 
 /**
  * Runs one of Rampart's own commands. Converts errors that a user can fix, and an unreachable target, to text and an exit code. Errors name
  * flags as the user wrote them.
  * @param command the command as it was called
- * @param body gets what parses its flags
- * @param given flags that are parsed already
+ * @param body receives the parser of its flags
+ * @param given flags that were already parsed
  */
 export async function explainErrors(
   command: string,
@@ -37,24 +41,30 @@ export async function explainErrors(
   }
 }
 
-/** How a command was called. */
-interface CalledCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Maximum number of positional arguments. */
-  readonly most: number;
-  /** Its help, with its flags. */
-  readonly page: HelpPage;
+/** A command whose flags are a table of `flags.ts`. */
+interface FlagCommand {
+  /** Returns its help, with its flags. @param command the command as it was called, also in `run` */
+  page(command: string): HelpPage;
+  readonly operand?: Operand;
+  /** Maximum number of positional arguments. Default: 1 with an operand, else 0. */
+  readonly most?: number;
+  /** Its names of settings. Default: those of scenarios. */
+  readonly nameOf?: NameOf;
+  /** Returns the exit code. */
+  run(flags: FlagValues, io: CommandIo, command: string, args: readonly string[]): Promise<number>;
 }
 
-/** Runs a command with its flags, or prints its help where that is asked for. Errors are as in {@link explainErrors}. */
-export function runWithFlags(
-  { command, args, most, page }: CalledCommand,
-  io: TextSink,
-  body: (flags: FlagValues) => Promise<number>,
-): Promise<number> {
-  return explainErrors(command, io, async (parse) => {
-    const flags = parse(page.flags, args, most);
-    return printsHelp(flags, page, io) ? EXIT.passed : body(flags);
-  });
+/** Returns a command that prints its help where that is asked for. Errors are as in {@link explainErrors}. */
+export function flagCommand({ page, operand, most = operand ? 1 : 0, nameOf, run }: FlagCommand): LoadedCommand {
+  return {
+    usage: () => usageOfFlags(page("").flags, operand),
+    run: (args, command, rawIo) => {
+      const io = nameOf === undefined ? rawIo : withNames(rawIo, nameOf);
+      return explainErrors(command, io, async (parse) => {
+        const help = page(command);
+        const flags = parse(help.flags, args, most);
+        return printsHelp(flags, help, io) ? EXIT.passed : run(flags, io, command, args);
+      });
+    },
+  };
 }

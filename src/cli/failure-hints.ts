@@ -6,14 +6,14 @@ import { type Diagnosis, diagnose } from "../run/judge/diagnosis.ts";
 
 /** Hints on the most frequent mistakes. */
 
-/** Returns what to change after a failure; undefined when the cause is unknown. May query the server's metadata. */
+/** Returns a hint after a failure; undefined if the cause is unknown. May query the server's metadata. */
 export async function findHint(plan: Plan, failure: FailureFacts): Promise<Text | undefined> {
   const diagnosis = await diagnose(plan, failure);
   const target = plan.target as ServerTargetPlan;
   return diagnosis && describeDiagnosis(diagnosis, target.protocol, hasGrpc(target));
 }
 
-/** Returns an error of a query with what to change, if that is known, in words. @param plan of the server */
+/** Returns an error of a query with a hint, if known, in words. @param plan plan of the server */
 export async function explainQuery(plan: Plan, error: unknown, nameOf: NameOf | undefined): Promise<unknown> {
   if (!(error instanceof RunError)) return error;
   const { failure } = error.facts;
@@ -21,12 +21,12 @@ export async function explainQuery(plan: Plan, error: unknown, nameOf: NameOf | 
   return hint === undefined ? error : wordError(error.reword(error.text, hint), nameOf);
 }
 
-/** Reports whether servers of this kind speak gRPC too. */
+/** Reports whether servers of this kind also support gRPC. */
 function hasGrpc(target: ServerTargetPlan): boolean {
   return serviceKindOf(target).api.probes.some(({ protocol }) => protocol === "grpc");
 }
 
-/** Returns the hint. @param protocol the requested protocol @param canUseGrpc whether the other one is possible */
+/** Returns the hint. @param protocol the requested protocol @param canUseGrpc whether gRPC is possible */
 export function describeDiagnosis(diagnosis: Diagnosis, protocol: "http" | "grpc", canUseGrpc = true): Text {
   switch (diagnosis.code) {
     case "doubled-path":
@@ -75,7 +75,7 @@ function describeServer(
   }
 }
 
-/** Describes a server of another kind. A front door without a name for the kind can only change the address. */
+/** Describes a server of another kind. If the front door has no name for the kind, only the address can be changed. */
 function describeOther(other: string, asked: string | undefined, address: string): Text {
   const kinds = Object.entries(SERVICE_KINDS);
   const [kind, entry] = kinds.find(([, { api }]) => api.name === other) ?? [];

@@ -4,7 +4,7 @@ import type { FlagValues } from "./flags.ts";
 import { type Notation, readNotation } from "./options/shared-option.ts";
 
 /**
- * Reads a flag with a duration above 0; undefined when it is not given or not valid.
+ * Reads a flag with a duration above 0; undefined if it is not given or not valid.
  * @param problems receives a value that is not valid
  */
 export function readDuration(flags: FlagValues, name: string, problems: Problem[]): Duration | undefined {
@@ -12,7 +12,7 @@ export function readDuration(flags: FlagValues, name: string, problems: Problem[
   return text === undefined || readAs("duration", name, text, problems) === undefined ? undefined : (text as Duration);
 }
 
-/** Like {@link readDuration}, of a percentage up to 100 %. */
+/** Like {@link readDuration}, for a percentage up to 100 %. */
 export function readPercent(name: string, text: string | undefined, problems: Problem[]): number | undefined {
   return text === undefined ? undefined : readAs("percent", name, text, problems);
 }
@@ -24,18 +24,18 @@ function readAs(kind: Notation, name: string, text: string, problems: Problem[])
   return undefined;
 }
 
-/** The numbers that a flag accepts. */
+/** Range of numbers that a flag accepts. */
 export interface NumberRange {
   readonly isWhole: boolean;
   readonly min: number;
   readonly max?: number | undefined;
-  /** One for the hint. Default: `min`. */
+  /** Example for the hint. Default: `min`. */
   readonly example?: number | undefined;
 }
 
 /**
- * Reads a flag with a number; undefined when it is not given or not valid.
- * @param text the value. Default: the one that was given; the value of a flag with a default: `flags.value(name)`
+ * Reads a flag with a number; undefined if it is not given or not valid.
+ * @param text the value. Default: the given value. For a flag with a default, pass `flags.value(name)`
  * @param problems receives a value that is not valid
  */
 export function readNumber(

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { defined } from "../plan/defined.ts";
 import { type Text, word } from "../plan/messages.ts";
 import { nameHint, nearestName } from "../plan/nearest-name.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
@@ -6,7 +7,7 @@ import type { TextSink } from "../report/report.ts";
 import { optionElsewhere } from "./options/shared-options.ts";
 
 /**
- * Flags of Rampart's own commands: typed tables, parsed by Node's rules, with all problems reported at once. Compatible modes have their
+ * Flags of Rampart's own commands: typed tables, parsed by Node's rules. All problems are reported at once. Compatible modes have their
  * own parsers.
  */
 
@@ -19,16 +20,16 @@ export interface Flag {
   readonly value?: string;
   /** The allowed values. */
   readonly choices?: readonly string[];
-  /** The value of {@link FlagValues.value} when the flag is not given. Absent: there is no such value. */
+  /** The value that {@link FlagValues.value} returns when the flag is not given. Absent: there is no such value. */
   readonly default?: string;
-  /** Describes in help what applies when the flag is not given. Absent: `default`. */
+  /** Text in help for the default. Absent: `default`. */
   readonly defaultText?: string;
   readonly help: string;
-  /** Names that others give it, with dashes: the error for such a name suggests its own. */
+  /** Names in other tools, with dashes. The error for such a name suggests this flag. */
   readonly meant?: readonly string[];
-  /** What to write for other names that stand for a use of it, by these names: `--slo ttft=200ms` for `--ttft`. */
+  /** Replacements for other names that correspond to a use of this flag, by these names: `--slo ttft=200ms` for `--ttft`. */
   readonly meantAs?: Readonly<Record<string, string>>;
-  /** Whether it may be given several times, each with a value of its own. */
+  /** Whether it may be given several times, each time with a value. */
   readonly isRepeatable?: boolean | undefined;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: true;
@@ -36,9 +37,9 @@ export interface Flag {
 
 /** One use of a flag. */
 interface Use {
-  /** The name that the user wrote, with its dashes: `-c` or `--users`. */
+  /** The name as the user wrote it, with its dashes: `-c` or `--users`. */
   readonly typed: string;
-  /** Undefined for a switch. */
+  /** Value; undefined for a switch. */
   readonly value: string | undefined;
 }
 
@@ -47,7 +48,10 @@ type Uses = ReadonlyMap<string, readonly Use[]>;
 /** The given flags of a command. */
 export class FlagValues {
   readonly positionals: readonly string[];
-  /** Unknown flags, and missing, unexpected or contradicting values. A flag with a wrong value has no value here. */
+  /**
+   * Problems with unknown flags, and with missing, unexpected or contradicting values. A flag with a wrong value has no
+   * value here.
+   */
   readonly problems: readonly Problem[];
   private readonly uses: Uses;
   private readonly flags: readonly Flag[];
@@ -59,12 +63,12 @@ export class FlagValues {
     this.uses = uses;
   }
 
-  /** Returns a flag's value; undefined when it was not given. */
+  /** Returns a flag's value; undefined if it was not given. */
   text(name: string): string | undefined {
     return this.texts(name).at(-1);
   }
 
-  /** Returns a flag's value or its default. For flags with a default. */
+  /** Returns a flag's value or its default. Only for flags with a default. */
   value(name: string): string {
     const value = this.text(name) ?? this.flags.find((flag) => flag.name === name)?.default;
     if (value === undefined) throw new Error(`--${name} has no default`);
@@ -76,7 +80,7 @@ export class FlagValues {
     return (this.uses.get(name) ?? []).flatMap(({ value }) => value ?? []);
   }
 
-  /** Returns how often a flag was given. */
+  /** Returns the number of times that a flag was given. */
   count(name: string): number {
     return this.uses.get(name)?.length ?? 0;
   }
@@ -85,7 +89,7 @@ export class FlagValues {
     return this.count(name) > 0;
   }
 
-  /** Returns a text with the names of flags as the user wrote them: `-c` for `--users`. */
+  /** Returns a text in which flags have the names that the user wrote: `-c` for `--users`. */
   asTyped(text: string): string {
     return text.replace(/(?<![\w-])--([\w-]+)/g, (long, name: string) => {
       const names = new Set(this.uses.get(name)?.map(({ typed }) => typed));
@@ -98,29 +102,29 @@ export class FlagValues {
     return this.flags.some((flag) => flag.name === name);
   }
 
-  /** Whether a flag of the command has a value. */
+  /** Whether a flag of the command takes a value. */
   takesValue(name: string): boolean {
     return this.flags.some((flag) => flag.name === name && flag.value !== undefined);
   }
 
-  /** Returns the same with other values of a flag. */
+  /** Returns a copy with other values of a flag. */
   withTexts(name: string, texts: readonly string[]): FlagValues {
     const typed = this.uses.get(name)?.at(-1)?.typed ?? `--${name}`;
     const uses = new Map([...this.uses, [name, texts.map((value) => ({ typed, value }))]]);
     return new FlagValues(this.flags, this.positionals, uses, this.problems);
   }
 
-  /** Returns the same without some flags. */
+  /** Returns a copy without some flags. */
   without(names: readonly string[]): FlagValues {
     const left = new Map([...this.uses].filter(([name]) => !names.includes(name)));
     return new FlagValues(this.flags, this.positionals, left, this.problems);
   }
 }
 
-/** Prints all options. */
+/** Flag that prints all options. */
 export const HELP_ALL_FLAG: Flag = { name: "help-all", help: "Print all options and exit." };
 
-/** What every command has. */
+/** Flags that every command has. */
 export const HELP_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Print the help and exit." },
   HELP_ALL_FLAG,
@@ -137,7 +141,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     options: Object.fromEntries(
       flags.map(({ name, short, value }) => [
         name,
-        { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) } as const,
+        { type: value === undefined ? "boolean" : "string", ...defined({ short }) } as const,
       ]),
     ),
     strict: false,
@@ -147,10 +151,10 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   const problems: Problem[] = [];
   const uses = new Map<string, Use[]>();
   const found: PositionalArgument[] = [];
-  /** Index of an unknown flag without a value: what follows is its value rather than an argument. */
+  /** Index of an unknown flag without a value: the next argument is probably its value. */
   let unknownIndex = Number.NaN;
   let before: (typeof tokens)[number] | undefined;
-  /** Arguments that are too many, so that they may be the values of unknown flags. */
+  /** Number of surplus arguments, which may be the values of unknown flags. */
   let surplus = tokens.filter(({ kind }) => kind === "positional").length - maxPositionals;
   for (const token of tokens) {
     const last = before;
@@ -177,7 +181,7 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
     uses.set(flag.name, [...(uses.get(flag.name) ?? []), { typed, value: token.value }]);
   }
   problems.push(...flags.flatMap((flag) => checkUses(flag, uses.get(flag.name) ?? [], flags)));
-  // What was to be the value of a flag is the one too many, wherever it stands.
+  // A surplus argument may be the value of such a flag, at any position.
   const tooMany = Math.max(0, found.length - maxPositionals);
   const misplaced = found
     .filter(({ meant }) => meant !== undefined)
@@ -189,24 +193,24 @@ export function parseFlags(flags: readonly Flag[], args: readonly string[], maxP
   return new FlagValues(flags, texts, uses, problems);
 }
 
-/** Whether an argument is a number or a time, and no file: `100`, `10s`. */
+/** Whether an argument is a number or a time, and not a file: `100`, `10s`. */
 function isAmount(argument: string): boolean {
   return /^\d+(?:\.\d+)?[a-z%]*$/i.test(argument);
 }
 
 interface PositionalArgument {
   readonly value: string;
-  /** The flag whose value it was to be, by the name that others have for it: `-q 100`. Undefined: none. */
+  /** Flag that the value was probably meant for, by its name in other tools: `-q 100`. Undefined: none. */
   readonly meant: Flag | undefined;
 }
 
-/** Reports an argument that nothing takes. @param meant the flag whose value it was to be. Default: none */
+/** Returns the problem of an unexpected argument. @param meant flag that the value was probably meant for. Default: none */
 export function unexpectedArgument(argument: string, meant?: Flag): Problem {
   const hint = meant === undefined ? "Leave it out." : `Did you mean ${spell(meant)} ${argument}?`;
   return problem("unknown-name", argument, "is an unexpected argument", hint);
 }
 
-/** Returns the flag with a value that others call like a switch that was given: `-q 100`. */
+/** Returns the flag with a value whose name in other tools is that of a given switch: `-q 100`. */
 function usedAs(
   token: { readonly kind: string; readonly rawName?: string; readonly value?: string | undefined } | undefined,
   flags: readonly Flag[],
@@ -221,7 +225,7 @@ function spell({ name, short }: Flag): string {
   return short === undefined ? `--${name}` : `-${short}`;
 }
 
-/** @param path the name that the user wrote */
+/** @param path name as the user wrote it */
 function checkValue(flag: Flag, value: string | undefined, path: string): Problem | undefined {
   if (flag.value === undefined) {
     return value === undefined ? undefined : problem("invalid-value", path, "takes no value", `Write ${path}.`, value);
@@ -236,7 +240,7 @@ function checkValue(flag: Flag, value: string | undefined, path: string): Proble
   return undefined;
 }
 
-/** Finds a flag with two values, of which one would be ignored. */
+/** Finds a flag with two values, one of which would be ignored. */
 function checkUses({ name, value: placeholder, isRepeatable }: Flag, uses: readonly Use[], flags: readonly Flag[]) {
   const [first, ...rest] = uses;
   const other = rest.find(({ value }) => value !== first?.value);
@@ -249,14 +253,14 @@ function checkUses({ name, value: placeholder, isRepeatable }: Flag, uses: reado
   return [problem("conflict", first.typed, `is given twice, as ${first.value} and as ${again}${other.value}`, hint)];
 }
 
-/** The names that stand for a flag, with dashes. */
+/** All names that refer to a flag, with dashes. */
 function namesOf({ name, meant = [], meantAs = {} }: Flag): string[] {
   return [...meant, ...Object.keys(meantAs), `--${name}`];
 }
 
 /**
- * Returns arguments with two dashes before what is no letters of flags: a long name as Go's programs write it, such as `-duration=5s`, which would be
- * another flag with a value, or a letter that is no flag with its value: `-t12`.
+ * Adds a second dash to arguments with one dash that are not letters of flags. These are long names as in Go's programs, such as
+ * `-duration=5s`, which would otherwise be another flag with a value, and unknown letters with a value: `-t12`.
  */
 function withTwoDashes(args: readonly string[], flags: readonly Flag[]): string[] {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
@@ -270,13 +274,16 @@ function withTwoDashes(args: readonly string[], flags: readonly Flag[]): string[
   });
 }
 
-/** What an unknown name means. */
+/** Meaning of an unknown name. */
 interface Meaning {
   readonly takesValue: boolean;
   readonly hint: string;
 }
 
-/** Finds what an unknown name means: the flag of another tool, that of another command, or a typo. @param typed with one dash, if it has only one */
+/**
+ * Finds the meaning of an unknown name: a flag of another tool or of another command, or a typo. @param typed name with one dash, if it was
+ * written so
+ */
 function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Meaning | undefined {
   const meaningOf = (name: string): Meaning | undefined => {
     const flag = flags.find((one) => namesOf(one).includes(name));
@@ -286,11 +293,8 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
     const hint = use === undefined ? `Did you mean ${short}--${flag.name}?` : `Write ${use}.`;
     return { takesValue: flag.value !== undefined, hint };
   };
-  const long = flags.flatMap(namesOf).filter((name) => name.startsWith("--"));
-  const near = nearestName(
-    rawName.replace(/^-+/, ""),
-    long.map((name) => name.slice(2)),
-  );
+  const long = flags.flatMap(namesOf).flatMap((name) => (name.startsWith("--") ? [name.slice(2)] : []));
+  const near = nearestName(rawName.replace(/^-+/, ""), long);
   const letter = typed.slice(0, 2);
   return (
     meaningOf(rawName) ??
@@ -300,7 +304,10 @@ function findMeaning(rawName: string, typed: string, flags: readonly Flag[]): Me
   );
 }
 
-/** Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given once and has no default. */
+/**
+ * Returns the end of a flag's help: ` May be repeated. Default: 10s.`; empty for a flag that is given at most once and has no
+ * default.
+ */
 export function endNotes(flag: Flag): string {
   return `${flag.isRepeatable === true ? " May be repeated." : ""}${defaultNote(flag)}`;
 }
@@ -310,10 +317,10 @@ export function defaultNote({ default: value, defaultText = value }: Flag): stri
   return defaultText === undefined ? "" : ` Default: ${defaultText}.`;
 }
 
-/** The beginning of a problem of a scenario, which no option corrects: `x.ts:5:3, name`. */
+/** Prefix of a problem in a scenario, which options cannot correct: `x.ts:5:3, name`. */
 const IN_SCENARIO = /^[^,]+\.(?:[mc]?[jt]s|ya?ml|json):\d/;
 
-/** Prints all problems of a user error. @param flags what the user wrote; undefined: it is not known */
+/** Prints all problems of a user error. @param flags the given flags; undefined: not known */
 export function printProblems(
   { problems }: UserError,
   command: string,

@@ -16,15 +16,30 @@ export function guardIo(io: CommandIo): CommandIo {
   });
 }
 
-/** Returns a command's output with some parts changed. The others are those of `io`, also when they change later. */
+/** Returns a command's output with some parts changed. All other parts follow `io`, including later changes. */
 export function changedIo(io: CommandIo, changes: Partial<CommandIo>): CommandIo {
-  // Defined instead of assigned, because getters of the process's object cannot be assigned to.
+  // Uses descriptors, because getters of the process's object cannot be assigned.
   return Object.create(io, Object.getOwnPropertyDescriptors(changes)) as CommandIo;
+}
+
+/** Prints each warning only once, for runs with the same warnings. */
+export function withoutRepeats(io: CommandIo): CommandIo {
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
+    said.add(text);
+  };
+  return changedIo(io, { err });
+}
+
+/** Drops the text of reports and of progress; errors and files are still written. */
+export function silent(io: CommandIo): CommandIo {
+  return changedIo(io, { out: () => {}, isQuiet: true });
 }
 
 const MAX_CHARACTERS = 10_000;
 
-/** Describes a defect of Rampart, whose text can contain anything. Ends with a line break. */
+/** Describes a defect of Rampart, whose text may contain anything. Ends with a line break. */
 export function describeDefect(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return escapeControls(maskText(`rampart: internal error: ${limitMessage(text, MAX_CHARACTERS)}\n`));

@@ -5,10 +5,10 @@ import type { PlanValues } from "./options/place.ts";
 
 /**
  * Runs a command in a rank of an MPI job, or a task of a step of Slurm, that send one load together: rank 0 measures and reports, and the
- * others send for it. In any other process, runs it as it is.
- * @param values what the command's options put into its plan
- * @param measure gets these, with the way to the other ranks
- * @returns the exit code; that of the other ranks is always 0, because rank 0's counts
+ * others send for it. In any other process, runs it unchanged.
+ * @param values values of the command's options for its plan
+ * @param measure receives these values, including the bus to the other ranks
+ * @returns the exit code. For the other ranks it is always 0, because rank 0's code counts
  */
 export async function inFleet(
   values: PlanValues,
@@ -20,7 +20,7 @@ export async function inFleet(
   const place = await joinLaunchedFleet();
   if (place.kind === "alone") return measure(values);
   if (place.kind === "agent") {
-    // mpirun and srun pass a signal to all ranks. Rank 0 ends the run, and then this one.
+    // mpirun and srun pass a signal to all ranks. Rank 0 ends the run, and thereby this process.
     io.onInterrupt(() => {});
     await place.ended;
     return EXIT.passed;

@@ -5,7 +5,7 @@ import { planOf } from "../wizard/scenario-text.ts";
 import { type WizardTarget, wizardTargetOf } from "../wizard/targets.ts";
 import { toFlags } from "./perf-analyzer/to-flags.ts";
 
-/** Returns the command line that is closest to the scenario of the answers; empty where none does the same. */
+/** Returns the command line that is closest to the scenario of the answers; empty if no command line is equivalent. */
 export function describeCommandLine(answers: Answers): string {
   const target = wizardTargetOf(answers);
   const goal = goalOf(answers);
@@ -30,7 +30,7 @@ function describeFlags(
   const plan = toFlagsPlan?.(planOf(answers), answers);
   if (plan === undefined) return "";
   const { args, notes } = toFlags(plan);
-  // It is inside Rampart, and flags need a server.
+  // The target is inside Rampart, but flags need a server.
   const isRampart = lists === undefined && listModels === undefined;
   return [
     flagsNote === undefined ? "the same by flags:" : "nearly the same by flags:",

@@ -7,9 +7,8 @@ import { Interview, type InterviewMode } from "../wizard/interview.ts";
 import type { Question } from "../wizard/question.ts";
 import { QUESTIONS } from "../wizard/questions.ts";
 import { filesOf, type WrittenFile } from "../wizard/scenario-text.ts";
-import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { runWithFlags } from "./explain-errors.ts";
+import { flagCommand } from "./explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import type { HelpPage } from "./help/page.ts";
 import { describeCommandLine } from "./init-command-lines.ts";
@@ -32,7 +31,7 @@ export const FLAGS: readonly Flag[] = [
   ...HELP_FLAGS,
 ];
 
-/** Returns the options of a question: one, or none. Those that other commands have too are in the table of all. */
+/** Returns the options of a question: one, or none. Options shared with other commands are in the common table. */
 function toFlags({ id, value, help }: Question): Flag[] {
   const shared = sharedFlags("init").filter(({ name }) => name === id);
   if (help === undefined) return shared;
@@ -41,24 +40,22 @@ function toFlags({ id, value, help }: Question): Flag[] {
 }
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runInitCommand);
+export const COMMAND = flagCommand({ page: helpPage, run: runInitCommand });
 
 /** Runs the command. Returns the exit code. */
-async function runInitCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
-    const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-    const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
-    const answers = await new Interview({
-      mode,
-      given: readFlags(flags),
-      problems: flags.problems,
-      isOffline: flags.has("no-server"),
-      say: (text) => io.out(`${escapeControls(maskText(text))}\n`),
-    }).complete();
-    if (answers !== undefined) return conclude(answers, io);
-    io.err("rampart: ended, nothing was written\n");
-    return EXIT.interrupted;
-  });
+async function runInitCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const mode: InterviewMode = flags.has("yes") ? "defaults" : isTerminal ? "ask" : "refuse";
+  const answers = await new Interview({
+    mode,
+    given: readFlags(flags),
+    problems: flags.problems,
+    isOffline: flags.has("no-server"),
+    say: (text) => io.out(`${escapeControls(maskText(text))}\n`),
+  }).complete();
+  if (answers !== undefined) return conclude(answers, io);
+  io.err("rampart: ended, nothing was written\n");
+  return EXIT.interrupted;
 }
 
 function readFlags(flags: FlagValues): Answers {
@@ -106,7 +103,7 @@ function describeRuns(runs: readonly (readonly string[])[], follow: readonly str
   return ["run them, and compare them, with:", ...commands].join("\n  ");
 }
 
-/** Returns the arguments of each run. Runs that are compared leave their reports. */
+/** Returns the arguments of each run. Runs that will be compared write reports. */
 function runsOf(files: readonly WrittenFile[]): string[][] {
   if (files.length === 1) return files.map(({ path }) => [path]);
   return files.map(({ path }) => [path, "--json", path.replace(/\.m?ts$/, ".json")]);

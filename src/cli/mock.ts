@@ -13,14 +13,13 @@ import {
 } from "../plan/mock.ts";
 import { type Problem, problem, UserError } from "../plan/problem.ts";
 import { EXIT } from "../result/exit-codes.ts";
-import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { runWithFlags } from "./explain-errors.ts";
+import { flagCommand } from "./explain-errors.ts";
 import { readNumber, readPercent } from "./flag-values.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import type { HelpPage } from "./help/page.ts";
 import { formatNotation } from "./options/shared-option.ts";
-import { inScenario, withNames } from "./setting-names.ts";
+import { inScenario } from "./setting-names.ts";
 import { commandFlags } from "./shared-flags.ts";
 
 /** `rampart mock`: a mock server with KServe v2 and OpenAI's API. */
@@ -101,26 +100,23 @@ export const FLAGS: readonly Flag[] = commandFlags("mock", [
 ]);
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runMockCommand);
+export const COMMAND = flagCommand({ page: helpPage, nameOf: inMock, run: runMockCommand });
 
 /** Serves until Ctrl-C. Returns the exit code. */
-async function runMockCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = withNames(rawIo, inMock);
-  return runWithFlags({ command, args, most: 0, page: helpPage(command) }, io, async (flags) => {
-    const { plan, host, httpPort, grpcPort } = readFlags(flags);
-    const services = await createServices(flags, plan);
-    const server = await startMock(plan, { host, httpPort, grpcPort }, services);
-    await warmUpMock();
-    const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
-    const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");
-    const interrupted = new Promise<void>((resolve) => {
-      io.onInterrupt(() => resolve());
-    });
-    io.out(`listening: http ${http}, grpc ${grpc}, model simple; openai http ${http}/v1${others}; Ctrl-C stops\n`);
-    await interrupted;
-    await server.stop();
-    return EXIT.passed;
+async function runMockCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  const { plan, host, httpPort, grpcPort } = readFlags(flags);
+  const services = await createServices(flags, plan);
+  const server = await startMock(plan, { host, httpPort, grpcPort }, services);
+  await warmUpMock();
+  const [http, grpc] = [`${host}:${server.httpPort}`, `${host}:${server.grpcPort}`];
+  const others = services.map((service) => `; ${service.describe(http, grpc)}`).join("");
+  const interrupted = new Promise<void>((resolve) => {
+    io.onInterrupt(() => resolve());
   });
+  io.out(`listening: http ${http}, grpc ${grpc}, model simple; openai http ${http}/v1${others}; Ctrl-C stops\n`);
+  await interrupted;
+  await server.stop();
+  return EXIT.passed;
 }
 
 /** @throws UserError */
@@ -160,7 +156,7 @@ function readFlags(flags: FlagValues): { plan: MockPlan; host: string; httpPort:
   return read;
 }
 
-/** Undefined when the flag is not given. */
+/** Undefined if the flag is not given. */
 function readLatency(flags: FlagValues, name: string, problems: Problem[]): MockLatencyPlan | undefined {
   const text = flags.text(name);
   if (text === undefined) return undefined;

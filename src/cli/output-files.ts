@@ -1,37 +1,15 @@
-import type { Stats } from "node:fs";
-import { fieldOf } from "../plan/defined.ts";
 import type { Text } from "../plan/messages.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
-import { membersOf } from "../registry/mix.ts";
 import { isSameFile, whyNotWritable } from "../report/output-place.ts";
-import { fileSystem } from "../runtime/files.ts";
+import { findFile, isFile } from "../runtime/files.ts";
 import type { CommandIo } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
 import { STDOUT_FILE } from "./options/shared-option.ts";
 
-/** Returns the state of a file or folder; undefined when nothing there can be used. */
-function find(path: string): Stats | undefined {
-  try {
-    return fileSystem().statSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reports whether a path is a folder. */
-export function isDirectory(path: string): boolean {
-  return find(path)?.isDirectory() === true;
-}
-
-/** Reports whether a path is a regular file. */
-export function isFile(path: string): boolean {
-  return find(path)?.isFile() === true;
-}
-
 type NamedFile = readonly [name: Text, path: string | undefined];
 
-/** Checks output files before a run, so that it does not fail at its end. */
+/** Checks output files before a run, so that the run does not fail at its end. */
 export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   const problems: Problem[] = [];
   for (const [flag, path] of files) {
@@ -50,7 +28,7 @@ export function checkOutputFiles(files: readonly NamedFile[]): Problem[] {
   return [...problems, ...findDuplicatePaths(files)];
 }
 
-/** Finds outputs that are the same file under any names. Devices and pipes accept several. */
+/** Finds outputs that are the same file under different names. Devices and pipes may be used several times. */
 export function findDuplicatePaths(files: readonly NamedFile[]): Problem[] {
   return files.flatMap(([flag, path], index): Problem[] => {
     if (path === undefined || !isReplaced(path)) return [];
@@ -74,41 +52,13 @@ export function findReadOutputs(files: readonly NamedFile[], read: readonly stri
   });
 }
 
-/** Returns all strings in a plan that can be the path of an input file. */
-export function inputFilesOf({ target, load, inputs, measurement }: Plan): string[] {
-  const parts = [{ target, inputs, tokens: measurement.tokens }, ...membersOf(target)];
-  const texts = parts.flatMap((part) => [fieldOf(part.target, "tls"), part.inputs, part.tokens]);
-  return textsIn([texts, load]);
-}
-
-/** Returns all strings in plain data. */
-export function textsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
 /** Reports whether a write replaces the file at the path, instead of writing to it. */
 function isReplaced(path: string): boolean {
-  return find(path)?.isFile() ?? true;
+  return findFile(path)?.isFile() ?? true;
 }
 
-/** Sends a command's text to standard error if a report has standard output for itself. */
-export function routeTextAroundReports(io: CommandIo, files: Readonly<Record<string, string | undefined>>): CommandIo {
+/** Sends a command's text to standard error if a report is written to standard output. */
+export function routeTextAroundReports(io: CommandIo, files: OutputFilesPlan): CommandIo {
   if (!Object.values(files).includes(STDOUT_FILE)) return io;
   return changedIo(io, { out: io.err, hasColor: false, outColumns: undefined });
-}
-
-/** Prints each warning once, for runs that have the same ones. */
-export function withoutRepeats(io: CommandIo): CommandIo {
-  const said = new Set<string>();
-  const err = (text: string): void => {
-    if (!said.has(text) || !text.startsWith("rampart: ")) io.err(text);
-    said.add(text);
-  };
-  return changedIo(io, { err });
-}
-
-/** Drops the text of reports and of progress; errors and files are still written. */
-export function silent(io: CommandIo): CommandIo {
-  return changedIo(io, { out: () => {}, isQuiet: true });
 }

@@ -3,7 +3,7 @@ import { armSecondSignal } from "../runtime/process-end/second-signal.ts";
 import { writeStderr, writeStdout } from "../runtime/stdio.ts";
 import type { CommandIo, EndSignal } from "./execute.ts";
 
-/** A CI system cancels with SIGTERM, and a closed terminal sends SIGHUP. The measurements so far are reported in both cases. */
+/** A CI system cancels with SIGTERM, and a closed terminal sends SIGHUP. In both cases, the measurements so far are reported. */
 const SIGNALS: readonly EndSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** Width of a terminal that reports no width, or 0. */
@@ -76,8 +76,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Standard output whose failure ends neither the run nor its files. The failure is reported at once, and later text goes to standard error,
- * so that a table is not lost because of a full disk. After the reader has closed the pipe, text is dropped.
+ * Standard output whose failure does not affect the run or its files. The failure is reported at once, and later text is written to
+ * standard error, so that a table is not lost because of a full disk. After the reader has closed the pipe, text is dropped.
  */
 class StandardOutput {
   failure: string | undefined;

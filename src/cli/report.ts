@@ -3,17 +3,17 @@ import { writeModelFiles } from "../report/model-files.ts";
 import { readStoredReport } from "../report/stored-report.ts";
 import { renderText, styleOf } from "../report/text/render-text.ts";
 import { EXIT } from "../result/exit-codes.ts";
-import { readFileText } from "../runtime/files.ts";
+import { isFile, readFileText } from "../runtime/files.ts";
 import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
 import { explainErrors } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
 import { type HelpPage, printsHelp } from "./help/page.ts";
 import { sharedOptions } from "./options/shared-options.ts";
-import { isFile, routeTextAroundReports } from "./output-files.ts";
+import { routeTextAroundReports } from "./output-files.ts";
 import { commandFlags, readFiles } from "./shared-flags.ts";
 
-/** `rampart report FILE.json`: shows a stored report, and makes others from it. */
+/** `rampart report FILE.json`: shows a stored report, and creates other formats from it. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = commandFlags("report", []);
@@ -43,7 +43,7 @@ function runReportCommand(args: readonly string[], command: string, io: CommandI
   });
 }
 
-/** Returns the arguments with names for files that have none, beside the input. */
+/** Returns the arguments, with names beside the input added for files without a name. */
 function nameFiles(args: readonly string[], input: string): string[] {
   return args.map((arg, index) => {
     const name = defaultName(args, index, input);
@@ -51,12 +51,15 @@ function nameFiles(args: readonly string[], input: string): string[] {
   });
 }
 
-/** Returns the names of the files that were given none. */
+/** Returns the names of the files without a given name. */
 function findUnnamed(args: readonly string[], input: string): string[] {
   return args.flatMap((_, index) => defaultName(args, index, input) ?? []);
 }
 
-/** Returns the name of a file whose flag is the last argument or stands before another flag. Undefined for all other arguments. */
+/**
+ * Returns the default name of a file whose flag is the last argument or is followed by another flag. Undefined for all other
+ * arguments.
+ */
 function defaultName(args: readonly string[], index: number, input: string): string | undefined {
   const ending = OPTIONS.find(({ name }) => args[index] === `--${name}`)?.ending;
   const next = args[index + 1];
@@ -64,7 +67,7 @@ function defaultName(args: readonly string[], index: number, input: string): str
   return ending === undefined || isNamed ? undefined : `${input.replace(/\.json$/i, "")}${ending}`;
 }
 
-/** The name behind a flag is that of its file, also where it was meant as the input. */
+/** The name after a flag is the name of its file, even if it was meant as the input. */
 function hintFor(flags: FlagValues, command: string): string {
   const taken = OPTIONS.find(({ name, ending }) => ending !== undefined && isFile(flags.text(name) ?? ""));
   return taken === undefined

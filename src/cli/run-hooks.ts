@@ -11,7 +11,7 @@ import type { CommandIo, EndSignal } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
 import { withoutErrorsOf } from "./scenario-errors.ts";
 
-/** Runs a scenario between its hooks. Whatever happens, `teardown` is called, and no process of a hook stays behind. */
+/** Runs a scenario between its hooks. `teardown` is called in any case, and no process of a hook is left running. */
 
 /** The hooks of a scenario. */
 export interface Hooks {
@@ -19,22 +19,25 @@ export interface Hooks {
   readonly teardown?: (context: TeardownContext<object, unknown>) => unknown;
 }
 
-/** Where hooks run. */
+/** Location of the scenario, for its hooks. */
 export interface HookPlace {
   readonly params: object;
-  /** As the user typed it. */
+  /** File name as the user typed it. */
   readonly file: string;
   /** Absolute path of the scenario. */
   readonly path: string;
 }
 
-/** Also keeps the process alive: Node exits when a hook waits for something that never happens. */
+/**
+ * Time limit of `setup`. The timer also keeps the process alive: Node exits when a hook waits for something that never
+ * happens.
+ */
 const SETUP_LIMIT_MS = 1_800_000; // 30 min
 const TEARDOWN_LIMIT_MS = 60_000;
 
 /**
- * Calls `setup`, `run` with what it returned, and `teardown`.
- * @param run gets an io whose Ctrl-C leaves room for `teardown`. Returns the exit code
+ * Calls `setup`, `run` with its result, and `teardown`.
+ * @param run receives an io whose Ctrl-C leaves time for `teardown`. Returns the exit code
  * @throws UserError or RunError of `setup` and `run`
  */
 export async function runWithHooks(
@@ -63,7 +66,7 @@ class HookSession {
   private readonly place: HookPlace;
   private readonly groups = new ProcessGroups();
   private readonly processes: BackgroundProcess[] = [];
-  /** What a run does at a signal. */
+  /** Signal listeners of the run. */
   private readonly listeners = new Set<Parameters<CommandIo["onInterrupt"]>>();
   private readonly aborted = new AbortController();
   /** Aborted when the command must not wait for `teardown` any longer. */
@@ -100,7 +103,7 @@ class HookSession {
     return this.started;
   }
 
-  /** Calls `teardown` and stops the processes, once. Resolves with whether `teardown` succeeded. */
+  /** Calls `teardown` and stops the processes, once. Resolves with true if `teardown` succeeded. */
   close(): Promise<boolean> {
     this.closing ??= this.tearDown();
     return this.closing;
@@ -153,7 +156,7 @@ class HookSession {
     return isDone;
   }
 
-  /** Reports processes that ended by themselves, because the measurement may not be that of a running server. */
+  /** Reports processes that ended by themselves, because the server may have ended during the measurement. */
   private reportEnded(): void {
     if (this.aborted.signal.aborted) return;
     for (const background of this.processes) {
@@ -207,7 +210,7 @@ class HookSession {
     this.abort(`interrupted by ${signal}`);
   }
 
-  /** Does not wait for the run any more. A `teardown` that has begun before is not waited for. */
+  /** Stops waiting for the run. A `teardown` that began earlier is not awaited. */
   private onSecondSignal(): Promise<void> {
     for (const [, leave] of this.listeners) void leave?.();
     if (this.closing !== undefined) this.hurry.abort();

@@ -5,6 +5,7 @@ import { type NameOf, word } from "../plan/messages.ts";
 import type { Plan } from "../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError, wordError } from "../plan/problem.ts";
 import { registerArguments } from "../plan/secrets.ts";
+import { inputFilesOf } from "../registry/input-files.ts";
 import { judgeRun } from "../report/judge-run.ts";
 import { outputFilesOf } from "../report/output-place.ts";
 import { EXIT, hasOnlyFailures, withOutputFailure } from "../result/exit-codes.ts";
@@ -20,11 +21,11 @@ import { type CommandIo, type ExecutedPlan, type ExecuteOptions, executePlan } f
 import { announceTime, formatDryRun } from "./expected-time.ts";
 import { explainErrors } from "./explain-errors.ts";
 import type { Flag, FlagValues } from "./flags.ts";
-import { guardIo } from "./guarded-io.ts";
+import { guardIo, silent } from "./guarded-io.ts";
 import { asksHelp, DURATIONS_NOTE, type HelpPage, printsHelp } from "./help/page.ts";
 import { inFleet } from "./in-fleet.ts";
 import { type PlanValues, withPlanValues } from "./options/place.ts";
-import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "./output-files.ts";
+import { findReadOutputs, routeTextAroundReports } from "./output-files.ts";
 import { withoutErrorsOf, withoutExitOf } from "./scenario-errors.ts";
 import { findUnusable } from "./scenarios/find-unusable.ts";
 import type { SeveralRequest } from "./scenarios/joint.ts";
@@ -118,7 +119,7 @@ export async function runEntryScenario(
   }).then((code) => withOutputFailure(code, io));
 }
 
-/** The address that is wrong is that of the option, where it was given. */
+/** If the option was given, a wrong address is the option's. */
 const withUrl: NameOf = (path) => (path === "target.url" ? "--url" : inScenario(path));
 const isOfUrl = ({ path }: Problem): boolean => word(path, withUrl) === "--url";
 
@@ -133,7 +134,7 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
   const run = (runContext: FieldContext, runIo: CommandIo): Promise<number> => {
     const runPart = (partOverrides: PlanOverrides, asked: RunRequest, partIo: CommandIo): Promise<number> => {
       const plan = prepared.plan(runContext, partOverrides, planChange({ values: asked.values, limits }));
-      // Those of a plan that is not run may come from setup.
+      // The files of a plan that is not run may be created by `setup`.
       const unusable = hooks === undefined || !onlyPlans ? findUnusable(plan).map(place) : [];
       if (unusable.length > 0) throw wordError(new UserError(unusable), io.nameOf);
       return runPlan(
@@ -146,7 +147,7 @@ async function runLoaded(loaded: LoadedScenario, request: RunRequest, scenarioIo
     const parts = partsOf(prepared.resolved(runContext));
     return parts === undefined ? runPart({}, request, runIo) : runParts(parts, request, runPart, runIo);
   };
-  // A plan is known without a server unless a field needs what setup returns.
+  // A plan is known without a server, unless a field needs the result of `setup`.
   if (hooks === undefined || (onlyPlans && lateFields.length === 0))
     return run({ ...context, started: { value: undefined } }, io);
   prepared.checkEarly();
@@ -180,7 +181,7 @@ async function runPlan(
   }
   if (!flags.has("quiet") && watch === undefined) announceTime(plan, notation, io);
   if (functionsOf(plan).size > 0) await prepareSecondSignal();
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, plan.outputs.files);
   const executed = await withoutErrorsOf(
     file,
     executePlan(plan, reportIo, {
@@ -192,7 +193,10 @@ async function runPlan(
   return conclude(plan, executed, flags, io);
 }
 
-/** Concludes a run: says what no report does, with `--quiet` also why it did not pass. Returns the exit code. */
+/**
+ * Concludes a run: prints what no report contains, and with `--quiet` also the reason why the run did not pass. Returns
+ * the exit code.
+ */
 export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagValues, io: CommandIo): Promise<number> {
   const { result, outputError, repeated } = executed;
   if (result.error !== undefined) io.err(`rampart: ${formatRunError(result.error)}\n`);
@@ -207,20 +211,20 @@ export async function conclude(plan: Plan, executed: ExecutedPlan, flags: FlagVa
   return exitCode === EXIT.passed && outputError !== undefined ? EXIT.output : exitCode;
 }
 
-/** What flags change in a plan. */
+/** Changes of flags to a plan. */
 export interface PlanChanges {
   readonly values: PlanValues;
-  /** Assertions besides those of the plan. */
+  /** Assertions in addition to those of the plan. */
   readonly limits: readonly AssertionPlan[];
 }
 
-/** Returns what gives a plan the values of flags; undefined when there are none. */
+/** Returns a function that adds the values of flags to a plan; undefined if there are none. */
 export function planChange({ values, limits }: PlanChanges): ((plan: Plan) => Plan) | undefined {
   if (values.size + limits.length === 0) return undefined;
   return (plan) => withPlanValues({ ...plan, assertions: [...plan.assertions, ...limits] }, values);
 }
 
-/** The help of a scenario, with its parameters. */
+/** Returns the help of a scenario, with its parameters. */
 function scenarioPage(usage: string, { scenario }: LoadedScenario): HelpPage {
   const problems: Problem[] = [];
   const { params } = scenario.definition as { readonly params?: unknown };

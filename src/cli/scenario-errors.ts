@@ -3,7 +3,7 @@ import { EXIT } from "../result/exit-codes.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { describeExit, toLaterError } from "../scenario/scenario-error.ts";
 
-/** Rejects when the scenario's code throws during the run, in a timer or a promise that is not awaited. */
+/** Rejects if the scenario's code throws during the run, in a timer or in a promise that is not awaited. */
 export async function withoutErrorsOf<T>(file: string, running: Promise<T>): Promise<T> {
   let listener = (_error: unknown): void => {};
   const thrown = new Promise<never>((_resolve, reject) => {
@@ -19,7 +19,7 @@ export async function withoutErrorsOf<T>(file: string, running: Promise<T>): Pro
   }
 }
 
-/** Makes an end of the process by the scenario's code an error, because its assertions would not be judged. */
+/** Turns an end of the process by the scenario's code into an error, because its assertions would otherwise not be judged. */
 export async function withoutExitOf<T>(file: string, run: () => Promise<T>): Promise<T> {
   const release = guardExit((code) => describeExit(file, code, "during its run"), EXIT.internal);
   try {

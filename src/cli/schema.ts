@@ -2,10 +2,9 @@ import { problem, UserError } from "../plan/problem.ts";
 import { publishedSchema } from "../report/schema/json-schema.ts";
 import { EXIT } from "../result/exit-codes.ts";
 import { scenarioJsonSchema } from "../scenario/data/json-schema.ts";
-import { commandOf } from "./command-usage.ts";
 import type { CommandIo } from "./execute.ts";
-import { runWithFlags } from "./explain-errors.ts";
-import { type Flag, HELP_FLAGS } from "./flags.ts";
+import { flagCommand } from "./explain-errors.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
 import { readDescriptions } from "./help/descriptions.ts";
 import type { HelpPage } from "./help/page.ts";
 
@@ -46,25 +45,27 @@ export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
 export const FLAGS: readonly Flag[] = HELP_FLAGS;
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runSchemaCommand, {
-  name: "NAME",
-  choices: Object.keys(SCHEMAS),
-  takes: "word",
+export const COMMAND = flagCommand({
+  operand: {
+    name: "NAME",
+    choices: Object.keys(SCHEMAS),
+    takes: "word",
+  },
+  page: helpPage,
+  run: runSchemaCommand,
 });
 
 /** Runs the command. Returns the exit code. */
-export function runSchemaCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const [name = ""] = flags.positionals;
-    const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
-    const hint = `Use one of ${Object.keys(SCHEMAS).join(", ")}.`;
-    const message = name === "" ? "no schema is named" : "is not the name of a schema";
-    const unknown = schema === undefined ? [problem("unknown-name", "NAME", message, hint, name || undefined)] : [];
-    const problems = [...flags.problems, ...unknown];
-    if (schema === undefined || problems.length > 0) throw new UserError(problems);
-    io.out(`${JSON.stringify(schema.load(), null, 2)}\n`);
-    return EXIT.passed;
-  });
+async function runSchemaCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  const [name = ""] = flags.positionals;
+  const schema = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
+  const hint = `Use one of ${Object.keys(SCHEMAS).join(", ")}.`;
+  const message = name === "" ? "no schema is named" : "is not the name of a schema";
+  const unknown = schema === undefined ? [problem("unknown-name", "NAME", message, hint, name || undefined)] : [];
+  const problems = [...flags.problems, ...unknown];
+  if (schema === undefined || problems.length > 0) throw new UserError(problems);
+  io.out(`${JSON.stringify(schema.load(), null, 2)}\n`);
+  return EXIT.passed;
 }
 
 function helpPage(command: string): HelpPage {

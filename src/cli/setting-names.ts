@@ -3,7 +3,7 @@ import type { CommandIo } from "./execute.ts";
 import { changedIo } from "./guarded-io.ts";
 import { sharedNameOf } from "./options/shared-options.ts";
 
-/** Names of fields in a scenario, and of flags of `rampart run` and `rampart mock`. */
+/** Names of settings as fields in a scenario, and as flags of `rampart run` and `rampart mock`. */
 const SCENARIO_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.bus.agentCount": "--agents",
   "client.bus.allowLost": "--allow-lost",
@@ -89,12 +89,12 @@ export const NAMES_AT_URL = {
   "target.url=https": "write https:// before the address",
 } as const satisfies Partial<Record<SettingPath, string>>;
 
-/** Gives a command's output the names of its front door. */
+/** Makes a command's output use the names of its front door. */
 export function withNames(io: CommandIo, nameOf: NameOf): CommandIo {
   return changedIo(io, { nameOf });
 }
 
-/** The front door of scenarios and of Rampart's own commands. */
+/** Names for scenarios and for Rampart's own commands. */
 export const inScenario: NameOf = (path) => SCENARIO_NAMES[path] ?? builderOf(path) ?? sharedNameOf("run", path);
 
 /** Most builders have the name of their kind. */
@@ -102,7 +102,7 @@ function builderOf(path: SettingPath): string | undefined {
   return path.startsWith(TARGET_KIND) ? `${path.slice(TARGET_KIND.length)}(…)` : undefined;
 }
 
-/** Those of the commands that measure a model. */
+/** Names for the commands that measure a model. */
 const NAMES_OF_MODELS: Readonly<Partial<Record<SettingPath, string>>> = {
   ...NAMES_AT_URL,
   "inputs.tokenizer": "--tokenizer",

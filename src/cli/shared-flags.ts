@@ -1,5 +1,5 @@
 import { defined } from "../plan/defined.ts";
-import type { OutputFilesPlan } from "../plan/plan.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "./flags.ts";
@@ -18,9 +18,9 @@ import {
 import { sharedOptions } from "./options/shared-options.ts";
 import { checkOutputFiles, findReadOutputs } from "./output-files.ts";
 
-/** The options of `options/shared-options.ts` as flags of Rampart's own commands. */
+/** The options of `options/shared-options.ts`, as flags of Rampart's own commands. */
 
-/** Returns all flags of a command: what it measures, those that no other command has, and the rest. */
+/** Returns all flags of a command: first those that determine what it measures, then those that only it has, then the rest. */
 export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag[] {
   return [
     ...sharedFlags(door, ({ isFirst = false }) => isFirst),
@@ -30,14 +30,17 @@ export function commandFlags(door: Door, others: readonly Flag[]): readonly Flag
   ];
 }
 
-/** Returns the flags of a command that others have too. @param isWanted Default: all */
+/** Returns the flags of a command that are shared with others. @param isWanted Default: all */
 export function sharedFlags(door: Door, isWanted: (option: SharedOption) => boolean = () => true): Flag[] {
   return sharedOptions(door)
     .filter(isWanted)
     .map((option) => toFlag(option, door === "run"));
 }
 
-/** Returns one option as a flag. @param hasScenario whether the flag replaces what a scenario says; outputs belong to no scenario */
+/**
+ * Returns one option as a flag. @param hasScenario whether the flag replaces a setting of a scenario; outputs are not part of
+ * scenarios
+ */
 function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   const { name, short, value, choices, meant, meantAs, isCommon, help, isRepeatable, setting = "outputs" } = option;
   const text = defaultTextOf(option, true);
@@ -52,7 +55,7 @@ function toFlag(option: SharedOption, hasScenario: boolean): Flag {
   };
 }
 
-/** Reads what the flags put into a plan. @param problems gets all problems */
+/** Reads the values of the flags for a plan. @param problems receives all problems */
 export function readShared(flags: FlagValues, door: Door, problems: Problem[]): PlanValues {
   const values = new Map<string, unknown>();
   const givers = new Map<string, string>();
@@ -79,7 +82,7 @@ export function readShared(flags: FlagValues, door: Door, problems: Problem[]): 
 /**
  * Reads the files of reports, by their key in a plan.
  * @param read the files that the command reads
- * @param problems gets files that cannot be written
+ * @param problems receives files that cannot be written
  */
 export function readFiles(
   flags: FlagValues,
@@ -94,21 +97,24 @@ export function readFiles(
   const named = given.map(({ flag, path }) => [flag, path] as const);
   const found = [...checkOutputFiles(named), ...findReadOutputs(named, read)];
   const [first, second] = given.filter(({ path }) => path === STDOUT_FILE);
-  // Of a regular file the others have found it.
+  // Other checks find duplicate regular files.
   if (first !== undefined && second !== undefined && found.every(({ path }) => path !== second.flag))
     found.push(problem("conflict", second.flag, `is standard output like ${first.flag}`, "Give one of them a file."));
   problems.push(...found);
   return Object.fromEntries(given.map(({ key, path }) => [key, path]));
 }
 
-/** Reads an option with a number, a time in ms or a percentage, of a command that does itself what it says. @param problems gets a wrong value */
+/**
+ * Reads an option with a number, a time in ms or a percentage, for a command that handles the option itself. @param problems receives an
+ * invalid value
+ */
 export function readAmount(flags: FlagValues, door: Door, name: string, problems: Problem[]): number | undefined {
   const option = sharedOptions(door).find((one) => one.name === name);
   const read = option && readOption(flags, option, problems);
   return read === undefined ? undefined : Number(read);
 }
 
-/** Returns what was given; undefined for nothing, or a problem. */
+/** Returns the given value; undefined if there is none, or after a problem. */
 function readOption(flags: FlagValues, option: SharedOption, problems: Problem[]): GivenValue | undefined {
   const { name, kind } = option;
   if (option.isRepeatable === true) return flags.has(name) ? flags.texts(name) : undefined;

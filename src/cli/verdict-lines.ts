@@ -4,9 +4,12 @@ import { buildRunModel } from "../report/model/build-model.ts";
 import { CHECK_WORDS } from "../report/text/render-text.ts";
 import type { ExecutedPlan } from "./execute.ts";
 
-/** What `--quiet` still prints, so that a failed gate says why: the verdict, the checks that do not pass, and what was not stable. */
+/**
+ * Lines that `--quiet` still prints, so that a failed gate shows the reason: the verdict, the checks that did not pass, and unstable
+ * levels.
+ */
 
-/** Returns the lines about a run that did not pass; none for one that passed, or whose error is printed anyway. */
+/** Returns the lines about a run that did not pass; empty for one that passed, or whose error is printed anyway. */
 export function describeVerdict(plan: Plan, { result, repeated }: ExecutedPlan): string[] {
   const json = repeated === undefined ? toReportJson(plan, result) : toRepeatedJson(plan, repeated);
   const { verdict, checks, notes } = buildRunModel(plan, json);

@@ -1,18 +1,20 @@
+import { defined } from "../plan/defined.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { formatCount } from "../plan/units.ts";
+import { joinBytes } from "../runtime/bytes.ts";
 import type { RequestContent } from "../service/content.ts";
 import type { ModelInfo, Service } from "../service/service.ts";
-import { formatShape, joinBytes, type Tensor, type TensorSpec } from "../service/tensor.ts";
+import { formatShape, type Tensor, type TensorSpec } from "../service/tensor.ts";
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { MAX_INPUT_BYTES } from "./random-data.ts";
 
 const MAX_PROBLEMS = 20;
 const LEAST_ITEM_BYTES = 16;
 
-/** The properties of a service that batches depend on. */
+/** Properties of a service that batches depend on. */
 export type BatchedService = Pick<Service, "model" | "batchSize" | "isSequence">;
 
-/** Returns what is wrong with a batch size that is larger than the model's. */
+/** Returns the problems of a batch size that is larger than the model's maximum. */
 export function batchSizeProblems({ model, batchSize }: BatchedService): Problem[] {
   const { name, maxBatchSize } = model;
   if (maxBatchSize === 0 || batchSize <= maxBatchSize) return [];
@@ -20,7 +22,7 @@ export function batchSizeProblems({ model, batchSize }: BatchedService): Problem
   return [problem("invalid-value", "target.batchSize", message, `Lower it to ${maxBatchSize}.`, String(batchSize))];
 }
 
-/** Checks every batch that the data is divided into. @throws UserError with file, entry and tensor, or for batches that no request can carry */
+/** Checks every batch of the data. @throws UserError with file, entry and tensor, or for batches that are too large for a request */
 export function checkBatches(dataset: Dataset, service: BatchedService): void {
   const { model, batchSize, isSequence } = service;
   if (model.maxBatchSize > 0) checkBatchBytes(dataset, batchSize);
@@ -37,7 +39,7 @@ export function checkBatches(dataset: Dataset, service: BatchedService): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Estimates the size of a batch by the first item: others may be on disk. @throws UserError */
+/** Estimates the size of a batch by its first item, because others may be on disk. @throws UserError */
 function checkBatchBytes({ streams }: Dataset, batchSize: number): void {
   const inputs = streams[0]?.[0]?.inputs ?? NO_TENSORS;
   let stepBytes = 0;
@@ -59,7 +61,7 @@ function batchItems(steps: readonly DataStep[], firstStep: number, count: number
   return items;
 }
 
-/** Returns why steps cannot be the items of one batch: a tensor is missing in some, or shapes differ. Undefined when they can. */
+/** Returns why steps cannot be the items of one batch: some lack a tensor, or shapes differ. Undefined if they can. */
 function findBatchProblem(model: ModelInfo, items: readonly DataStep[]): Problem | undefined {
   const [first] = items;
   for (const spec of model.inputs) {
@@ -136,11 +138,11 @@ function greatestCommonDivisor(a: number, b: number): number {
 export interface ExpectedOutput {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** The batch's items in the order of `bytes`: the place of each in the data, and its number of bytes. */
+  /** The batch's items in the order of `bytes`: each item's place in the data, and its number of bytes. */
   readonly items: readonly { readonly place: string; readonly byteCount: number }[];
 }
 
-/** What a request is made of whose first item is step `firstStep`. @throws UserError when tensors cannot be a request */
+/** Returns the content of a request whose first item is step `firstStep`. @throws UserError if the steps cannot form a request */
 export function assembleContent(
   { model, batchSize }: Pick<Service, "model" | "batchSize">,
   steps: readonly DataStep[],
@@ -150,12 +152,12 @@ export function assembleContent(
   if (bytes === undefined) return assembleBatch(model, steps, firstStep, batchSize);
   if (messages !== undefined) return { bytes, messages };
   if (request === undefined && origin === undefined) return { bytes };
-  return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
+  return { bytes, ...defined({ request, origin }) };
 }
 
 /**
  * Returns the tensors of a request whose first item is step `firstStep`; later items are the following steps, wrapping around.
- * @throws UserError when they cannot be a request; see {@link findBatchProblem}
+ * @throws UserError if the steps cannot form a request; see {@link findBatchProblem}
  */
 export function assembleBatch(
   model: ModelInfo,
@@ -195,7 +197,7 @@ export function assembleExpected(
   });
 }
 
-/** Joins the items' data for one input; undefined when no item has any. */
+/** Joins the items' data for one input; undefined if no item has any. */
 function assembleInput(spec: TensorSpec, items: readonly DataStep[], isBatched: boolean): Tensor | undefined {
   const parts: Uint8Array[] = [];
   let itemShape = spec.shape;

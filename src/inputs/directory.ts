@@ -10,7 +10,7 @@ import type { Dataset, StepTensor } from "./dataset.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
 
 /**
- * Reads data from a directory with one file per input, and per output to validate, each with the tensor's name. Returns one step.
+ * Reads data from a directory with one file per input, and per output to validate, each named like its tensor. Returns one step.
  * @throws UserError with everything that does not fit the model
  */
 export async function readDirectory(path: string, model: ModelInfo): Promise<Dataset> {
@@ -79,7 +79,7 @@ function checkSize(
   role: "input" | "output",
 ): Problem[] {
   const count = elementCount(spec.shape);
-  // The size of a variable output is only known from the response.
+  // The size of a variable output is known only from the response.
   if (count < 0) return role === "input" ? [{ ...dynamicShapeProblem(spec), path }] : [];
   if (spec.datatype === "BYTES") {
     const given = splitLines(contents).length;
@@ -92,7 +92,7 @@ function checkSize(
   return bytes.length === expected ? [] : [problem("mismatch", path, message, hint)];
 }
 
-/** Splits into lines without their line feeds. The last line need not end with one. */
+/** Splits into lines without their line feeds. The last line may lack one. */
 function splitLines(contents: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   let start = 0;

@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import {
   fileSystem,
@@ -22,16 +23,16 @@ const MAX_PROBLEMS = 20;
 /** A file that is the payload of a request. */
 interface NamedFile {
   readonly path: string;
-  /** Where the file is named; empty: nowhere but in its path. */
+  /** Place that names the file; empty: only its path is known. */
   readonly place: string;
   readonly timestampMs?: number;
 }
 
 /**
- * Reads files, each of which is a payload. All are read once, before the first request; when they are larger together than `maxHeldBytes`,
- * they are only checked then, and each is read when it is sent.
+ * Reads files, each of which is a payload. All files are read once, before the first request. If they are larger together than
+ * `maxHeldBytes`, they are only checked then, and each file is read when it is sent.
  * @param patterns paths, and names with `*` and `?`
- * @throws UserError with each file that cannot be read, and each pattern that matches none
+ * @throws UserError with each file that cannot be read, and each pattern that matches no file
  */
 export async function readFiles(patterns: readonly string[], maxHeldBytes?: number): Promise<Dataset> {
   const problems: Problem[] = [];
@@ -48,7 +49,8 @@ export async function readFiles(patterns: readonly string[], maxHeldBytes?: numb
 }
 
 /**
- * Reads files that JSON files in perf_analyzer's format name: `{"data": [{"KEY": ["cat.jpg"]}]}`, with one list for each of several streams.
+ * Reads files whose paths are in JSON files of perf_analyzer's format: `{"data": [{"KEY": ["cat.jpg"]}]}`, with one list for each stream if
+ * there are several.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @throws UserError with everything that is wrong in the JSON, and each file that cannot be read
  */
@@ -59,7 +61,7 @@ export async function readFileLists(lists: readonly string[], key: string, isTim
   return toDataset(files, problems);
 }
 
-/** A model whose only input is a text: the path. */
+/** Returns a model whose only input is a text: the path. */
 function modelWith(key: string): ModelInfo {
   const path = { name: key, datatype: "BYTES", shape: [1], isOptional: false, isShapeTensor: false } as const;
   return { ...modelNamed(""), inputs: [path] };
@@ -68,7 +70,7 @@ function modelWith(key: string): ModelInfo {
 function readEntry({ inputs, place = "", timestampMs }: DataStep, key: string, problems: Problem[]): NamedFile[] {
   const [bytes] = splitBytesElements(inputs.get(key)?.bytes ?? new Uint8Array(0)) ?? [];
   const path = new TextDecoder().decode(bytes);
-  if (path !== "") return [{ path, place, ...(timestampMs === undefined ? {} : { timestampMs }) }];
+  if (path !== "") return [{ path, place, ...defined({ timestampMs }) }];
   problems.push(problem("mismatch", `${place}.${key}`, "names no file", `Write "${key}": ["cat.jpg"].`));
   return [];
 }
@@ -97,11 +99,11 @@ async function toDataset(
     if (!contents.has(file.path)) contents.set(file.path, await readOne(file, problems));
   if (problems.length > 0) throw new UserError(problems);
   const toStep = ({ path, place, timestampMs }: NamedFile): DataStep =>
-    toPayloadStep(contents.get(path) as Uint8Array, { place, ...(timestampMs === undefined ? {} : { timestampMs }) });
+    toPayloadStep(contents.get(path) as Uint8Array, { place, ...defined({ timestampMs }) });
   return { streams: streams.map((files) => files.map(toStep)), isFromJson: true, warnings: [] };
 }
 
-/** Returns the size of a readable file; reports any other one. */
+/** Returns the size of a readable file; reports a file that cannot be read. */
 async function sizeOf(file: NamedFile, problems: Problem[]): Promise<number> {
   try {
     const { constants, promises } = fileSystem();
@@ -169,9 +171,9 @@ class StoredFile implements DataStep {
 const WILD = /[*?]/;
 
 /**
- * Returns the files that a pattern matches, sorted by path. `*` stands for any characters of a name but a slash, `?` for one. A path
- * without them, or one that exists as it is written, is returned whether or not there is a file. Names that begin with a dot match only
- * patterns that do.
+ * Returns the files that a pattern matches, sorted by path. `*` matches any characters of a name except a slash, `?` matches one. A
+ * path without them, or one that exists exactly as written, is returned whether or not there is a file. Names that begin with a dot
+ * match only patterns that begin with one.
  */
 async function findFiles(pattern: string): Promise<string[]> {
   const { existsSync } = fileSystem();
@@ -186,7 +188,7 @@ async function findFiles(pattern: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Returns the entries of a folder that match a name: files if it is the last one of a pattern, else folders. */
+/** Returns the entries of a folder that match a name: files if the name is the last one of a pattern, otherwise folders. */
 async function matchIn(folder: string, name: string, isLast: boolean): Promise<string[]> {
   const { existsSync, statSync } = fileSystem();
   const paths = WILD.test(name)

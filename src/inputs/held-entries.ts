@@ -1,15 +1,15 @@
-import { joinBytes } from "../service/tensor.ts";
+import { joinBytes } from "../runtime/bytes.ts";
 import type { PayloadEntry } from "./payload-entry.ts";
 
 /** An entry in memory. Its payload is the bytes of the body; for tensors, the JSON of the whole entry. */
 export type HeldEntry = PayloadEntry & { readonly payload: Uint8Array };
 
 /**
- * All entries of a data file that this process created itself, so that it does not read the file. Few large values, because they are sent
- * to another thread.
+ * All entries of a data file that this process created itself, so that the file need not be read. The data is a few large values, because
+ * it is sent to another thread.
  */
 export interface HeldEntries {
-  /** All payloads, one after the other. */
+  /** All payloads, one after another. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Length of each payload. */
   readonly byteCounts: readonly number[];

@@ -19,10 +19,10 @@ export interface StepPlace {
   readonly step: number;
 }
 
-/** The field of an entry with its send time. */
+/** The field of an entry for its send time. */
 export const TIMESTAMP = "timestamp";
 
-/** Reads entries of Triton's JSON data, each the tensors of one step. Collects everything that does not fit the model. */
+/** Reads entries of Triton's JSON data, each with the tensors of one step. Collects everything that does not fit the model. */
 export class EntryReader {
   private readonly model: ModelInfo;
   /** Whether each entry must have a `timestamp` in milliseconds. */
@@ -35,7 +35,7 @@ export class EntryReader {
 
   /**
    * @param ignoredKeys keys of entries that are not tensors
-   * @param refusesShortFloats whether elements of FP16 and BF16 may be only bytes
+   * @param refusesShortFloats whether elements of FP16 and BF16 must be bytes
    */
   constructor(model: ModelInfo, isTimed: boolean, ignoredKeys: readonly string[], refusesShortFloats = false) {
     this.refusesShortFloats = refusesShortFloats;
@@ -49,17 +49,17 @@ export class EntryReader {
     return this.problems.length === 0;
   }
 
-  /** Returns the tensors to send. @param place such as `data.json, data[2]` */
+  /** Returns the tensors to send. @param place for example `data.json, data[2]` */
   inputs(place: string, entry: unknown, at: StepPlace): Map<string, StepTensor> {
     return this.readTensors(place, entry, this.model.inputs, at);
   }
 
-  /** Returns the expected tensors; empty when the file has none. @param place such as `data.json, validation_data[2]` */
+  /** Returns the expected tensors; empty if the file has none. @param place for example `data.json, validation_data[2]` */
   expected(place: string, entry: unknown): Map<string, StepTensor> {
     return entry === undefined ? new Map() : this.readTensors(place, entry, this.model.outputs, undefined);
   }
 
-  /** Returns the step's send time in milliseconds; undefined when the load does not follow the data. */
+  /** Returns the step's send time in milliseconds; undefined if the load does not follow the data. */
   timestampMs(place: string, entry: unknown, at: StepPlace): number | undefined {
     if (!this.isTimed) return undefined;
     const field = (entry as Entry | null)?.[TIMESTAMP];
@@ -74,7 +74,7 @@ export class EntryReader {
     return undefined;
   }
 
-  /** Returns the tags of an entry; undefined without any, and when its tags are a tensor of the model. */
+  /** Returns the tags of an entry; undefined if it has none, and if `tags` is a tensor of the model. */
   tags(place: string, entry: unknown): Tags | undefined {
     const field = (entry as Entry | null)?.[TAGS_FIELD];
     if (field === undefined || this.model.inputs.some(({ name }) => name === TAGS_FIELD)) return undefined;
@@ -84,7 +84,7 @@ export class EntryReader {
     return tags;
   }
 
-  /** @param required the step's position, when missing tensors are a problem */
+  /** @param required the step's position, if missing tensors are a problem */
   private readTensors(
     place: string,
     entry: unknown,
@@ -130,13 +130,13 @@ export class EntryReader {
     else tensors.set(spec.name, result);
   }
 
-  /** The problem of data without any entry. */
+  /** The problem to report for data without entries. */
   get lacking(): string {
     const [first] = this.model.inputs;
     return `unable to find data for input '${first?.name ?? ""}'`;
   }
 
-  /** @throws UserError with everything that was reported */
+  /** @throws UserError with all reported problems */
   finish(): void {
     if (this.hiddenCount > 0) {
       const message = `${countOf(this.hiddenCount, "more problem")} of this kind`;

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { isTooDeep, TOO_DEEP } from "../plan/document/json-depth.ts";
 import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
@@ -17,17 +18,17 @@ const NO_DATA_FIELD = "The json file doesn't contain data field";
 const NO_DATA_FIELD_HINT = 'Write {"data": [{"INPUT": [...]}]}.';
 const MISALIGNED = "The 'validation_data' field doesn't align with 'data' field in the json file";
 
-/** How entries are read. */
+/** Rules for reading entries. */
 export interface JsonRules extends Pick<TensorRules, "refusesShortFloats"> {
-  /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor. */
+  /** Whether the field `tags` of an entry contains its tags. Default: false; it is a tensor. */
   readonly readsTags?: boolean | undefined;
 }
 
 /**
- * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after the other.
+ * Reads data from JSON files, `{"data": [...], "validation_data": [...]}`, one after another.
  * @param isTimed each entry must have a `timestamp` in milliseconds; the steps are sorted by it
  * @param held the entries of the only file, which is then not read
- * @param maxHeldBytes larger files stay open, and their entries are read when they are sent
+ * @param maxHeldBytes larger files are kept open, and their entries are read when they are sent
  * @throws UserError with file, entry and tensor of everything that does not fit the model
  */
 export async function readJsonFiles(
@@ -85,7 +86,7 @@ class DatasetReader {
     this.readsTags = readsTags;
   }
 
-  /** Returns the root object of a file; reports a problem and returns undefined when there is none. */
+  /** Returns the root object of a file; reports a problem and returns undefined if there is none. */
   parse(path: string, text: string): Entry | undefined {
     try {
       const root = parseLossless(text);
@@ -99,7 +100,7 @@ class DatasetReader {
     return undefined;
   }
 
-  /** Adds a document. Objects are steps of one stream; lists are one stream each. A run cannot mix them. */
+  /** Adds a document. Objects are steps of one stream, and each list is one stream. A run cannot mix objects and lists. */
   add<E>(document: JsonDocument<E>): void {
     const { path, data, validation } = document;
     this.isStored ||= document.store !== undefined;
@@ -121,7 +122,7 @@ class DatasetReader {
       if (isStream) this.addStream(document, index, entry, validation?.[index], stream);
       else this.addStep(document, index, entry as E, validation?.[index] as E | undefined, stream);
     }
-    // An empty list is allowed when other files have entries.
+    // An empty list is allowed if other files have entries.
     if (data.length === 0) this.emptyFiles.push(path);
   }
 
@@ -191,7 +192,7 @@ class DatasetReader {
       inputs,
       expected: outputs,
       place,
-      ...(timestampMs === undefined ? {} : { timestampMs }),
+      ...defined({ timestampMs }),
     };
     return tags === undefined ? step : Object.assign(step, { tags });
   }

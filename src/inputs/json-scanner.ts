@@ -30,11 +30,11 @@ const INITIAL_BYTES = 256 * 1024;
 
 /**
  * Scans JSON text of any length and extracts single values, so that at most one value is in memory. Walk the outer structure with `members`
- * and `items`; consume each of their values with `text`, `value`, `skip`, `extent`, `members` or `items`. Nested values are not validated;
- * `JSON.parse` does that. Every method throws `UserError` with the file's name, `place` and the byte offset when the text is not valid.
+ * and `items`. Consume each of their values with `text`, `value`, `skip`, `extent`, `members` or `items`. Nested values are not validated;
+ * `JSON.parse` does that. Every method throws `UserError` with the file's name, `place` and the byte offset if the text is not valid.
  */
 export class JsonScanner {
-  /** What is being read, for error messages. */
+  /** The part of the file being read, for error messages. */
   place = "";
   private readonly source: ByteSource;
   private readonly name: string;
@@ -44,11 +44,11 @@ export class JsonScanner {
   private end = 0;
   /** Offset in the file of the buffer's first byte. */
   private dropped = 0;
-  /** Start of the bytes to keep; undefined when bytes before the position are not needed. */
+  /** Start of the bytes to keep; undefined if bytes before the position are not needed. */
   private mark: number | undefined;
   private readonly decoder = new TextDecoder();
 
-  /** @param hint of every error */
+  /** @param hint hint of every error */
   constructor(
     source: ByteSource,
     name: string,
@@ -83,7 +83,7 @@ export class JsonScanner {
     this.take(CLOSE_BRACKET, "a comma or a closing bracket");
   }
 
-  /** Yields the lines of the rest of the file, with their positions. The last line need not end with a line feed. */
+  /** Yields the lines of the rest of the file, with their positions. The last line may lack a line feed. */
   *lines(): Generator<Extent & { readonly text: string }> {
     for (let isLast = false; !isLast; ) {
       let byteCount = 0;
@@ -232,7 +232,7 @@ export class JsonScanner {
     return this.fill() ? this.byteAt(this.position + ahead) : undefined;
   }
 
-  /** Reads more bytes and drops those that are consumed and not marked. Returns false at the end of the file. */
+  /** Reads more bytes, and drops consumed bytes that are not marked. Returns false at the end of the file. */
   private fill(): boolean {
     const keepFrom = Math.min(this.mark ?? this.position, this.end);
     this.buffer.copyWithin(0, keepFrom, this.end);

@@ -12,7 +12,7 @@ import {
 } from "../service/tensor.ts";
 import type { StepTensor } from "./dataset.ts";
 
-/** Why a tensor is not valid. */
+/** Reason why a tensor is not valid. */
 export interface TensorProblem {
   readonly problem: Text;
   readonly hint: Text;
@@ -54,11 +54,11 @@ interface Content {
   readonly nestedShape?: readonly number[];
 }
 
-/** How tensors are read. */
+/** Rules for reading tensors. */
 export interface TensorRules {
-  /** Whether elements of FP16 and BF16 may be only bytes, like in perf_analyzer. Default: they may be numbers. */
+  /** Whether elements of FP16 and BF16 must be bytes, like in perf_analyzer. Default: they may be numbers. */
   readonly refusesShortFloats?: boolean | undefined;
-  /** Whether it is an expected output, whose shape no setting gives. Default: false. */
+  /** Whether it is an expected output, whose shape no setting determines. Default: false. */
   readonly isExpected?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ export const MAX_HELD_BYTES = 64 * 1024 * 1024; // 64 MiB
 
 const decoder = new TextDecoder();
 
-/** Whether a file is larger than `maxHeldBytes`. Returns false when it cannot be read, which is reported later. */
+/** Whether a file is larger than `maxHeldBytes`. Returns false if it cannot be read, which is reported later. */
 export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): Promise<boolean> {
   const size = await stat(locate(path)).then(
     (found) => found.size,
@@ -18,19 +18,19 @@ export async function isLargeFile(path: string, maxHeldBytes = MAX_HELD_BYTES): 
   return size > maxHeldBytes;
 }
 
-/** Reads a whole file. @throws UserError when it cannot be read */
+/** Reads a whole file. @throws UserError if it cannot be read */
 export function readWhole(path: string): Promise<string> {
   return loadFileText(path).catch((error: unknown) => {
     throw unreadable(path, error, "Give an existing JSON file.");
   });
 }
 
-/** A file that is too large for memory. It stays open and must not change. */
+/** A file that is too large to keep in memory. It stays open and must not change. */
 export class LargeFile {
   readonly path: string;
   private readonly fd: number;
 
-  /** @throws UserError when the file cannot be read */
+  /** @throws UserError if the file cannot be read */
   constructor(path: string) {
     this.path = path;
     try {
@@ -40,7 +40,7 @@ export class LargeFile {
     }
   }
 
-  /** Reads the file from its start, independent of other reads. */
+  /** Reads the file from its start, independently of other reads. */
   source(): ByteSource {
     let position = 0;
     return {
@@ -53,7 +53,7 @@ export class LargeFile {
     };
   }
 
-  /** Returns a part of the file. @throws Error when the file is shorter now */
+  /** Returns a part of the file. @throws Error if the file has become shorter */
   text({ offset, byteCount }: Extent): string {
     const bytes = new Uint8Array(byteCount);
     if (readSync(this.fd, bytes, 0, byteCount, offset) < byteCount) throw new Error("the file is shorter than before");

@@ -1,7 +1,7 @@
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { drawNormal, type Random } from "../runtime/random.ts";
 
-/** A normal distribution. With a deviation of 0, always the mean. */
+/** A normal distribution. With a deviation of 0, every value is the mean. */
 export interface Spread {
   readonly mean: number;
   readonly stddev: number;
@@ -17,7 +17,7 @@ export interface SequencePair {
 
 /**
  * Draws a token count: a number from the distribution, truncated, at least 1. (GenAI-Perf also makes empty prompts when the number is below
- * 1; servers reject them.)
+ * 1, which servers reject.)
  */
 export function drawTokenCount(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(drawNormal(random, mean, stddev)));
@@ -48,14 +48,14 @@ export function drawPair(random: Random, mix: readonly SequencePair[]): Sequence
 
 const PAIR = /^\(?(\d+)(?:\|(\d+(?:\.\d+)?))?,(\d+)(?:\|(\d+(?:\.\d+)?))?\)?:(\d+(?:\.\d+)?)$/;
 
-/** Tolerance for the sum of percentages, because a third cannot be written exactly. */
+/** Tolerance for the sum of percentages, because one third cannot be written exactly. */
 const SHARE_TOLERANCE = 0.5;
 
 /**
  * Parses a mix of input and output lengths in AIPerf's `--sequence-distribution` syntax: `256,128:40;512,256:60`, with deviations
  * `256|10,128|5:40;…`, with brackets `[(256,128):40,(512,256):60]`, or JSON `{"pairs": [{"isl": 256, "osl": 128, "prob": 40}, …]}` with
  * `isl_stddev` and `osl_stddev`. Shares are percentages.
- * @throws UserError with the part that is not valid, and when shares do not add up to 100
+ * @throws UserError with the part that is not valid, and if shares do not add up to 100
  */
 export function parseSequenceMix(text: string, path: string): SequencePair[] {
   const trimmed = text.trim();

@@ -5,15 +5,15 @@ import { type DataStep, NO_TENSORS } from "./dataset.ts";
 /** The send time of a step, or its session and delay. */
 export type StepFacts = Pick<DataStep, "timestampMs" | "sessionId" | "delayMs" | "tags">;
 
-/** What an entry of a file says: its payload (or a step, if it is read later), undefined where it has none, and all beside it. */
+/** Content of an entry: its payload (a step, if it is read later; undefined, if there is none), and its other fields. */
 export interface PayloadEntry {
   readonly payload: Uint8Array | DataStep | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Whether its list of payloads has more than one. Absent: no. */
+  /** True if its list of payloads has more than one. Absent: false. */
   readonly hasSeveral?: true;
 }
 
-/** @param toPayload makes a body into bytes, or a placeholder for them */
+/** @param toPayload converts a body to bytes, or to a placeholder for them */
 export function toEntry<P extends Uint8Array | DataStep>(
   entry: unknown,
   toPayload: (body: object) => P,
@@ -38,7 +38,7 @@ export function parseLine(line: string, place: string): unknown {
   }
 }
 
-/** @throws UserError when a key beside `data` is `validation_data`, which only tensors have */
+/** @throws UserError if a key beside `data` is `validation_data`, which is only for tensors */
 export function refuseValidation(path: string, key: string): void {
   if (key !== "validation_data") return;
   const hint = "Leave validation_data out. A scenario can judge responses with check.";
@@ -47,12 +47,12 @@ export function refuseValidation(path: string, key: string): void {
 
 const encoder = new TextEncoder();
 
-/** A body as the payload of a request: compact JSON. */
+/** Returns a body as the payload of a request: compact JSON. */
 export function toPayload(body: object): Uint8Array {
   return encoder.encode(formatJson(body));
 }
 
-/** The step of a request that is a payload. */
+/** Returns the step of a request with a payload. */
 export function toPayloadStep(payload: Uint8Array, facts: Omit<DataStep, "payload" | "inputs" | "expected">): DataStep {
   return { payload, inputs: NO_TENSORS, expected: NO_TENSORS, ...facts };
 }

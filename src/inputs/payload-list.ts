@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { nameHint } from "../plan/nearest-name.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, plainKey, toPlainNumber } from "../service/json-text.ts";
@@ -18,30 +19,30 @@ import { PayloadFile } from "./stored-payloads.ts";
 import { readTags, TAGS_FIELD, TAGS_HINT } from "./tagged-input.ts";
 
 const MAX_PROBLEMS = 20;
-/** What perf_analyzer allows beside a payload, whatever the load. */
+/** Fields that perf_analyzer allows beside a payload for any load. */
 const PLAIN_FIELDS = ["payload", "model"];
-/** What belongs to a load that follows the data. */
+/** Fields for a load that follows the data. */
 const LOAD_FIELDS = ["timestamp", "session_id", "delay"];
 
-/** An element of `data`: an entry, or a stream of them, which must be read before the next element. */
+/** An element of `data`: an entry, or a stream of entries, which must be read before the next element. */
 type Element = PayloadEntry | Iterable<PayloadEntry>;
 
-/** How entries are read. */
+/** Rules for reading entries. */
 export interface EntryRules {
-  /** Whether the field `tags` of an entry has its tags. Default: false; it is not allowed. */
+  /** Whether the field `tags` of an entry contains its tags. Default: false; the field is not allowed. */
   readonly readsTags?: boolean | undefined;
-  /** Whether an entry may have a time or a session when the load does not follow the data. Default: true; they are not used. */
+  /** Whether an entry may have a time or a session when the load does not follow the data. Default: true; they are ignored. */
   readonly allowsLoadFields?: boolean | undefined;
 }
 
 /**
- * Reads payloads from files, one file after the other. A file is JSON as GenAI-Perf writes it,
- * `{"data": [{"payload": [{…}], "timestamp": [ms]}]}`, with one list for each of several streams, or JSON Lines (`.jsonl`) with one such
- * entry or one request body per line. Turns of sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
+ * Reads payloads from files, one after another. A file is JSON as written by GenAI-Perf, `{"data": [{"payload": [{…}], "timestamp":
+ * [ms]}]}`, with one list for each stream if there are several, or JSON Lines (`.jsonl`) with one such entry or one request body per line.
+ * Turns of sessions have `"session_id": [s]` and, except the last one, `"delay": [ms]`.
  * @param order `at-times`: each entry must have a `timestamp` in milliseconds, and steps are sorted by it; `in-sessions`: each must have a
- *   `session_id`, and each session becomes a stream, in the order of their first turns
+ * `session_id`, and each session becomes a stream, in the order of their first turns
  * @param held the entries of the only file, which is then not read and not checked
- * @param maxHeldBytes larger files stay open, and their payloads are read when they are sent
+ * @param maxHeldBytes larger files are kept open, and their payloads are read when they are sent
  * @throws UserError with the place of each entry that is not valid
  */
 export async function readPayloadLists(
@@ -66,7 +67,7 @@ class PayloadList {
   private readonly steps = new StepStreams();
   private readonly order: DataOrder;
   private readonly readsTags: boolean;
-  /** Undefined: all. */
+  /** Allowed fields; undefined: all. */
   private readonly fields: readonly string[] | undefined;
 
   constructor(order: DataOrder, { readsTags = false, allowsLoadFields = true }: EntryRules, isChecked: boolean) {
@@ -249,10 +250,10 @@ function readTurn(
     problems.push(problem("invalid-value", place, "has a delay that is not a time", hint, JSON.stringify(delayMs)));
   }
   if (!isNamed || !hasDelay) return undefined;
-  return { sessionId: String(id), ...(delayMs === undefined ? {} : { delayMs }) };
+  return { sessionId: String(id), ...defined({ delayMs }) };
 }
 
-/** Returns the value, or the element of a list with one value, as in tensors. */
+/** Returns the value, or the element of a list with one value, as for tensors. */
 function single(value: unknown): unknown {
   return toPlainNumber(Array.isArray(value) ? (value[0] as unknown) : value);
 }

@@ -5,7 +5,7 @@ import { elementCount, formatShape, type TensorSpec, tensorBytes } from "../serv
 import type { Dataset, StepTensor } from "./dataset.ts";
 import { dynamicShapeProblem } from "./shapes.ts";
 
-/** How to generate data. */
+/** Settings for generating data. */
 export interface GenerateOptions {
   readonly isZero: boolean;
   /** Length of each random string, in characters. */
@@ -16,7 +16,7 @@ export interface GenerateOptions {
 
 const CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!";
 
-/** Of glibc's `rand()`: how far its two summands are apart. */
+/** Distance between the two summands of glibc's `rand()`. */
 const SEPARATION = 3;
 
 /** The state after seeding with 1 and discarding 310 values. It never changes, so it is precomputed. */

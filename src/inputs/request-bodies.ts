@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { BodyPlan, FormPartPlan } from "../service/http/requests-plan.ts";
 
-/** The bodies of requests as a scenario writes them. */
+/** The bodies of requests, as a scenario writes them. */
 
-/** A value that JSON can write. */
+/** A value that can be written as JSON. */
 export type JsonValue =
   | null
   | boolean
@@ -13,11 +14,14 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** What a file is sent as, besides its bytes. */
+/** Properties of a file in a request, besides its bytes. */
 export interface FileOptions {
-  /** Value of Content-Type. Default: by the end of the name, such as `image/jpeg`; otherwise `application/octet-stream`. */
+  /**
+   * Value of Content-Type. Default: from the file name extension, for example `image/jpeg`; otherwise
+   * `application/octet-stream`.
+   */
   readonly type?: string;
-  /** Name of the file in a form. Default: its own. */
+  /** File name in a form. Default: the name of the file. */
   readonly name?: string;
 }
 
@@ -56,19 +60,19 @@ export type RequestBody =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** One request, as a function returns it. What is left out is that of the target. */
+/** One request, as a function returns it. Omitted fields are taken from the target. */
 export interface RequestOfScenario {
-  /** Method. Default: that of the target. */
+  /** Method. Default: the target's. */
   readonly method?: string | undefined;
-  /** Path and query, with the leading slash. Default: those of the target. */
+  /** Path and query, with the leading slash. Default: the target's. */
   readonly path?: string | undefined;
-  /** Replace the target's headers of the same name. Default: none. */
+  /** Headers that replace the target's headers of the same name. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Body. Default: that of the target. */
+  /** Body. Default: the target's. */
   readonly body?: RequestBody | undefined;
 }
 
-/** Converts a body to that of a plan; undefined when the value is not a body. @param folder base of relative paths */
+/** Converts a body to its form in a plan; undefined if the value is not a body. @param folder base of relative paths */
 export function toBodyPlan(body: unknown, folder: string): BodyPlan | undefined {
   if (typeof body === "string") return { form: "text", text: body };
   if (body instanceof Uint8Array) return { form: "bytes", base64: Buffer.from(body).toString("base64") };
@@ -79,7 +83,7 @@ export function toBodyPlan(body: unknown, folder: string): BodyPlan | undefined 
   try {
     text = JSON.stringify(body);
   } catch {
-    // Cycles and bigints.
+    // The value has cycles or bigints.
   }
   return text === undefined ? undefined : { form: "json", text };
 }
@@ -91,7 +95,7 @@ export function describeBody(value: unknown): string {
 
 function toFilePlan({ file, options }: FileBody, folder: string): Extract<BodyPlan, { form: "file" }> {
   const { type } = options;
-  return { form: "file", file: resolve(folder, file), ...(type === undefined ? {} : { contentType: type }) };
+  return { form: "file", file: resolve(folder, file), ...defined({ contentType: type }) };
 }
 
 function toFormPlan({ fields }: MultipartBody, folder: string): BodyPlan | undefined {
@@ -109,7 +113,7 @@ function toPartPlan(name: string, value: FormField, folder: string): FormPartPla
     return { name, value: { form: "bytes", base64: Buffer.from(value).toString("base64") } };
   if (typeof value !== "object") return { name, value: { form: "text", text: String(value) } };
   const { name: fileName } = value.options;
-  return { name, ...(fileName === undefined ? {} : { fileName }), value: toFilePlan(value, folder) };
+  return { name, ...defined({ fileName }), value: toFilePlan(value, folder) };
 }
 
 function isField(value: unknown): boolean {

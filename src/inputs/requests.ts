@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import { defined } from "../plan/defined.ts";
 import { functionOf } from "../plan/functions.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
@@ -18,9 +19,9 @@ import {
 import { type DataStep, type Dataset, NO_TENSORS } from "./dataset.ts";
 import { describeBody, type RequestBody, type RequestOfScenario, toBodyPlan } from "./request-bodies.ts";
 
-/** Requests that are described in a plan or made by a scenario's function, as bytes. */
+/** Requests that a plan describes or a scenario's function makes, as bytes. */
 
-/** Maximum size of all requests that a scenario's function makes. They stay in memory. */
+/** Maximum size of all requests that a scenario's function makes, which stay in memory. */
 export const MAX_MADE_BYTES = 1024 * 1024 * 1024; // 1 GiB
 
 const NO_BYTES = new Uint8Array(0);
@@ -28,7 +29,7 @@ const encoder = new TextEncoder();
 
 /**
  * Makes the requests of a plan, once and before the load.
- * @throws UserError when a file cannot be read, or when the function throws or returns something else than a request
+ * @throws UserError if a file cannot be read, or if the function throws or does not return requests
  */
 export function makeRequests({ requests, made }: RequestsInputsPlan): Dataset {
   const steps = requests.map((request) => toStep(request.body, request));
@@ -82,7 +83,7 @@ const BODY_HINT = "Return text, bytes, an object or a list, which are sent as JS
 
 type MadeRequest = PayloadRequest & { readonly body?: RequestBody | undefined };
 
-/** Checks what a function returned. @throws UserError when it is not a request */
+/** Checks the result of a function. @throws UserError if it is not a request */
 function checkRequest(value: unknown, place: string): MadeRequest {
   const fail = (message: string, hint: string, got: unknown): never => {
     throw userError("invalid-value", place, message, hint, describeBody(got));
@@ -105,7 +106,7 @@ function checkRequest(value: unknown, place: string): MadeRequest {
       );
   return {
     ...(method === undefined ? {} : { method: method as HttpMethod }),
-    ...(path === undefined ? {} : { path }),
+    ...defined({ path }),
     headers: Object.entries(headers),
     body,
   };
@@ -114,21 +115,19 @@ function checkRequest(value: unknown, place: string): MadeRequest {
 function toStep(body: BodyPlan | undefined, { method, path, headers }: PayloadRequest): DataStep {
   const encoded = body === undefined ? undefined : encodeBody(body);
   const request: PayloadRequest = {
-    ...(method === undefined ? {} : { method }),
-    ...(path === undefined ? {} : { path }),
-    ...(headers === undefined ? {} : { headers }),
+    ...defined({ method, path, headers }),
     ...(encoded === undefined ? {} : { contentType: encoded.contentType }),
   };
   return { payload: encoded?.bytes ?? NO_BYTES, request, inputs: NO_TENSORS, expected: NO_TENSORS };
 }
 
-/** A body as it is sent. */
+/** A body as sent. */
 export interface EncodedBody {
   readonly bytes: Uint8Array;
   readonly contentType: string;
 }
 
-/** Encodes a body. @throws UserError when a file cannot be read */
+/** Encodes a body. @throws UserError if a file cannot be read */
 export function encodeBody(body: BodyPlan): EncodedBody {
   switch (body.form) {
     case "multipart":
@@ -147,12 +146,12 @@ export function encodeBody(body: BodyPlan): EncodedBody {
   }
 }
 
-/** Encodes a part of a form. Fields that are text have no type, like those of browsers. @throws UserError when a file cannot be read */
+/** Encodes a part of a form. Text fields have no type, like in browsers. @throws UserError if a file cannot be read */
 export function encodePart({ name, fileName, value }: FormPartPlan): FormPart {
   const { bytes, contentType } = encodeBody(value);
   const file = fileName ?? (value.form === "file" ? basename(value.file) : undefined);
   const isPlain = value.form === "text" && value.contentType === undefined && file === undefined;
-  return { name, bytes, ...(file === undefined ? {} : { fileName: file }), ...(isPlain ? {} : { contentType }) };
+  return { name, bytes, ...defined({ fileName: file }), ...(isPlain ? {} : { contentType }) };
 }
 
 function readFile(path: string): Uint8Array {
@@ -165,7 +164,7 @@ function readFile(path: string): Uint8Array {
 
 const OTHER_TYPE = "application/octet-stream";
 
-/** Types of files that model servers take, by the end of their names. */
+/** Types of files that model servers accept, by file name extension. */
 const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
   ".txt": "text/plain; charset=utf-8",

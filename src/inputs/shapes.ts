@@ -13,7 +13,7 @@ export interface ShapedModel<M extends ModelInfo> {
   readonly warnings: readonly Text[];
 }
 
-/** Applies shapes to inputs with a variable shape. Warns when a shape differs from a fixed one, or its input does not exist. */
+/** Applies shapes to inputs with a variable shape. Warns if a shape differs from a fixed one, or if its input does not exist. */
 export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverrides): ShapedModel<M> {
   const warnings: Text[] = [];
   const inputs: TensorSpec[] = [];
@@ -30,7 +30,7 @@ export function applyShapes<M extends ModelInfo>(model: M, shapes: ShapeOverride
   return { model: { ...model, inputs }, warnings };
 }
 
-/** Returns what is wrong with shapes that have no effect: those of a fixed shape, and of no input. */
+/** Returns the problems of shapes that have no effect: shapes for inputs with a fixed shape, or for unknown inputs. */
 export function shapeProblems({ name: model, inputs }: ModelInfo, shapes: ShapeOverrides): Problem[] {
   const names = inputs.map(({ name }) => name);
   return Object.entries(shapes).flatMap(([name, given]) => {
@@ -57,7 +57,7 @@ function applyShape(input: TensorSpec, given: readonly number[] | undefined, war
   return input;
 }
 
-/** Returns the problem of an input whose size is not known. */
+/** Returns the problem of an input whose size is unknown. */
 export function dynamicShapeProblem(input: TensorSpec): Problem {
   const message = `input ${input.name} contains dynamic shape, provide shapes to send along with the request`;
   const hint = { say: "give-shape", shape: input.shape.map((dim) => (dim < 0 ? 8 : dim)).join(",") } as const;

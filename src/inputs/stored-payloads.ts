@@ -11,8 +11,8 @@ const HINT = 'Write {"data": [{"payload": [{…}]}]}, whole.';
 /** A large file of payloads. It is scanned once, and each payload is read when its request is sent. */
 export class PayloadFile extends LargeFile {
   /**
-   * Yields the entries of the list `data`, and streams of them; each stream must be read before the next element.
-   * @throws UserError with the byte offset when the file is not valid
+   * Yields the entries of the list `data`, and streams of entries. Each stream must be read before the next element.
+   * @throws UserError with the byte offset if the file is not valid
    */
   *elements(): Generator<PayloadEntry | Iterable<PayloadEntry>> {
     const scanner = new JsonScanner(this.source(), this.path, HINT);
@@ -33,7 +33,7 @@ export class PayloadFile extends LargeFile {
     if (!hasData) throw userError("missing", this.path, "has no list 'data'", HINT);
   }
 
-  /** Yields the entries of a JSON Lines file. @throws UserError when a line is not JSON */
+  /** Yields the entries of a JSON Lines file. @throws UserError if a line is not JSON */
   *lines(): Generator<PayloadEntry> {
     let number = 0;
     for (const { text, ...extent } of new JsonScanner(this.source(), this.path, HINT).lines()) {
@@ -44,7 +44,7 @@ export class PayloadFile extends LargeFile {
     }
   }
 
-  /** A payload. @throws RunError when the file is not what it was */
+  /** Reads a payload. @throws RunError if the file has changed */
   read(extent: Extent): Uint8Array {
     try {
       // The text is the list of payloads, or a whole line.

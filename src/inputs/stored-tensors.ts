@@ -9,7 +9,7 @@ import { type Extent, JsonScanner } from "./json-scanner.ts";
 import { LargeFile } from "./large-file.ts";
 import { TAGS_FIELD } from "./tagged-input.ts";
 
-/** An entry is parsed as a whole, which takes about five times its size. */
+/** Maximum size of an entry. An entry is parsed as a whole, which takes about five times its size in memory. */
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024; // 64 MiB
 const HINT = 'Write {"data": [{"INPUT": [...]}]}, whole.';
 
@@ -21,7 +21,7 @@ type Entries = readonly (StoredStep | readonly StoredStep[])[];
 /**
  * Scans a JSON data file that is too large for memory. Each entry is read when its request is sent. The file stays open and must not
  * change.
- * @throws UserError when it cannot be read; with the byte offset when it is not valid
+ * @throws UserError if it cannot be read, or, with the byte offset, if it is not valid
  */
 export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<StoredStep> {
   const file = new TensorFile(path, model);
@@ -44,7 +44,7 @@ export function openJsonDocument(path: string, model: ModelInfo): JsonDocument<S
   };
 }
 
-/** Finds the entries of a list and of lists in it. Returns undefined when the value is not a list. */
+/** Finds the entries of a list and of the lists in it. Returns undefined if the value is not a list. */
 function findEntries(scanner: JsonScanner, file: TensorFile): Entries | undefined {
   if (!scanner.isAtArray()) {
     scanner.skip();
@@ -71,7 +71,7 @@ class StoredStep implements DataStep, Extent {
   tags?: Tags;
   private readonly file: TensorFile;
   private readonly index: number;
-  /** -1 when entries are not in streams. */
+  /** -1 if entries are not in streams. */
   private readonly stepIndex: number;
   private expectedEntry: Extent | undefined;
 
@@ -84,7 +84,7 @@ class StoredStep implements DataStep, Extent {
     this.expectedEntry = undefined;
   }
 
-  /** Adds what is known only after scanning the whole file. */
+  /** Adds data that is known only after scanning the whole file. */
   complete(expected: Extent | undefined, timestampMs: number | undefined): this {
     this.expectedEntry = expected;
     if (timestampMs !== undefined) this.timestampMs = timestampMs;
@@ -106,7 +106,7 @@ class StoredStep implements DataStep, Extent {
 
 class TensorFile extends LargeFile {
   private readonly entries: EntryReader;
-  /** The step read last, because a request reads its tensors one by one. */
+  /** The last step that was read, because a request reads its tensors one by one. */
   private last: { readonly extent: Extent; readonly tensors: ReadonlyMap<string, StepTensor> } | undefined;
 
   constructor(path: string, model: ModelInfo) {
@@ -114,7 +114,7 @@ class TensorFile extends LargeFile {
     this.entries = new EntryReader(model, false, [TIMESTAMP, TAGS_FIELD]);
   }
 
-  /** Reads the JSON value of an entry. @throws UserError when it is not JSON */
+  /** Reads the JSON value of an entry. @throws UserError if it is not JSON */
   read(extent: Extent): unknown {
     const path = `${this.path}, byte ${extent.offset}`;
     const { byteCount } = extent;
@@ -141,7 +141,7 @@ class TensorFile extends LargeFile {
     return this.readAgain(extent, (value) => this.entries.expected("", value));
   }
 
-  /** Reads tensors that were valid when the file was scanned. @throws RunError when the file has changed */
+  /** Reads tensors that were valid when the file was scanned. @throws RunError if the file has changed */
   private readAgain(extent: Extent, read: (value: unknown) => Map<string, StepTensor>): Map<string, StepTensor> {
     try {
       const tensors = read(this.read(extent));

@@ -3,39 +3,39 @@ import { toPlainNumber } from "../service/json-text.ts";
 
 /** A tensor of an input. */
 export interface TaggedTensor {
-  /** Dimensions without the batch dimension, if the data gives them. */
+  /** Dimensions without the batch dimension, if the data contains them. */
   readonly shape: readonly number[] | undefined;
-  /** Little-endian elements; of BYTES, each with its length in front. */
+  /** Little-endian elements; each element of BYTES follows its length. */
   readonly bytes: Uint8Array;
 }
 
-/** An input as functions for `tags` see it. Values are read when they are used. */
+/** An input, as functions for `tags` see it. Values are read when they are used. */
 export interface TaggedInput {
-  /** Its number in the data of its target, from 0. */
+  /** Number of the input in the data of its target, from 0. */
   readonly index: number;
-  /** The tags that the data gives it. */
+  /** Tags from the data. */
   readonly tags: Tags;
-  /** Name of the target that it is for, in a mix; otherwise empty. */
+  /** Name of the input's target in a mix; otherwise empty. */
   readonly target: string;
-  /** Tokens of its text, counted with the tokenizer of its target. Using it without a tokenizer is an error. */
+  /** Number of tokens in its text, counted with the target's tokenizer. Using this without a tokenizer is an error. */
   readonly isl: number;
-  /** Body of its request, parsed; undefined when it is not JSON. */
+  /** Body of its request, parsed; undefined if it is not JSON. */
   readonly body: unknown;
   /** Bytes of the body; 0 for tensors. */
   readonly bodyBytes: number;
-  /** Its tensors by name; empty for payloads. */
+  /** The input's tensors by name; empty for payloads. */
   readonly tensors: Readonly<Record<string, TaggedTensor>>;
-  /** What it was made from: an input of a target of `defineTarget`. Otherwise undefined. */
+  /** Source of the request: an input of a target of `defineTarget`. Otherwise undefined. */
   readonly origin: unknown;
 }
 
-/** The field of an entry with its tags. */
+/** The field of an entry for its tags. */
 export const TAGS_FIELD = "tags";
 
-/** How to write the tags of an entry. */
+/** Hint for writing the tags of an entry. */
 export const TAGS_HINT = `Write texts, numbers or booleans by the tag's name: "${TAGS_FIELD}": {"length": "long"}.`;
 
-/** Reads the tags of an entry; undefined when they are not tags. */
+/** Reads the tags of an entry; undefined if they are not valid tags. */
 export function readTags(value: unknown): Tags | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value).map(([name, one]): [string, unknown] => [name, toPlainNumber(one)]);

@@ -14,8 +14,8 @@ export function constantArrivals(ratePerSec: number): Arrivals {
 }
 
 /**
- * Begins evenly spaced arrivals half a gap earlier, in the middle of their first gap, so that a time of `n` gaps has `n` of them wherever its
- * ends fall within a gap.
+ * Begins evenly spaced arrivals half a gap earlier, in the middle of their first gap, so that a time of `n` gaps always contains `n`
+ * arrivals, wherever it starts and ends within a gap.
  */
 export function fromMidGap(arrivals: Arrivals): Arrivals {
   let shiftNs: number | undefined;
@@ -53,8 +53,8 @@ export function gammaArrivals(ratePerSec: number, smoothness: number, seed: numb
 }
 
 /**
- * Transforms arrivals at a constant rate into arrivals whose rate first changes linearly from another rate to `toPerSec`. When that is 0, they end
- * with the ramp.
+ * Transforms arrivals at a constant rate into arrivals whose rate first changes linearly from another rate to `toPerSec`. When `toPerSec`
+ * is 0, they end with the ramp.
  * @param makeArrivals returns arrivals at a constant rate
  */
 export function rampArrivals(
@@ -90,7 +90,7 @@ export function intervalArrivals(intervalsNs: readonly number[]): Arrivals {
   };
 }
 
-/** Given times, ascending; then never. @param timesMs milliseconds since the level began */
+/** Arrivals at given times, ascending; then none. @param timesMs milliseconds since the level began */
 export function scheduledArrivals(timesMs: readonly number[]): Arrivals {
   let index = 0;
   return () => (index < timesMs.length ? msToNs(timesMs[index++] as number) : Number.POSITIVE_INFINITY);

@@ -86,7 +86,7 @@ export function meanRampConcurrency(start: number, end: number, rampNs: number, 
   if (overNs <= 0) return start;
   const last = Math.abs(end - start);
   const stepNs = rampNs / (last + 1);
-  // Whole steps, each one above or below the one before, and then the step that lasts until the end.
+  // Whole steps, each at the next level up or down, and then the last step, which lasts until the end.
   const whole = Math.min(last, Math.floor(overNs / stepNs));
   const direction = Math.sign(end - start);
   const inWhole = whole * (start + (direction * (whole - 1)) / 2) * stepNs;

@@ -5,20 +5,20 @@ import { countOf, numberOf, type Share } from "./share.ts";
 /** The time between a response and the user's next request. */
 export interface ThinkTime extends ThinkTimePlan {
   readonly seed: number;
-  /** Returns the number of a user among those of all senders, by the number of its slot. */
+  /** Converts the number of a slot to the number of its user among those of all senders. */
   readonly userOf: (slot: number) => number;
 }
 
-/** When the first and the last request of a load are due, in nanoseconds since the level began. */
+/** Due times of the first and the last request of a load, in nanoseconds since the level began. */
 export interface DueSpan {
   readonly firstNs: number;
   /** Absent: the load does not end by itself. */
   readonly lastNs?: number;
 }
 
-/** How requests are sent at one level. */
+/** The way to send requests at one level. */
 export type Drive =
-  /** A fixed number of outstanding requests; with `thinkTime`, of users who each have one or think. */
+  /** A fixed number of outstanding requests; with `thinkTime`, of users who each have one request or think. */
   | { readonly kind: "closed"; readonly concurrency: number; readonly thinkTime?: ThinkTime | undefined }
   /** A changing number of outstanding requests: `concurrencyAt(elapsedNs)`, with the maximum `maxConcurrency`. */
   | {
@@ -32,7 +32,7 @@ export type Drive =
       readonly kind: "scheduled";
       readonly arrivals: Arrivals;
       readonly maxOutstanding?: number;
-      /** Set for a load that begins with a request. Absent: it begins with a gap like those between requests. */
+      /** Due times of a load that begins with a request. Absent: the load begins with a gap like those between requests. */
       readonly due?: DueSpan;
     }
   /**
@@ -73,7 +73,7 @@ export function maxInFlightOf(drive: Drive): number | undefined {
   }
 }
 
-/** Returns a number of requests in flight that a load has in any case. A ramp may end before its highest level. */
+/** Returns the number of requests in flight that a load reaches in any case. A ramp may end before its highest level. */
 export function leastInFlightOf(drive: Drive): number {
   return drive.kind === "ramp" ? 1 : (maxInFlightOf(drive) ?? 1);
 }
@@ -83,7 +83,7 @@ export function isScheduled(drive: Drive): boolean {
   return drive.kind === "scheduled" || drive.kind === "session-arrivals";
 }
 
-/** Whether a lane may be without a request for other reasons than the client's own work. */
+/** Whether a lane may be idle for other reasons than the client's own work. */
 export function canLanesWait(drive: Drive): boolean {
   return roundSizeOf(drive) === undefined;
 }
@@ -98,15 +98,15 @@ export function roundSizeOf(drive: Drive): number | undefined {
   return drive.kind === "closed" && drive.thinkTime === undefined ? drive.concurrency : undefined;
 }
 
-/** Returns the drive of a given number of requests, which cannot all be in flight when the concurrency is higher. */
+/** Limits a drive to a number of requests: with fewer requests than the concurrency, not all can be in flight. */
 export function limitConcurrency(drive: Drive, requestCount: number): Drive {
   return drive.kind === "closed" ? { ...drive, concurrency: Math.min(drive.concurrency, requestCount) } : drive;
 }
 
 /**
- * Returns a sender's share of a load. Where fewer requests are in flight than there are senders, only as many senders own some; requests
- * that wait for each other in groups are sent by one.
- * @param sequenceCount number of concurrent sequences of a schedule. Absent: requests belong to none
+ * Returns a sender's share of a load. When there are fewer requests in flight than senders, some senders have no share. Groups of
+ * requests that wait for each other are sent by one sender.
+ * @param sequenceCount number of concurrent sequences of a schedule. Absent: the requests have no sequences
  */
 export function shareOfDrive(drive: Drive, { index, count }: Share, sequenceCount = Number.POSITIVE_INFINITY): Share {
   if (drive.kind === "groups" || drive.kind === "periodic") return { index, count: 1 };
@@ -142,7 +142,7 @@ export function divideDrive(drive: Drive, share: Share): Drive {
       return { kind: "scheduled", arrivals: divideArrivals(drive.arrivals, share), ...limit };
     }
     default:
-      // One sender sends them all.
+      // One sender sends all requests.
       return share.index === 0 ? drive : { kind: "closed", concurrency: 0 };
   }
 }
@@ -153,7 +153,7 @@ function divideThinking({ thinkTime }: { readonly thinkTime?: ThinkTime | undefi
     : { thinkTime: { ...thinkTime, userOf: (slot: number) => numberOf(slot, share) } };
 }
 
-/** Returns every `count`-th arrival, from that of the sender's index on. */
+/** Returns every `count`-th arrival, starting with the one at the sender's index. */
 function divideArrivals(arrivals: Arrivals, { index, count }: Share): Arrivals {
   if (index >= count) return () => Number.POSITIVE_INFINITY;
   let skipped = index;

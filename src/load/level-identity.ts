@@ -1,6 +1,6 @@
-/** What a level is known by in every run of one plan. */
+/** Identity of a level across the runs of one plan. */
 
-/** Where a level belongs. */
+/** Place of a level in a plan. */
 export interface LevelPlace {
   /** Concurrency, or requests per second. */
   readonly level: number;
@@ -8,15 +8,15 @@ export interface LevelPlace {
   readonly phase?: { readonly index: number } | undefined;
 }
 
-/** Returns what identifies a level: its phase and its load. */
+/** Returns a level's identity: its phase and its load. */
 export function identifyLevel({ level, phase }: LevelPlace): string {
   return phase === undefined ? `${level}` : `phase ${phase.index}: ${level}`;
 }
 
 /**
- * Matches the levels of several runs. Returns for each level its result in each run, in the order of their first appearance; undefined for a
- * run that did not measure it. A level that a run measures several times is matched with the same time in the others.
- * @param identify returns what identifies a level; default: its phase and its load
+ * Matches the levels of several runs. Returns for each level its result in each run, in the order of their first appearance; undefined for
+ * a run that did not measure it. A level that a run measures several times is matched with the same repetition in the others.
+ * @param identify returns a level's identity; default: its phase and its load
  */
 export function alignLevels<L extends LevelPlace>(
   runs: readonly (readonly L[])[],

@@ -3,7 +3,7 @@ import type { LevelsPlan, SearchPlan } from "../plan/load-plan.ts";
 import { atLeast, isWhole, type Schema } from "../plan/schema.ts";
 import { levelAt } from "./search.ts";
 
-/** Higher values are typos. How many of them a host can have in flight is the run's matter. */
+/** Higher values are likely typos. The run checks how many of them a host can have in flight. */
 export const MAX_CONCURRENCY = 1_000_000_000;
 
 /** Maximum number of levels that are all measured. More are most likely a typing error: they would take hours, and about 100 KB each. */
@@ -49,7 +49,7 @@ export function countLevels(levels: LevelsPlan): number | undefined {
   return count;
 }
 
-/** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. @param search how they are searched; default: in order */
+/** Formats the levels: `1, 2, 4`, or `1 to 8 by 1`. @param search the search over the levels; default: in order */
 export function describeLevels(levels: LevelsPlan, search?: SearchPlan): string {
   if (search === "highest" && levels.kind === "range")
     return `between ${levels.start} and ${levels.end}, the highest that keeps the limits`;

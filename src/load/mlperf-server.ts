@@ -1,10 +1,11 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { aboveZeroSchema, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";
 import type { LoadMode } from "./load-mode.ts";
 
-/** MLPerf's server scenario: a Poisson process of requests, whose latency has a limit. */
+/** MLPerf's server scenario: a Poisson process of requests with a latency limit. */
 export type MlperfServerLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
@@ -18,11 +19,14 @@ function schema() {
   return v.object({
     kind: v.literal("mlperf-server"),
     ratePerSec: positive,
-    /** The percentile that is limited. */
+    /** Percentile that has a limit. */
     percentile: v.pipe(positive, v.ltValue(100, "must be below 100")),
-    /** Its limit, from the time when a request was due. Absent: tokens have the limits. */
+    /** Limit of the percentile, from the time when a request was due. Absent: the limits are on tokens. */
     latencyLimitMs: v.exactOptional(positive),
-    /** Limits of that percentile of streamed tokens, the first one from the time when a request was due. Absent: latency has the limit. */
+    /**
+     * Limits of that percentile of streamed tokens; time to first token counts from the time when a request was due. Absent: the limit
+     * is on latency.
+     */
     tokenLimits: v.exactOptional(v.object({ timeToFirstTokenMs: positive, timePerOutputTokenMs: positive })),
     /** Seed of the gaps. */
     seed: integerSchema(),
@@ -49,11 +53,11 @@ export const mlperfServerMode: LoadMode<MlperfServerLoadPlan> = {
     samplesPerQuery: 1,
     percentile,
     latencyLimitMs,
-    ...(tokenLimits === undefined ? {} : { tokenLimits }),
+    ...defined({ tokenLimits }),
   }),
 };
 
-/** Adds a first request at the start, as LoadGen does, so that one gap less than requests lies before the last one. */
+/** Adds a first request at the start, as LoadGen does, so that `n` requests span `n - 1` gaps. */
 function fromStart(arrivals: Arrivals): Arrivals {
   let isFirst = true;
   return () => {

@@ -39,7 +39,7 @@ export const mlperfMode: LoadMode<MlperfLoadPlan> = {
   unit: "concurrency",
   describe,
   describeLevel: describe,
-  // The requests of a query wait for the slowest of them.
+  // Requests of a query wait for the slowest one.
   askedMean: (plan, level) => (plan.scenario === "multi-stream" ? undefined : level),
   mlperf: (plan) => ({
     scenario: plan.scenario,

@@ -24,7 +24,10 @@ export class Pacer {
     return queue.shift() as number;
   }
 
-  /** Returns the number of arrivals up to a time that no lane has, and skips them. More than a million are estimated. */
+  /**
+   * Returns the number of arrivals up to a time that no lane has taken, and skips them. Numbers above a million are
+   * estimated.
+   */
   takeDue(untilNs: number): number {
     let count = 0;
     for (const [lane, queue] of this.queues.entries()) {

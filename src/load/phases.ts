@@ -11,7 +11,7 @@ import type { LevelUnitName } from "./level-units.ts";
 import { largestLevel } from "./levels.ts";
 import type { LoadMode, PhasedLoad, PreparedLoad, PreparedMode, PreparedPhase } from "./load-mode.ts";
 
-/** Several loads one after the other, without a pause. */
+/** Several loads in sequence, without a pause. */
 export interface PhasesLoadPlan extends PlanOf<typeof schema> {}
 
 declare module "../plan/load-plan.ts" {
@@ -20,22 +20,22 @@ declare module "../plan/load-plan.ts" {
   }
 }
 
-/** Whether a load can be a phase: it continues until something else ends it, takes any data, and has no phases or rules of its own. */
+/** Whether a load can be a phase: it continues until something else ends it, takes any data, and has neither phases nor rules. */
 export function canBePhase({ requestCount, dataOrder, phases, mlperf }: LoadMode<LoadPlan>): boolean {
   return [requestCount, dataOrder, phases, mlperf].every((field) => field === undefined);
 }
 
-/** Whether a load has phases, which follow each other without a pause. A load without phases is one without a name. */
+/** Whether a load has phases, which follow each other without a pause. A load without phases is a single unnamed phase. */
 export function hasPhases({ phases }: Pick<PhasedLoad, "phases">): boolean {
   return phases[0]?.label !== undefined;
 }
 
-/** What the mode needs to know of the others. */
+/** The other modes, as this mode needs them. */
 export interface OtherModes {
   /** Returns the mode of a load. */
   modeOf(load: LoadPlan): LoadMode<LoadPlan>;
   allModes(): readonly LoadMode<LoadPlan>[];
-  /** Prepares a load. @param measured how its levels are measured @throws UserError when a file of the plan cannot be read */
+  /** Prepares a load. @param measured measurement mode of its levels @throws UserError when a file of the plan cannot be read */
   prepare(load: LoadPlan, measured?: MeasurementModePlan): PreparedLoad;
 }
 
@@ -67,14 +67,14 @@ export function createPhasesMode({ modeOf, allModes, prepare }: OtherModes): Loa
   };
 }
 
-/** Returns the name of a phase in reports. @param mode of its load */
+/** Returns the name of a phase in reports. @param mode mode of its load */
 export function labelPhase({ name, load, isWarmup }: PhasePlan, mode: LoadMode<LoadPlan>): string {
   return name ?? (isWarmup === true ? "warm-up" : mode.describe(load));
 }
 
 /**
- * Begins a constant rate of a phase that lasts a time in the middle of a gap: the phase has as many requests as its time has gaps, whatever the
- * load before it. A phase of a number of requests begins with a whole gap, so that they take as many gaps.
+ * Makes a constant rate begin in the middle of a gap in a phase of fixed duration: the phase then has as many requests as gaps, whatever
+ * the previous load was. A phase with a fixed number of requests begins with a whole gap, so that they take as many gaps.
  */
 function beginIn(
   { load, mode }: PhasePlan,
@@ -99,7 +99,7 @@ function schema(load: Schema<LoadPlan>) {
   });
 }
 
-/** Returns the level that represents all phases where lanes and connections are counted. */
+/** Returns the level that represents all phases when lanes and connections are counted. */
 function largestOf(phases: readonly PreparedPhase[]): Pick<PreparedMode, "level" | "maxConcurrency"> {
   const largest = (unit: LevelUnitName): number | undefined => {
     const ofUnit = phases.filter(({ load }) => load.search.unit === unit);

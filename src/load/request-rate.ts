@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../plan/defined.ts";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
 import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
@@ -15,7 +16,7 @@ import { drawLoad } from "./draw-load.ts";
 import { concurrencySchema, describeLevels } from "./levels.ts";
 import type { ArrivalsText, LoadMode } from "./load-mode.ts";
 
-/** Requests sent at a rate, independent of the server's responses. */
+/** Requests sent at a rate, independently of the server's responses. */
 export type RequestRateLoadPlan = PlanOf<typeof schema>;
 
 declare module "../plan/load-plan.ts" {
@@ -28,7 +29,7 @@ function schema() {
   return v.pipe(
     v.object({
       kind: v.literal("request-rate"),
-      /** In requests per second. 0 is for a ramp that ends there. */
+      /** In requests per second. 0 is for a ramp that ends at 0. */
       levels: levelsSchema(v.pipe(v.number(), atLeast(0))),
       search: searchSchema(),
       ...arrivalsEntries(),
@@ -65,11 +66,12 @@ export const requestRateMode: LoadMode<RequestRateLoadPlan> = {
       const { ramp, maxOutstanding } = plan;
       const drawn = drawLoad(plan, draw);
       const steady = (perSec: number): Arrivals => steadyArrivals(drawn, perSec);
-      // A ramp is measured from its start. A number of requests takes as many gaps; a time ends anywhere within one.
+      // A ramp is measured from its start. A fixed number of requests takes as many gaps; a duration may end anywhere
+      // within a gap.
       const isMidGap = plan.distribution === "constant" && measured?.kind !== "requests";
       const inTime = isMidGap ? (perSec: number) => fromMidGap(steady(perSec)) : steady;
       const arrivals = ramp === undefined ? steady(level) : rampArrivals(inTime, level, ramp);
-      return { kind: "scheduled", arrivals, ...(maxOutstanding === undefined ? {} : { maxOutstanding }) };
+      return { kind: "scheduled", arrivals, ...defined({ maxOutstanding }) };
     },
   }),
   unit: "request-rate",

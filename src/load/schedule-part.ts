@@ -3,7 +3,7 @@ import type { SchedulePartPlan } from "../plan/load-options.ts";
 import { type UserError, userError } from "../plan/problem.ts";
 import { countOf, plural } from "../plan/units.ts";
 
-/** Whether an entry with this time is in the part, including both bounds. */
+/** Whether an entry at this time is in the part. Both bounds are inclusive. */
 export function isInPart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs" | "endMs">, timeMs: number): boolean {
   return timeMs >= (startMs ?? 0) && timeMs <= (endMs ?? Number.POSITIVE_INFINITY);
 }
@@ -16,7 +16,7 @@ export function describePart({ startMs, endMs }: Pick<SchedulePartPlan, "startMs
 /**
  * Returns the steps of a part, with due times relative to the start of the load. Adds a warning about omitted entries.
  * @param data sorted by time
- * @throws UserError when the part of the first stream, which is the one sent, is empty
+ * @throws UserError when the first stream, the only one that is sent, has no entries in the part
  */
 export function takePart(data: Dataset, part: SchedulePartPlan): Dataset {
   const [first = []] = data.streams;

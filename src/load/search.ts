@@ -3,20 +3,20 @@ import { LEVEL_UNITS } from "./level-units.ts";
 import type { LevelSearch } from "./load-mode.ts";
 
 /**
- * The search for the highest load that keeps the limits: which loads can be tried, and which is tried next. It decides by the verdicts so far,
- * and measures nothing itself.
+ * The search for the highest load that keeps the limits: the possible loads, and the order in which they are tried. It decides by the
+ * verdicts so far, and measures nothing itself.
  */
 
-/** The loads that can be tried. */
+/** The possible loads of a search. */
 export interface Ladder {
   readonly first: number;
-  /** Next load after one that meets the limits, when no load above is known to break them; undefined at the top. */
+  /** Next load to try after one that keeps the limits, when no load above is known to break them; undefined at the top. */
   above(kept: number): number | undefined;
-  /** Load between the two; undefined when they are close enough. */
+  /** Next load to try between the two; undefined when they are close enough. */
   between(kept: number, broken: number): number | undefined;
 }
 
-/** The levels of a load to climb: rungs are levels, or their indices where the search takes them in the order of the plan. */
+/** The levels of a load as a ladder. Rungs are levels, or their indices when the search takes them in the order of the plan. */
 export interface LevelLadder extends Ladder {
   levelAt(rung: number): number;
 }
@@ -32,7 +32,7 @@ export type SearchedLoads =
 /**
  * Creates the ladder for a range of loads or a list of values.
  * @param isWhole whether loads of a range are integers; otherwise they have three significant digits
- * @param closeEnoughRatio where the bisection of a range ends; default: 2 %
+ * @param closeEnoughRatio ratio at which the bisection of a range ends; default: 2 %
  */
 export function createLadder(
   loads: SearchedLoads,
@@ -42,14 +42,14 @@ export function createLadder(
   return loads.kind === "list" ? climbList(loads.values) : climbRange(loads.min, loads.max, isWhole, closeEnoughRatio);
 }
 
-/** Returns the ladder of a load's levels. @param within where the bisection of a range ends if that is below 2 %, as a ratio above 0 */
+/** Returns the ladder of a load's levels. @param within ratio at which the bisection of a range ends, above 0, if that is below 2 % */
 export function ladderOf({ levels, search, unit }: LevelSearch, within: number = CLOSE_ENOUGH_RATIO): LevelLadder {
   if (search === "linear" || search === "knee") return climbInOrder(levels);
   if (search === "highest" && levels.kind === "list") return { ...climbList(levels.values), levelAt: (level) => level };
   if (levels.kind !== "range" || levels.end === null) throw new Error(`a ${search} search needs a range with an end`);
   const { start, end, step } = levels;
   const { isWhole } = LEVEL_UNITS[unit];
-  // Like in perf_analyzer, both are measured even if they are equal.
+  // Like in perf_analyzer, both ends are measured even if they are equal.
   if (search === "binary" && end <= start) return climbInOrder({ kind: "list", values: [start, end] });
   const ladder =
     search === "binary"
@@ -74,7 +74,7 @@ function climbInOrder(levels: LevelsPlan): LevelLadder {
   };
 }
 
-/** The start, the end, then midpoints until the distance is as small as the step. */
+/** Bisects a range: the start, the end, then midpoints until the distance is at most the step. */
 function bisectRange(start: number, end: number, step: number, isWhole: boolean): Ladder {
   return {
     first: start,
@@ -116,18 +116,18 @@ function climbList(values: readonly number[]): Ladder {
   };
 }
 
-/** Which loads are measured again until two measurements agree, so that a single noisy one does not decide. */
+/** Loads that are measured again until two measurements agree, so that a single noisy one does not decide. */
 export type Confirmation =
   | "none"
   /** Both ends of the answer, when they are close enough. If that reverses an earlier result, the search continues from there. */
   | "ends"
   /**
-   * A load that breaks the limits, before another is tried, and then the load below it, which counts as kept once however many measurements
-   * it took to pass it. Without a load that breaks the limits, nothing is measured again.
+   * A load that breaks the limits, before another is tried, and then the load below it. That load counts as kept once, however many
+   * measurements it needed. Without a load that breaks the limits, nothing is measured again.
    */
   | "steps";
 
-/** Whether a load keeps the limits. `unresolved`: its measurement does not decide that. */
+/** Whether a load keeps the limits. `unresolved`: the measurement cannot decide. */
 export type LoadState = "kept" | "broken" | "unresolved";
 
 /** A load that was tried. */
@@ -136,26 +136,26 @@ export interface TriedLoad {
   readonly state: LoadState;
 }
 
-/** What a search has found. */
+/** Result of a search. */
 export interface SearchEnds {
-  /** Highest load that keeps the limits, below all that break them. */
+  /** Highest load that keeps the limits and is below all loads that break them. */
   readonly highest: number | undefined;
-  /** Lowest load that breaks the limits; undefined when none does. */
+  /** Lowest load that breaks the limits; undefined if none does. */
   readonly broken: number | undefined;
-  /** The lowest and the highest load between these two that are unresolved; undefined when none is. */
+  /** The lowest and the highest unresolved load between these two; undefined if there is none. */
   readonly unresolved: readonly [lowest: number, highest: number] | undefined;
 }
 
-/** How often a load kept the limits, and how often it broke them. */
+/** Number of measurements in which a load kept the limits, and in which it broke them. */
 export interface Votes {
   readonly kept: number;
   readonly broken: number;
 }
 
-/** Measurements that must agree on a load that is confirmed. */
+/** Number of measurements that must agree on a confirmed load. */
 const MAJORITY = 2;
 
-/** Returns the ends between loads that were tried. */
+/** Returns the ends of a search from the loads that were tried. */
 export function endsOf(tried: readonly TriedLoad[]): SearchEnds {
   const loads = (state: LoadState): number[] => tried.flatMap((one) => (one.state === state ? [one.load] : []));
   const broken = least(loads("broken"));
@@ -175,7 +175,7 @@ function most(loads: readonly number[]): number | undefined {
 }
 
 /**
- * Reports whether ends answer the search: nothing between them is unresolved, or they are close enough to each other.
+ * Reports whether the ends answer the search: nothing between them is unresolved, or they are close enough.
  * @param within largest accepted difference, as a ratio of the lower end
  */
 export function isAnswered({ highest, broken, unresolved }: SearchEnds, within: number): boolean {
@@ -184,8 +184,8 @@ export function isAnswered({ highest, broken, unresolved }: SearchEnds, within: 
 }
 
 /**
- * A search on a ladder. Take `next`, measure it, and `add` the verdict, until there is no next load. Above a load that cannot be decided, the search
- * continues: more load often decides, because it gives more requests, and is further away from the limit.
+ * A search on a ladder. Take `next`, measure it, and `add` the verdict, until there is no next load. The search continues above an
+ * unresolved load: a higher load often decides, because it gives more requests and is further away from the limit.
  */
 export class LoadSearch {
   private readonly ladder: Ladder;
@@ -233,7 +233,7 @@ export class LoadSearch {
     if (isPassed) this.votes.set(load, { kept: 1, broken: 0 });
   }
 
-  /** Returns the search with one more verdict, and leaves this one as it is. */
+  /** Returns a copy of the search with one more verdict. */
   with(load: number, state: LoadState): LoadSearch {
     const search = new LoadSearch(this.ladder, this.confirmation, this.within);
     search.tried.push(...this.tried);
@@ -259,19 +259,20 @@ export class LoadSearch {
     return this.tried.length;
   }
 
-  /** Returns how often a load was measured. */
+  /** Returns the number of times that a load was measured. */
   timesTried(load: number): number {
     return this.tried.filter((one) => one === load).length;
   }
 
-  /** Returns a load that moves an end closer to the unresolved loads: the one in the larger gap; undefined when they are close enough. */
+  /** Returns a load that moves an end closer to the unresolved loads, from the larger gap; undefined when the ends are close enough. */
   private aroundUnresolved(ends: SearchEnds, [lowest, top]: readonly [number, number]): number | undefined {
     const { ladder, within } = this;
     const { highest, broken } = ends;
     const above = broken === undefined ? ladder.above(top) : undefined;
     if (above !== undefined) return above;
     if (isAnswered(ends, within)) return undefined;
-    // When these loads alone are too far apart, no measurement makes the ends close enough: then they come as close as accepted.
+    // When the unresolved loads alone are too far apart, no measurement makes the ends close enough. Then each end is moved
+    // only as close as is accepted.
     const least = top > lowest * (1 + within) ? within : 0;
     const between = (low: number | undefined, high: number | undefined): number | undefined =>
       low === undefined || high === undefined || high <= low * (1 + least) ? undefined : ladder.between(low, high);

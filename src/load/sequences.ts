@@ -11,7 +11,10 @@ export interface SequenceOptions {
   readonly streamLengths: readonly number[];
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
-  /** Which sender of how many has the sequences: its ids and lengths are those of every `count`-th one. Default: the only one. */
+  /**
+   * Index of the sender that has the sequences, and number of senders. Ids and lengths are those of every `count`-th sequence.
+   * Default: one sender.
+   */
   readonly senders?: Share | undefined;
 }
 
@@ -28,7 +31,7 @@ export interface SequencePlace {
 
 interface Running {
   id: number;
-  /** 0 before the first sequence. */
+  /** Length; 0 before the first sequence. */
   length: number;
   sentCount: number;
   stream: number;
@@ -46,7 +49,7 @@ export class Sequences {
   private idsTaken = 0;
   private begunCount = 0;
   private readonly senders: Share;
-  /** Number of lengths of other senders' sequences before the next one of this sender. */
+  /** Number of other senders' sequence lengths to skip before this sender's next one. */
   private skipCount: number;
 
   constructor(options: SequenceOptions) {
@@ -99,7 +102,7 @@ export class Sequences {
     for (let tried = 0; tried < ownCount; tried++) {
       const id = startId + numberOf(this.idsTaken++ % ownCount, this.senders);
       if (this.taken.has(id)) {
-        // This sequence has ended, so its own id is free.
+        // This sequence has ended, so its last id is free.
         if (lastId >= 0) return lastId;
         continue;
       }

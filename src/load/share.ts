@@ -1,9 +1,9 @@
 /**
- * How a load is divided among senders, in closed form: sender `i` of `n` owns what is `i` modulo `n`, so that no sender needs to know what
- * the others do.
+ * Division of a load among senders, in closed form: sender `i` of `n` has the items whose number is `i` modulo `n`, so that senders need
+ * no knowledge of each other.
  */
 
-/** What a sender owns of a whole. */
+/** A sender's share of a load. */
 export interface Share {
   /** Number of the sender, from 0. */
   readonly index: number;
@@ -14,13 +14,13 @@ export interface Share {
 /** The share of the only sender. */
 export const WHOLE: Share = { index: 0, count: 1 };
 
-/** Returns how many of `total` things a sender owns; infinitely many of infinitely many. */
+/** Returns a sender's number of `total` items; Infinity if `total` is infinite. */
 export function countOf(total: number, { index, count }: Share): number {
   if (index >= count) return 0;
   return total === Number.POSITIVE_INFINITY ? total : Math.max(0, Math.ceil((total - index) / count));
 }
 
-/** Returns the number in the whole of a sender's thing. @param turn its number among the sender's, from 0 */
+/** Returns the number of a sender's item among all items. @param turn number of the item among the sender's items, from 0 */
 export function numberOf(turn: number, { index, count }: Share): number {
   return turn * count + index;
 }

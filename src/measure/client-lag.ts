@@ -5,12 +5,12 @@ import type { TokenMetric } from "./tokens/metrics.ts";
 import { shownSketches } from "./tokens/token-measurement.ts";
 
 /**
- * Whether the client was so late that its times may show it. How much of a latency is the client's cannot be known: no runtime returns when a
- * response arrived, a timer's lag is the mean over time and not over requests, and percentiles do not add. So this says how late the
- * client was, and nothing of the latency.
+ * Reports whether the client was so late that its times may show it. The client's part of a latency cannot be measured: no
+ * runtime reports when a response arrived, a timer's lag is a mean over time and not over requests, and percentiles do not add
+ * up. So the report describes only how late the client was, and says nothing about the latency.
  */
 
-/** A lag above this ratio of a figure is reported. */
+/** A lag above this ratio of a reported time is reported. */
 const MOST_RATIO = 0.05;
 /** Shorter lags are ignored: timers and the JavaScript clock cannot measure them. */
 const LEAST_NS = 0.1e6;
@@ -20,11 +20,11 @@ export interface ReportedTime {
   readonly figure: "latency" | "firstResponse" | "timeToFirstToken" | "interTokenLatency";
   readonly meanNs: number;
   readonly p99Ns: number;
-  /** Number of gaps that a request's value means; absent for times that start at the send. */
+  /** Number of gaps of which a request's value is the mean; absent for times that start at the send. */
   readonly gaps?: number | undefined;
 }
 
-/** How late the client was in a window, and the time from the start of a request until it was sent. */
+/** Lag of the client in a window, and the time from the start of a request until it was sent. */
 export type ClientLag = Pick<Measurement["health"], "cpuRatio" | "loopLagMeanNs" | "loopLagP99Ns" | "coreWaitRatio"> &
   Pick<Measurement, "sendMeanNs">;
 
@@ -33,7 +33,7 @@ export function clientLagOf({ health, sendMeanNs }: Pick<Measurement, "health" |
   return { ...health, sendMeanNs };
 }
 
-/** Returns the times that a window's report shows. */
+/** Returns the times that the report of a window shows. */
 export function reportedTimes(window: Measurement): ReportedTime[] {
   const { isDecoupled, latency, tokens } = window;
   const tallies = [
@@ -58,7 +58,7 @@ export function reportedTimes(window: Measurement): ReportedTime[] {
   return times;
 }
 
-/** Describes how late the client was, and what to do; undefined when it does not matter for these times. Without a full stop. */
+/** Describes how late the client was, and what to do; undefined if it does not matter for these times. Without a full stop. */
 export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): string | undefined {
   if (!times.some((time) => mayShow(lag, time))) return undefined;
   const { coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs } = lag;
@@ -78,14 +78,15 @@ export function explainLag(lag: ClientLag, times: readonly ReportedTime[]): stri
 }
 
 /**
- * Whether a lag can be more than 5 % of a time. A mean includes at most the ratio of time in which the client worked or waited, because each
- * moment delays only what is in flight; and about the mean lag, where responses come at any time. A long request also waits until the server
- * takes it, in which the client does nothing. A 99th percentile changes when the lag makes a usual request longer than it.
+ * Reports whether a lag can be more than 5 % of a time. A mean contains at most the ratio of time in which the client worked or
+ * waited, because each moment delays only the requests in flight; and about the mean lag, if responses arrive at random times.
+ * A long request also waits for the server to accept it, and the client does nothing meanwhile. A 99th percentile changes if
+ * the lag makes a usual request longer than it.
  */
 function mayShow(lag: ClientLag, { meanNs, p99Ns, gaps }: ReportedTime): boolean {
   const { cpuRatio, coreWaitRatio } = lag;
   const readNs = floorNs(lag.loopLagMeanNs);
-  // Both ends of a gap are read late, and neither is sent.
+  // Both ends of a gap are reads, which are delayed. No send is involved.
   const sendNs = gaps === undefined ? floorNs(lag.sendMeanNs) : 0;
   const lateRatio = coreWaitRatio === undefined ? 1 : cpuRatio + coreWaitRatio;
   if (Math.min(readNs + sendNs, lateRatio * meanNs) > MOST_RATIO * meanNs) return true;

@@ -1,39 +1,39 @@
 import { collectGarbage } from "../runtime/machine.ts";
 import { TemporaryFile } from "../runtime/temporary-file.ts";
 
-/** Columns of numbers for runs of any length: what does not fit in memory waits in a file. */
+/** Columns of numbers for runs of any length. Rows that do not fit in memory are written to a file. */
 
 const INITIAL_ROWS = 16;
-/** Above this many rows, earlier ones are moved to a temporary file. */
+/** Maximum number of rows in memory. Earlier ones are moved to a temporary file. */
 const MOST_HELD = 1 << 18;
-/** Spilled rows from which on a copy of them is large. */
+/** Number of spilled rows from which a copy of them is large. */
 const MANY = 1_000_000;
-/** Rows that are read back at once. */
+/** Number of rows that are read back at once. */
 const READ_ROWS = 1 << 13;
 
-/** Rows of a column, or an array of them. */
+/** The rows of a column or array. */
 export type Rows = Pick<Float64Array, "length" | "at">;
 
 /**
- * A growable column of numbers. NaN means "not measured". Above 262,144 rows, 2 MiB, earlier rows wait in a temporary file, so that a long run
- * needs no more memory; where that cannot be written they stay in memory.
+ * A growable column of numbers. NaN means "not measured". Above 262,144 rows (2 MiB), earlier rows are moved to a temporary
+ * file, so that a long run needs no more memory; if it cannot be written, they stay in memory.
  */
 export class Column {
   /** Leading rows without a value, which are not stored, because most columns have none. */
   private skipped = 0;
   private spilled: TemporaryFile | undefined;
   private canSpill = true;
-  /** The last rows. */
+  /** The last rows, which are in memory. */
   private values: Float64Array<ArrayBuffer> = new Float64Array(0);
   private count = 0;
-  /** Spilled rows that were read last, and the index of the first. */
+  /** The spilled rows that were read last, and the index of the first of them. */
   private readonly block = { first: 0, values: new Float64Array(0) };
 
   get length(): number {
     return this.skipped + this.spilledCount + this.count;
   }
 
-  /** Whether nothing was measured. */
+  /** Whether no row has a value. */
   get isEmpty(): boolean {
     return this.spilled === undefined && this.count === 0;
   }
@@ -53,7 +53,7 @@ export class Column {
     for (let row = 0; row < length; row++) this.push(rows.at(row) as number);
   }
 
-  /** Returns the value in a row; NaN when nothing was measured or the row does not exist. */
+  /** Returns the value in a row; NaN if it was not measured or the row does not exist. */
   at(row: number): number {
     const index = row - this.skipped;
     const held = index - this.spilledCount;
@@ -61,12 +61,12 @@ export class Column {
     return held >= 0 ? (this.values[held] as number) : this.readBack(index);
   }
 
-  /** Returns all rows; of a short column a view, valid until the next change. */
+  /** Returns all rows. For a short column, the result is a view that is valid until the next change. */
   view(): Float64Array<ArrayBuffer> {
     const { skipped, spilled, spilledCount, values, count } = this;
     const held = values.subarray(0, count);
     if (skipped + spilledCount === 0) return held;
-    // The copy made for the metric before is garbage by now.
+    // The copy for the previous metric is garbage by now.
     if (spilledCount >= MANY) collectGarbage();
     const all = new Float64Array(this.length).fill(Number.NaN, 0, skipped);
     spilled?.read(0, toBytes(all.subarray(skipped, skipped + spilledCount)));
@@ -74,7 +74,7 @@ export class Column {
     return all;
   }
 
-  /** Returns a copy of the rows from `first` to before `end`. Default: of all. */
+  /** Returns a copy of the rows from `first` up to, but not including, `end`. Default: all rows. */
   copy(first = 0, end = this.length): Float64Array<ArrayBuffer> {
     if (end - first < this.length) return Float64Array.from({ length: end - first }, (_, row) => this.at(first + row));
     return this.skipped + this.spilledCount === 0 ? this.view().slice() : this.view();
@@ -105,7 +105,7 @@ export class Column {
     this.values = grown;
   }
 
-  /** Returns whether the rows were moved. */
+  /** Moves rows to the file. Returns whether they were moved. */
   private spill(): boolean {
     try {
       this.spilled ??= new TemporaryFile("columns");
@@ -113,7 +113,7 @@ export class Column {
       this.count = 0;
       return true;
     } catch {
-      // For example the disk is full, which must not cost a measurement.
+      // A full disk, for example, must not end the measurement.
       this.canSpill = false;
       if (this.spilledCount === 0) this.spilled = undefined;
       return false;
@@ -133,6 +133,7 @@ export class Column {
   }
 }
 
-function toBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+/** Returns the bytes of numbers, without a copy. */
+export function toBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

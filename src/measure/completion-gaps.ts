@@ -3,59 +3,60 @@ import { bucketStartNs, ExponentialHistogram, type HistogramCounts } from "./exp
 import { RECORD_CANCELLED, type RecordColumns } from "./records.ts";
 import { percentileAt, type Sketch } from "./sketch.ts";
 
-/** A time in which requests were in flight and none ended, much longer than usual. Times are nanoseconds from the same start. */
+/** A time in which requests were in flight and none ended, much longer than usual. All times are nanoseconds from the same start. */
 export interface CompletionGap {
   readonly startNs: number;
   readonly endNs: number;
-  /** How long such a time usually is in this measurement: half of the time is in shorter ones. */
+  /** Usual length of such a time in this measurement: half of the time is in shorter ones. */
   readonly typicalNs: number;
 }
 
-/** Shorter gaps are not worth a word. */
+/** Shorter gaps are not reported. */
 const SHORTEST_NS = msToNs(500);
-/** A gap is much longer than usual above this multiple of the gaps that 90 % of the other time is in. */
+/** A gap is much longer than usual above this multiple of the gap length below which 90 % of the other time is. */
 const MUCH_LONGER = 5;
 const USUAL_RATIO = 0.9;
-/** Idle times of this length and more are kept with their place: what is usual matters from here on. */
+/** Idle times from this length on are kept with their position, because they decide what is usual. */
 const KEPT_NS = SHORTEST_NS / MUCH_LONGER;
-/** Gaps that are shorter by less than this are like each other. */
+/** Gaps whose lengths differ by less than this factor are alike. */
 const ALIKE_RATIO = 2 ** (1 / 4);
-/** More other gaps as long as this one are usual where they take most of the time. */
+/** If there are more other gaps as long as this one and they take most of the time, they are usual. */
 const MOST_ALIKE = 1;
-/** Fewer other gaps do not show what is usual. */
+/** With fewer other gaps, it is unknown what is usual. */
 const FEWEST_GAPS = 30;
-/** Most idle times that are kept with their place; the shorter half of them is only counted above that. */
+/** Maximum number of idle times that are kept with their position. Above it, the shorter half of them is only counted. */
 const MOST_KEPT = 4096;
 
-/** Most gaps that are reported: the longest ones. */
+/** Maximum number of gaps that are reported: the longest. */
 const MOST_GAPS = 256;
 
-/** A time between two ends. */
+/** A time between two ends of requests. */
 interface IdleTime {
   readonly startNs: number;
   readonly endNs: number;
-  /** The earliest send of the requests that were in flight at its end; infinite without any. */
+  /** The earliest send of the requests in flight at the end of the time; infinite if there are none. */
   readonly sentNs: number;
 }
 
-/** The times in which nothing ended, of one sender or of several together. Plain data. */
+/** Times in which no request ended, of one sender or of several combined. Plain data. */
 export interface IdleTimes {
-  /** Those that are kept with their place, in the order of time. */
+  /** The idle times that are kept with their position, in order of time. */
   readonly kept: readonly IdleTime[];
-  /** All others by their length, as far as a request was in flight. */
+  /** All other idle times by length, as far as a request was in flight. */
   readonly counted: HistogramCounts;
-  /** All of this length and more are kept. */
+  /** All idle times of at least this length are kept. */
   readonly leastNs: number;
-  /** The lengths of the others are only known to be below this; 0 for one sender, which knows them. */
+  /** The lengths of the counted idle times are only known to be below this; 0 for one sender, which knows them. */
   readonly unknownBelowNs: number;
 }
 
 /**
  * Collects the times between ends from the records of a measurement. Memory is bounded.
  *
- * Only time in which a request was in flight counts, so that pauses of the load are not gaps. What the usual latency explains is not a gap either:
- * a request that is sent after a pause takes its time. What is usual comes from the same measurement, weighted by time: of independent
- * arrivals, one gap in more than 10^8 is as long by chance, and responses that come in bursts have long gaps as usual ones.
+ * Only time in which a request was in flight counts, so that pauses of the load are not gaps. Neither is time that the usual
+ * latency explains: a request sent after a pause takes its time. What is usual comes from the same measurement, weighted by
+ * time: of independent arrivals, one gap in more than 10^8 is as long by chance, and if responses come in bursts, long gaps are
+ * usual.
  */
 export class CompletionGaps {
   private readonly counted = new ExponentialHistogram();
@@ -88,9 +89,9 @@ export class CompletionGaps {
     }
   }
 
-  /** Returns the idle times until `endNs`. @param openSentNs send times of the requests in flight at that time */
+  /** Returns the idle times until `endNs`. @param openSentNs send times of the requests in flight at `endNs` */
   until(endNs: number, openSentNs: readonly number[]): IdleTimes {
-    // More requests may be in flight than a call may have arguments.
+    // There may be more requests in flight than a call can have arguments.
     const sentNs = openSentNs.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
     const last = { startNs: this.lastEndNs, endNs, sentNs };
     const { kept, counted, leastNs } = this;
@@ -108,7 +109,7 @@ export class CompletionGaps {
     this.kept = this.kept.filter((one) => longest.has(one));
   }
 
-  /** Cuts the shorter part off an idle time in which a request ended after all. */
+  /** Splits off the shorter part of an idle time in which a request did end. */
   private split(endNs: number): void {
     const at = this.kept.findIndex((idle) => idle.startNs < endNs && endNs < idle.endNs);
     const idle = this.kept[at];
@@ -119,9 +120,9 @@ export class CompletionGaps {
 }
 
 /**
- * Joins the idle times of parts of one load that ran at the same time: nothing ended where none of them had an end. The lengths of the shorter ones
- * depend on how the ends of the parts fall between each other; their mean is known.
- * @param parts one or more
+ * Joins the idle times of parts of one load that ran at the same time: the load was idle while all parts were. The lengths of
+ * the shorter idle times depend on how the ends in different parts interleave; their mean is known.
+ * @param parts at least one
  */
 export function joinIdleTimes(parts: readonly IdleTimes[]): IdleTimes {
   const [only, ...others] = parts as [IdleTimes, ...IdleTimes[]];
@@ -149,13 +150,13 @@ function commonTimes(times: readonly IdleTime[], others: readonly IdleTime[]): I
   return common;
 }
 
-/** Returns the gaps among idle times, in the order of time. @param latency that of the same requests */
+/** Returns the gaps among idle times, in order of time. @param latency latencies of the same requests */
 export function findGaps({ kept, counted, unknownBelowNs }: IdleTimes, latency: Sketch): CompletionGap[] {
   const usualLatencyNs = latency.count === 0 ? 0 : percentileAt(latency, 50);
   const others = new ExponentialHistogram();
   others.addAll(counted);
   for (const one of kept) if (inFlightNs(one) > 0) others.add(inFlightNs(one));
-  // From the shortest on: what has been found is not usual beside a longer one.
+  // Begins with the shortest: compared with a longer gap, the gaps already found do not count as usual.
   const found = new Map<IdleTime, number>();
   for (const idle of kept.toSorted((a, b) => inFlightNs(a) - inFlightNs(b))) {
     const lengthNs = inFlightNs(idle);
@@ -174,7 +175,7 @@ export function findGaps({ kept, counted, unknownBelowNs }: IdleTimes, latency: 
   });
 }
 
-/** Returns the counts so far: the histogram may count on. */
+/** Returns a copy of the counts, because the histogram may continue to count. */
 function countsOf({ offset, counts, count, sumNs }: ExponentialHistogram): HistogramCounts {
   return { offset, counts: counts.slice(), count, sumNs };
 }
@@ -183,7 +184,7 @@ function spanOf({ startNs, endNs }: IdleTime): number {
   return endNs - startNs;
 }
 
-/** Returns how long a request was in flight in an idle time; not above 0 without one. */
+/** Returns the time for which a request was in flight during an idle time; 0 or less if there was none. */
 function inFlightNs({ startNs, endNs, sentNs }: IdleTime): number {
   return endNs - Math.max(startNs, sentNs);
 }
@@ -192,15 +193,15 @@ function sumInFlightNs(times: readonly IdleTime[]): number {
   return times.reduce((sum, one) => sum + Math.max(0, inFlightNs(one)), 0);
 }
 
-/** What gaps usually are, weighted by time, within 0.6 %. */
+/** Usual lengths of gaps, weighted by time, within 0.6 %. */
 interface UsualGaps {
-  /** Half of the time is in shorter ones. */
+  /** Half of the time is in shorter gaps. */
   readonly typicalNs: number;
-  /** 90 % of the time is in shorter ones. */
+  /** 90 % of the time is in shorter gaps. */
   readonly longNs: number;
 }
 
-/** Returns what is usual among the gaps shorter than one, each with the length in the middle of its bucket. */
+/** Returns the usual lengths among the gaps shorter than one, each taken as the middle of its bucket. */
 function usualBelow({ offset, counts }: ExponentialHistogram, lengthNs: number): UsualGaps | undefined {
   const lengthsNs = Array.from(counts, (_, at) => bucketStartNs(offset + at + 0.5));
   const end = lengthsNs.filter((ns) => ns < lengthNs / ALIKE_RATIO).length;
@@ -223,7 +224,10 @@ function sumOf(values: Iterable<number>): number {
   return sum;
 }
 
-/** Joins the gaps of measurements that follow each other; undefined without any. Those of parallel parts are found in their {@link joinIdleTimes}. */
+/**
+ * Joins the gaps of consecutive measurements; undefined if there are none. Gaps of parallel parts are found in their {@link
+ * joinIdleTimes}.
+ */
 export function joinGaps(
   parts: readonly (readonly CompletionGap[] | undefined)[],
 ): readonly CompletionGap[] | undefined {
@@ -231,7 +235,7 @@ export function joinGaps(
   return joined.length === 0 ? undefined : joined.toSorted((a, b) => a.startNs - b.startNs);
 }
 
-/** Returns how much of a measurement's time, 0 to 1, is in gaps with more than `waitNs` still to go. */
+/** Returns the ratio of a measurement's time, 0 to 1, that is in gaps with more than `waitNs` remaining. */
 export function gapRatio(
   { gaps = [], durationNs }: { readonly gaps?: readonly CompletionGap[]; readonly durationNs: number },
   waitNs: number,
@@ -240,7 +244,10 @@ export function gapRatio(
   return Math.min(1, sumNs / durationNs);
 }
 
-/** Reports whether so much of the time is in gaps that the requests which were not sent then decide a percentile. @param ratio see {@link gapRatio} */
+/**
+ * Reports whether the gaps take so much of the time that the requests not sent during them decide a percentile. @param ratio
+ * see {@link gapRatio}
+ */
 export function isHiddenByGaps(ratio: number, percentile: number): boolean {
   return ratio >= 1 - percentile / 100;
 }

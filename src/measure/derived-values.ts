@@ -1,8 +1,8 @@
-import { formatPct, msToNs, nsToMs, nsToSec } from "../plan/units.ts";
+import { msToNs, nsToSec } from "../plan/units.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { countAbove, percentileAt } from "./sketch.ts";
 
-/** Values that follow from a measurement: rates, gaps, and whether the client was the limit. */
+/** Values derived from a measurement: rates, gaps and late requests. */
 
 /**
  * Inferences per second: requests × batch size / duration. Computed in single precision like perf_analyzer, so that the six printed digits
@@ -12,30 +12,30 @@ export function inferPerSec(window: Measurement, batchSize: number): number {
   return Math.fround(Math.fround(window.requestCount * batchSize) / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Responses with content per second, in single precision like {@link inferPerSec}. */
+/** Returns the responses with content per second, in single precision like {@link inferPerSec}. */
 export function responsesPerSec(window: Measurement): number {
   return Math.fround(window.responseCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Mean time between two responses of a request, over all pairs, in nanoseconds; undefined when no request has two responses. */
+/** Returns the mean time between two responses of a request, over all pairs, in nanoseconds; undefined if no request has two responses. */
 export function meanGapNs({ isDecoupled, betweenCount, betweenSumNs }: Measurement): number | undefined {
   return isDecoupled && betweenCount > 0 ? betweenSumNs / betweenCount : undefined;
 }
 
-/** Completed sequences per second, in single precision like {@link inferPerSec}. */
+/** Returns the completed sequences per second, in single precision like {@link inferPerSec}. */
 export function sequencesPerSec(window: Measurement): number {
   return Math.fround(window.sequenceCount / Math.fround(nsToSec(window.durationNs)));
 }
 
-/** Requests sent per second of the time in which they were due; undefined where that is no time. */
+/** Returns the requests sent per second of the time in which they were due; undefined if that time is 0. */
 export function sentPerSec(window: Pick<Measurement, "sendingNs" | "sentCount">): number | undefined {
   return window.sendingNs > 0 ? window.sentCount / nsToSec(window.sendingNs) : undefined;
 }
 
 /**
- * Returns the time in which requests were due that begin with a request, not with a gap: `n` requests have `n - 1` gaps between them, and one gap
- * more is their time. 0 when fewer than two of them were due at different times.
- * @param sentNs from the first one until the last one was sent @param dueNs from the first one until the last one was due
+ * Returns the time in which requests were due, for a load that begins with a request and not with a gap: `n` requests have `n -
+ * 1` gaps between them, so one mean gap is added. 0 if fewer than two of them were due at different times.
+ * @param sentNs from the first send to the last @param dueNs from the first due time to the last
  */
 export function sendingNsOf(count: number, sentNs: number, dueNs: number): number {
   return count > 1 && dueNs > 0 ? (sentNs * count) / (count - 1) : 0;
@@ -44,44 +44,14 @@ export function sendingNsOf(count: number, sentNs: number, dueNs: number): numbe
 const LATE_NS = msToNs(1);
 
 /**
- * Number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are fewer: only those
- * whose lane was not waiting.
+ * Returns the number of successful requests sent more than 1 ms late; 0 without a schedule. perf_analyzer's delayed requests are
+ * fewer: it counts only requests whose lane was not waiting.
  */
 export function lateCount(window: Measurement): number {
   return countAbove(sendDelayOf(window), LATE_NS, true).aboveCount;
 }
 
-/** The latency for stability and limits, in nanoseconds: a percentile, or the mean when `percentile` is null. */
+/** Returns the latency for stability and limits, in nanoseconds: a percentile, or the mean if `percentile` is null. */
 export function stabilizingLatencyNs(window: Measurement, percentile: number | null): number {
   return percentile === null ? Math.floor(window.latency.mean) : percentileAt(window.latency, percentile);
-}
-
-const SATURATED_CPU_RATIO = 0.9;
-const LAGGING_LOOP_NS = 20e6; // 20 ms
-
-/** Whether the thread that sends has no time left. */
-export function isBusy({ health }: Pick<Measurement, "health">): boolean {
-  return health.cpuRatio >= SATURATED_CPU_RATIO;
-}
-
-/** Formats the CPU time of a thread: `93 % of a core`. */
-export function ofCore(cpuRatio: number): string {
-  return `${formatPct(cpuRatio, "whole")} of a core`;
-}
-
-/** Words that the client may have been the limit, as a note. @param reason of {@link saturationReason} */
-export function clientLimitText(reason: string): string {
-  return `the client may have been the limit, not the server: ${reason}`;
-}
-
-/** Returns why the client, not the server, may have been the limit; undefined when it was not. */
-export function saturationReason(window: Measurement): string | undefined {
-  const { cpuRatio, coreWaitRatio = 0, loopLagMaxNs, loopLagMeanNs } = window.health;
-  const used = `the client used ${ofCore(cpuRatio)}`;
-  if (isBusy(window)) return used;
-  if (cpuRatio + coreWaitRatio >= SATURATED_CPU_RATIO)
-    return `${used} and waited for one ${formatPct(coreWaitRatio, "whole")} of the time`;
-  if (loopLagMeanNs >= LAGGING_LOOP_NS)
-    return `the client's event loop was ${nsToMs(loopLagMeanNs).toFixed(1)} ms late on average (at most ${nsToMs(loopLagMaxNs).toFixed(1)} ms)`;
-  return undefined;
 }

@@ -1,14 +1,14 @@
 import { NS_PER_SEC } from "../plan/units.ts";
 
 /**
- * Histograms of durations whose buckets grow by the same factor, as OpenTelemetry and Prometheus define them: bucket `i` of scale `s` holds
- * the durations above `2^(i/2^s)` seconds, up to and including `2^((i+1)/2^s)` seconds. Two such histograms add up exactly, and
- * merging neighbours gives a histogram of a lower scale.
+ * Histograms of durations with exponential buckets, as OpenTelemetry and Prometheus define them: bucket `i` of scale `s`
+ * contains the durations above `2^(i/2^s)` seconds, up to and including `2^((i+1)/2^s)` seconds. Two such histograms can be
+ * added exactly, and merging neighbouring buckets gives a histogram of a lower scale.
  */
 
-/** The scale of a histogram that counts: 64 buckets between a duration and its double, so a percentile is within 0.6 %. */
+/** Scale of a counting histogram: 64 buckets between a duration and its double, so a percentile is within 0.6 %. */
 export const SCALE = 6;
-const PER_DOUBLE = 1 << SCALE; // of a shift, so that engines keep indexes as integers
+const PER_DOUBLE = 1 << SCALE; // computed by a shift, so that engines keep indexes as integers
 const LOWEST_EXPONENT = -20; // 0.95 us
 const HIGHEST_EXPONENT = 12; // 68 min
 /** Index of the first bucket. */
@@ -29,12 +29,11 @@ const FIRST_BUCKETS = Int16Array.from(
 );
 const bits = new DataView(new ArrayBuffer(8));
 
-/** Returns where a bucket begins, in nanoseconds. @param index that of {@link Buckets}, or between two */
+/** Returns the start of a bucket, in nanoseconds. @param index as in {@link Buckets}; may be a fraction */
 export function bucketStartNs(index: number, scale = SCALE): number {
   return 2 ** (index / 2 ** scale) * NS_PER_SEC;
 }
 
-/** Returns the bucket of a duration. */
 function bucketOf(durationNs: number): number {
   if (!(durationNs > 1)) return 0;
   bits.setFloat64(0, durationNs);
@@ -47,7 +46,7 @@ function bucketOf(durationNs: number): number {
   return bucket;
 }
 
-/** Consecutive buckets of a scale, from the first to the last that holds durations. */
+/** Consecutive buckets of a scale, from the first to the last that is not empty. */
 export interface Buckets {
   readonly scale: number;
   /** Index of the first of `counts`. */
@@ -55,10 +54,10 @@ export interface Buckets {
   readonly counts: readonly number[];
 }
 
-/** What a histogram has counted, as plain data. */
+/** The contents of a histogram as plain data. */
 export type HistogramCounts = Pick<ExponentialHistogram, "offset" | "counts" | "count" | "sumNs">;
 
-/** Counts durations. Memory is bounded, and little for durations that are alike; the cost of each is constant. */
+/** Counts durations. Memory is bounded, and small for similar durations; the cost of each duration is constant. */
 export class ExponentialHistogram {
   /** Index of the first of `counts`. */
   offset = 0;
@@ -75,7 +74,7 @@ export class ExponentialHistogram {
     if (durationNs > 0) this.sumNs += durationNs;
   }
 
-  /** Adds a duration several times. @param count negative: takes as many out that were added */
+  /** Adds a duration several times. @param count negative: removes durations that were added */
   addMany(durationNs: number, count: number): void {
     this.addTo(bucketOf(durationNs) + FIRST_INDEX, count);
     this.count += count;
@@ -95,8 +94,9 @@ export class ExponentialHistogram {
   }
 
   /**
-   * Returns percentiles in nanoseconds, each the middle of its bucket, but one in the longest bucket not below the mean; undefined without
-   * durations. @param ratios ascending, 0 to 1
+   * Returns percentiles in nanoseconds, each the middle of its bucket, but in the longest bucket at least the mean; undefined
+   * without durations.
+   * @param ratios ascending, 0 to 1
    */
   quantiles(ratios: readonly number[]): number[] | undefined {
     if (this.count === 0) return undefined;
@@ -110,7 +110,7 @@ export class ExponentialHistogram {
     });
   }
 
-  /** Returns the buckets that hold durations as text: `index:count` with commas. */
+  /** Formats the buckets that are not empty as text: `index:count` with commas. */
   toString(): string {
     return Array.from(this.counts, (count, i) => (count === 0 ? "" : `${this.offset + i}:${count}`))
       .filter((text) => text !== "")
@@ -138,7 +138,7 @@ export class ExponentialHistogram {
     this.counts[at] = (this.counts[at] as number) + count;
   }
 
-  /** Makes room for whole doublings. */
+  /** Extends the buckets by whole doublings. */
   private makeRoom(index: number): void {
     const { offset, counts } = this;
     const first = Math.floor(index / PER_DOUBLE) * PER_DOUBLE;
@@ -149,7 +149,7 @@ export class ExponentialHistogram {
   }
 }
 
-/** Returns the buckets in use, at the highest scale with at most this number of them. @param atMost 2 or more */
+/** Returns the buckets in use at the highest scale that has at most this number of them. @param atMost 2 or more */
 export function compactBuckets({ offset: start, counts }: ExponentialHistogram, atMost: number): Buckets {
   const first = counts.findIndex((count) => count > 0);
   const last = counts.findLastIndex((count) => count > 0);

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { ExtractedName } from "../service/content.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";
@@ -6,7 +7,7 @@ import { NumberTally } from "./tally/number-tally.ts";
 
 /** Values extracted from responses: numbers as statistics, everything else as counts. Memory is bounded for runs of any length. */
 
-/** Above this many different texts, the longest ones count as {@link Extracted.otherCount}. */
+/** Above this number of different texts, the longest count as {@link Extracted.otherCount}. */
 const MAX_TEXTS = 1000;
 const MAX_TEXT_CHARACTERS = 100;
 
@@ -15,19 +16,25 @@ export interface Extracted extends ExtractedName {
   /** Responses in which the expression found nothing. */
   readonly missingCount: number;
   readonly numbers: Sketch;
-  /** Responses by value, for values that are not numbers; lists and objects as JSON. Short ones first, equally long ones in alphabetical order. */
+  /**
+   * Responses by value, for values that are not numbers; lists and objects as JSON. Short texts first, equally long ones in
+   * alphabetical order.
+   */
   readonly texts: readonly (readonly [text: string, count: number])[];
-  /** Responses with texts beyond the first 1000 different ones in that order, which therefore are the same whatever came first. */
+  /**
+   * Responses with texts beyond the first 1000 different ones in that order. The order in which responses arrive does not
+   * change the result.
+   */
   readonly otherCount: number;
 }
 
-/** Returns the values of a name; undefined when there is no such name. */
+/** Returns the values of a name; undefined if there is no such name. */
 export function findExtracted(extracted: readonly Extracted[] | undefined, name: string): Extracted | undefined {
   return extracted?.find((one) => one.name === name);
 }
 
 /**
- * Counts the responses with a text, of all responses. Undefined when it is not known, because there are too many different texts.
+ * Counts the responses with a text, of all responses. Undefined if unknown because there are too many different texts.
  * @param text as the target extracts it; a list or an object as JSON
  */
 export function countText(
@@ -50,7 +57,7 @@ export function estimateExtractedMean(
   return meanInterval(numbers.mean, deviationOf(numbers), effective, { confidence, skewness: skewnessOf(numbers) });
 }
 
-/** Joins the values of several measurements by their names; undefined when none has any. */
+/** Joins the values of several measurements by name; undefined if none has any. */
 export function joinExtracted(parts: readonly (readonly Extracted[] | undefined)[]): readonly Extracted[] | undefined {
   const known = parts.flatMap((part) => part ?? []);
   if (parts.every((part) => part === undefined)) return undefined;
@@ -70,7 +77,10 @@ function joinNamed(parts: readonly Extracted[]): Extracted {
   };
 }
 
-/** Counts different texts: the first 1000 in the order of {@link Extracted.texts}. What is dropped once never belongs to these again. */
+/**
+ * Counts different texts: the first 1000 in the order of {@link Extracted.texts}. A text that is dropped once never becomes one
+ * of these again.
+ */
 class TextCounts {
   private counts = new Map<string, number>();
   private otherCount = 0;
@@ -128,7 +138,7 @@ export class ExtractedTally {
     this.columns = names.map((named) => new ExtractedColumn(named));
   }
 
-  /** Adds the values of one response, in the order of the names. @param atNs when it ended */
+  /** Adds the values of one response, in the order of the names. @param atNs end of the response */
   add(values: readonly unknown[], atNs: number): void {
     for (const [index, column] of this.columns.entries()) column.add(values[index], atNs);
   }
@@ -140,7 +150,7 @@ export class ExtractedTally {
 }
 
 function ofName({ name, unit, better }: ExtractedName): ExtractedName {
-  return { name, ...(unit === undefined ? {} : { unit }), ...(better === undefined ? {} : { better }) };
+  return { name, ...defined({ unit, better }) };
 }
 
 function toText(value: unknown): string {

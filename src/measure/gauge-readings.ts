@@ -1,34 +1,34 @@
-/** Readings of gauges on the server's page of metrics; `metrics/server-gauges.ts` says which. */
+/** Readings of gauges on the server's metrics page; see `metrics/server-gauges.ts` for the gauges. */
 
-/** One scrape: values by gauge and GPU UUID, or name of the engine. Gauges that the server does not report are absent. */
+/** One scrape: values by gauge and by GPU UUID or engine name. Gauges that the server does not report are absent. */
 export type GaugeReading = Readonly<Record<string, ReadonlyMap<string, number>>>;
 
 /** A summary of one gauge's readings on one GPU, or of one engine. */
 export interface ReadingSeries {
   readonly count: number;
-  /** How often a reading was another value than the one before. */
+  /** Number of readings that differ from the previous one. */
   readonly changeCount: number;
   readonly mean: number;
   readonly max: number;
   readonly first: number;
   readonly last: number;
-  /** Monotonic times of both, in nanoseconds. */
+  /** Monotonic times of the first and last reading, in nanoseconds. */
   readonly firstNs: number;
   readonly lastNs: number;
 }
 
-/** Readings of a time, combined in constant memory; plain data. */
+/** The readings of a time span, combined in constant memory; plain data. */
 export interface GaugeReadings {
   /** Number of readings, including those without a GPU. */
   readonly count: number;
-  /** By gauge and GPU UUID, or name of the engine. */
+  /** Series by gauge and by GPU UUID or engine name. */
   readonly series: Readonly<Record<string, Readonly<Record<string, ReadingSeries>>>>;
 }
 
 /** No readings. */
 export const NO_READINGS: GaugeReadings = { count: 0, series: {} };
 
-/** Adds a later reading. @param atNs its monotonic time, in nanoseconds */
+/** Adds a later reading. @param atNs monotonic time of the reading, in nanoseconds */
 export function addReading(tally: GaugeReadings, reading: GaugeReading, atNs: number): GaugeReadings {
   const times = { firstNs: atNs, lastNs: atNs };
   const series = Object.entries(reading).map(([gauge, values]) => {
@@ -41,7 +41,7 @@ export function addReading(tally: GaugeReadings, reading: GaugeReading, atNs: nu
   return joinTwo(tally, { count: 1, series: Object.fromEntries(series) }, followOn);
 }
 
-/** Joins the readings of several times; undefined without any. @param way `parallel`: they were read at the same time */
+/** Joins the readings of several time spans; undefined without any. @param way `parallel`: they were read at the same time */
 export function joinReadings(
   tallies: readonly (GaugeReadings | undefined)[],
   way: "in-time" | "parallel",
@@ -51,7 +51,7 @@ export function joinReadings(
   return known.length === 0 ? undefined : known.reduce((before, next) => joinTwo(before, next, ends));
 }
 
-/** Returns a gauge by GPU UUID, or name of the engine, sorted. */
+/** Returns the series of a gauge by GPU UUID or engine name, sorted. */
 export function seriesOf({ series }: GaugeReadings, gauge: string): [uuid: string, series: ReadingSeries][] {
   return Object.entries(series[gauge] ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -75,7 +75,7 @@ const followOn: Ends = (earlier, later) => ({
   firstNs: earlier.firstNs,
   lastNs: later.lastNs,
 });
-/** Which reading was first is not known; counters only grow. */
+/** The order of the readings is unknown; counters only grow. */
 const bothEnds: Ends = (one, other) => ({
   changeCount: Math.max(one.changeCount, other.changeCount),
   first: Math.min(one.first, other.first),

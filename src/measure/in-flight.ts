@@ -4,7 +4,10 @@ import { sumOfValues } from "./sketch.ts";
 
 /** Requests in flight, and whether they agree with Little's law. */
 
-/** Mean number of requests in flight in a window. A request that began before it or ended after it counts with its time in the window. */
+/**
+ * Returns the mean number of requests in flight in a window. A request that began before the window or ended after it counts with
+ * its time in the window.
+ */
 export function meanInFlight({ inFlightSumNs, durationNs }: Measurement): number {
   return durationNs > 0 ? inFlightSumNs / durationNs : 0;
 }
@@ -18,7 +21,7 @@ interface LittlesLaw {
   readonly inFlightMean: number;
   /** Throughput × mean latency of the successful requests. */
   readonly expectedMean: number;
-  /** Whether both agree within {@link LITTLES_LAW_TOLERANCE_RATIO}. */
+  /** Whether the two means agree within {@link LITTLES_LAW_TOLERANCE_RATIO}. */
   readonly isKept: boolean;
 }
 
@@ -34,10 +37,10 @@ export function checkLittlesLaw(window: Measurement): LittlesLaw {
   };
 }
 
-/** Minimum change in requests in flight to name as a cause. */
+/** Minimum change in the number of requests in flight that is named as a cause. */
 const FEW_REQUESTS = 10;
 
-/** Explains why throughput × latency differs from the requests in flight, as a sentence without a full stop; undefined when they agree. */
+/** Explains why throughput × latency differs from the requests in flight, as a sentence without a full stop; undefined if they agree. */
 export function explainLittlesLaw(window: Measurement): string | undefined {
   const { inFlightMean, expectedMean, isKept } = checkLittlesLaw(window);
   // Without successful requests there is no latency.
@@ -46,7 +49,7 @@ export function explainLittlesLaw(window: Measurement): string | undefined {
   return `${found}: ${causeOf(window)}`;
 }
 
-/** Reports whether requests that failed or were cancelled, which reports count themselves, are enough to explain a difference. */
+/** Reports whether requests that failed or were cancelled, which reports count separately, are enough to explain a difference. */
 export function hasManyFailed({ requestCount, failedCount, cancelledCount }: Measurement): boolean {
   return failedCount + cancelledCount > requestCount * LITTLES_LAW_TOLERANCE_RATIO;
 }

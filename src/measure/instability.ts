@@ -2,7 +2,7 @@ import type { SettingPath, Text } from "../plan/messages.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { countOf, formatDurationNs, formatPct, nsToSec } from "../plan/units.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
-import { clientLimitText, ofCore, saturationReason } from "./derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "./client-limit.ts";
 import type { Measurement } from "./measurement.ts";
 import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 
@@ -12,7 +12,7 @@ import { type AskedRate, isRateMissed } from "./rate-shortfall.ts";
 interface UnsteadyWindow {
   /** Inferences per second. */
   readonly inferPerSec: number;
-  /** The latency that stability is based on. */
+  /** The latency used for stability. */
   readonly latencyNs: number;
   readonly requestCount: number;
 }
@@ -33,7 +33,7 @@ export interface Instability {
 }
 
 /**
- * What may help:
+ * Possible remedies:
  * - `less-load`: the client or the server is at its limit
  * - `longer-windows`: a window has too few requests
  * - `more-trials`: the level was still settling
@@ -41,15 +41,15 @@ export interface Instability {
  */
 type Remedy = "less-load" | "longer-windows" | "more-trials" | "wider-tolerance";
 
-/** Explains an unstable level. The sentences have no full stop. */
+/** Explanation of an unstable level. The sentences have no full stop. */
 interface InstabilityReport {
-  /** What varied, by how much, over which windows. */
+  /** The value that varied, by how much, and over which windows. */
   readonly moved: string;
-  /** The key of the only metric that varied; absent when several did, or none. */
+  /** Key of the only metric that varied; absent if several did, or none. */
   readonly metric?: string;
   /** The likely cause, and whether it was the client. */
   readonly cause: string;
-  /** Both in fewer words: without the windows and their values, and of the client only that it was the limit. */
+  /** `moved` and `cause` in fewer words: without the windows and their values, and for the client only that it was the limit. */
   readonly brief: readonly [moved: string, cause: string];
   readonly remedy: Remedy;
 }
@@ -61,7 +61,7 @@ const MISSED_RATE_RATIO = 0.02;
 /**
  * Explains why a level did not become stable.
  * @param window the compared windows, merged
- * @param asked the requested rate; undefined when the load has none
+ * @param asked the requested rate; undefined if the load has none
  */
 export function explainInstability(
   instability: Instability,
@@ -89,7 +89,7 @@ interface Cause {
   readonly remedy: Remedy;
 }
 
-/** Finds the likely cause of an unstable level when the client was not the limit. */
+/** Finds the likely cause of an unstable level if the client was not the limit. */
 function findCause(instability: Instability, window: Measurement, asked: AskedRate | undefined): Cause {
   const { windows, toleranceRatio } = instability;
   const answeredPerSec = window.requestCount / nsToSec(window.durationNs);
@@ -110,7 +110,7 @@ function findCause(instability: Instability, window: Measurement, asked: AskedRa
   };
 }
 
-/** What to change so that the level becomes stable; a sentence without a full stop. */
+/** Describes the change that makes the level stable; a sentence without a full stop. */
 export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text {
   const at = windowSettingOf(mode);
   switch (remedy) {
@@ -125,7 +125,7 @@ export function describeRemedy(remedy: Remedy, mode: MeasurementModePlan): Text 
   }
 }
 
-/** The setting for the length of windows. */
+/** Returns the setting for the length of windows. */
 export function windowSettingOf({ kind }: MeasurementModePlan): SettingPath {
   return kind === "count-windows" ? "measurement.mode.requestsPerWindow" : "measurement.mode.windowMs";
 }

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import type { Tags } from "../plan/groups/tags.ts";
 import type { CompletionGap } from "./completion-gaps.ts";
 import type { Extracted } from "./extracted-tally.ts";
@@ -29,28 +30,29 @@ export interface ClientHealth {
   readonly coreWaitRatio?: number | undefined;
 }
 
-/** Windows that follow each other, by their numbers in the run. */
+/** Consecutive windows, by their numbers in the run. */
 interface WindowNumbers {
   readonly first: number;
   readonly last: number;
 }
 
 /**
- * The measurement of a window, or of several joined ones: `mergeInTime`, `joinParallel`. Plain data: it survives `structuredClone` and JSON. Times
- * are monotonic nanoseconds, and sketches hold nanoseconds.
+ * The measurement of a window, or of several joined ones: `mergeInTime`, `joinParallel`. Plain data: it survives
+ * `structuredClone` and JSON. Times are monotonic nanoseconds, and the values of sketches are nanoseconds.
  */
 export interface Measurement {
   readonly startNs: number;
   readonly endNs: number;
-  /** Numbers of the first and the last window among those of the run, from 1. Absent for a group of requests. */
+  /** Numbers of the first and last window in the run, from 1. Absent for a group of requests. */
   readonly numbers?: WindowNumbers;
-  /** Number of windows that follow each other. */
+  /** Number of consecutive windows. */
   readonly windowCount: number;
   /** Sum of the windows' lengths; `endNs - startNs` for one window. */
   readonly durationNs: number;
   /**
-   * Sum of the windows' times in which requests were due, which neither the responses to the last requests nor a late end extend. 0 when fewer
-   * than two requests of a load that begins with a request were due at different times, see `sendingNsOf`.
+   * Sum of the times in which requests were due, over the windows. Neither the responses to the last requests nor a late end of
+   * the window extend it. 0 if fewer than two requests of a load that begins with a request were due at different times: see
+   * `sendingNsOf`.
    */
   readonly sendingNs: number;
   /** Whether requests are due at given times. */
@@ -65,7 +67,7 @@ export interface Measurement {
   readonly failedCount: number;
   /** Requests that this client cancelled in the window. They count neither as successful nor as failed. */
   readonly cancelledCount: number;
-  /** Requests that ended in the window, whatever their outcome, and that were sent again over a new connection. */
+  /** Requests with any outcome that ended in the window and were sent again over a new connection. */
   readonly resentCount: number;
   /** Requests sent later than due by more than the tolerance. */
   readonly delayedCount: number;
@@ -81,18 +83,18 @@ export interface Measurement {
   readonly sequenceCount: number;
   /** Responses with content to successful requests. */
   readonly responseCount: number;
-  /** Pairs of responses to one request that follow each other, and the sum of the times between them. */
+  /** Number of pairs of consecutive responses to a request, and the sum of the times between them. */
   readonly betweenCount: number;
   readonly betweenSumNs: number;
-  /** From the actual send to the end of the response. */
+  /** Times from the actual send to the end of the response. */
   readonly latency: Sketch;
-  /** From the actual send to the first response, of the requests that have one. Absent unless `isDecoupled`: see {@link latencyOf}. */
+  /** Times from the actual send to the first response, for requests that have one. Absent unless `isDecoupled`: see {@link latencyOf}. */
   readonly firstResponse?: Sketch;
-  /** From the time when the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
+  /** Times from the moment at which the request was due. Absent unless `isScheduled`: see {@link latencyOf}. */
   readonly scheduledLatency?: Sketch;
-  /** How late requests were sent. Absent unless `isScheduled`: see {@link sendDelayOf}. */
+  /** Delay of sends after the due time. Absent unless `isScheduled`: see {@link sendDelayOf}. */
   readonly sendDelay?: Sketch;
-  /** Requests by the time when they ended, for the intervals of throughput and of the error rate; absent when not kept. */
+  /** Requests by the time at which they ended, for the intervals of throughput and error rate; absent if not kept. */
   readonly completions?: CompletionBins;
   /** Mean time to write a request, in nanoseconds. */
   readonly sendMeanNs: number;
@@ -103,53 +105,56 @@ export interface Measurement {
   /** Percentage of time in which a lane waited neither for the server nor for its next send. */
   readonly overheadPct: number;
   readonly health: ClientHealth;
-  /** Increase of the server's counters; absent when the server has none. */
+  /** Increase of the server's counters; absent if the server has none. */
   readonly server?: ServerDelta;
-  /** Readings of the server's page of metrics; absent when not scraped. */
+  /** Readings of the server's metrics page; absent if not scraped. */
   readonly gauges?: GaugeReadings;
-  /** Values extracted from the responses of successful requests, by name; absent when the target extracts none. */
+  /** Values extracted from the responses of successful requests, by name; absent if the target extracts none. */
   readonly extracted?: readonly Extracted[];
-  /** Requests that meet limits on times of all requests, for each goodput of this kind; absent when the plan judges none. */
+  /** Requests that meet limits on times of all requests, for each such goodput; absent if the plan judges none. */
   readonly good?: readonly GoodRequests[];
-  /** The tokens of the responses; absent when they are not measured. */
+  /** Token metrics of the responses; absent if they are not measured. */
   readonly tokens?: TokenMeasurement;
   /** Times in which nothing ended for much longer than usual, in nanoseconds since the start of the run. Absent: none were found. */
   readonly gaps?: readonly CompletionGap[];
-  /** The same by group of requests, which together are the window; absent without groups. */
+  /** The measurements of the groups of requests that make up the window; absent without groups. */
   readonly groups?: readonly MeasuredGroup[];
-  /** Increase of the counters of each member's server that has some, by the member's name; absent without a mix. */
+  /** Increase of the server's counters for each member of a mix whose server has some, by the member's name; absent without a mix. */
   readonly memberServers?: Readonly<Record<string, ServerDelta>>;
 }
 
-/** Returns latencies of a measurement. Where a request has one response, that is the first one; without a schedule a request is due when it is sent. */
+/**
+ * Returns latencies of a measurement. If a request has one response, that is the first one; without a schedule, a request is
+ * due when it is sent.
+ */
 export function latencyOf(measurement: Measurement, of: "latency" | "firstResponse" | "scheduledLatency"): Sketch {
   return measurement[of] ?? measurement.latency;
 }
 
-/** Returns how late requests were sent; empty without a schedule. */
+/** Returns the delays of sends; empty without a schedule. */
 export function sendDelayOf({ sendDelay = EMPTY_SKETCH }: Measurement): Sketch {
   return sendDelay;
 }
 
-/** What a group of requests contributed to a window. The client's health and overhead are those of the whole window. */
+/** A group's share of a window. The client's health and overhead are those of the whole window. */
 export interface MeasuredGroup {
   readonly tags: Tags;
   readonly window: Measurement;
 }
 
-/** The tokens of a window, which are measured in a thread of their own. */
+/** Token metrics of a window, which are measured in a separate thread. */
 export interface WindowTokens {
   readonly tokens: TokenMeasurement;
-  /** By group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
+  /** Token metrics by group of requests; undefined for a group whose tokens are not measured. Absent without groups. */
   readonly groupTokens?: readonly (TokenMeasurement | undefined)[];
 }
 
-/** Returns a window with its tokens. @param taken undefined when they are not measured */
+/** Returns a window with its token metrics. @param taken undefined if they are not measured */
 export function withTokens(window: Measurement, taken: WindowTokens | undefined): Measurement {
   if (taken === undefined) return window;
   const groups = window.groups?.map((group, at): MeasuredGroup => {
     const tokens = taken.groupTokens?.[at];
     return tokens === undefined ? group : { ...group, window: { ...group.window, tokens } };
   });
-  return { ...window, tokens: taken.tokens, ...(groups === undefined ? {} : { groups }) };
+  return { ...window, tokens: taken.tokens, ...defined({ groups }) };
 }

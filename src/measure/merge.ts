@@ -9,29 +9,29 @@ import { joinDeltas } from "./server-delta.ts";
 import { joinSketches, type Sketch } from "./sketch.ts";
 import { joinTokens } from "./tokens/token-measurement.ts";
 
-/** Joins measurements: windows in time, and parts of one load that ran in parallel. */
+/** Joins measurements: consecutive windows, and parts of one load that ran in parallel. */
 
 type Way = "in-time" | "parallel";
 
 /**
- * Joins measurements that follow each other, such as windows: counts add up, and rates are over the sum of their lengths. The result is that of
- * one window over the whole time. @param windows in the order of time, not empty
+ * Joins consecutive measurements, such as windows: counts are added, and rates are over the sum of their lengths. The result
+ * equals that of one window over the whole time. @param windows in order of time, not empty
  */
 export function mergeInTime(windows: readonly Measurement[]): Measurement {
   return join(windows, "in-time");
 }
 
 /**
- * Joins measurements of parts of one load that ran at the same time, such as groups, targets, threads or hosts: counts add up, and rates are over
- * the same time. A server counts all requests that it gets, so what several parts saw of one counts once; and the client's health is the worst of
- * all.
+ * Joins measurements of parts of one load that ran at the same time, such as groups, targets, threads or hosts: counts are
+ * added, and rates are over the same time. A server counts all its requests, so readings of one server by several parts count
+ * once; and the client's health is the worst of all parts.
  * @param parts in any order, not empty
  */
 export function joinParallel(parts: readonly Measurement[]): Measurement {
   return join(parts, "parallel");
 }
 
-/** Counts, and times over all requests. */
+/** Fields that are added: counts, and times over all requests. */
 const SUMS = [
   ...(["requestCount", "failedCount", "cancelledCount", "resentCount", "delayedCount", "sentCount"] as const),
   ...(["inFlightSumNs", "sequenceCount", "responseCount", "betweenCount", "betweenSumNs", "laneNs"] as const),
@@ -67,7 +67,7 @@ function join(parts: readonly Measurement[], way: Way): Measurement {
   });
 }
 
-/** Times, what was in flight at their ends, and the client. */
+/** Returns the times, the requests in flight at both ends, and the client's health. */
 function frameOf(parts: readonly Measurement[], way: Way) {
   const [first, last] = [parts[0] as Measurement, parts.at(-1) as Measurement];
   const all = (pick: (part: Measurement) => number): number[] => parts.map(pick);
@@ -77,6 +77,7 @@ function frameOf(parts: readonly Measurement[], way: Way) {
     return sum === 0 ? pick(first) : sumOf((part) => pick(part) * weight(part)) / sum;
   };
   const isInTime = way === "in-time";
+  const durationOf = (part: Measurement): number => part.durationNs;
   const lengthOf = (pick: (part: Measurement) => number): number => (isInTime ? sumOf(pick) : Math.max(...all(pick)));
   const numbers = parts.flatMap((part) => part.numbers ?? []);
   const withTokens = parts.filter(({ tokens }) => tokens !== undefined);
@@ -90,22 +91,17 @@ function frameOf(parts: readonly Measurement[], way: Way) {
       },
     }),
     windowCount: lengthOf((part) => part.windowCount),
-    durationNs: lengthOf((part) => part.durationNs),
+    durationNs: lengthOf(durationOf),
     sendingNs: lengthOf((part) => part.sendingNs),
     isScheduled: parts.some((part) => part.isScheduled),
     isDecoupled: parts.some((part) => part.isDecoupled),
     isStreamed: (withTokens.length === 0 ? parts : withTokens).every((part) => part.isStreamed),
     openBeforeCount: isInTime ? first.openBeforeCount : sumOf((part) => part.openBeforeCount),
     openAfterCount: isInTime ? last.openAfterCount : sumOf((part) => part.openAfterCount),
-    // The mean of the windows, like perf_analyzer.
+    // Mean of the windows, like perf_analyzer.
     overheadPct: averageBy(isInTime ? (part) => part.windowCount : (part) => part.laneNs, (part) => part.overheadPct),
     health: isInTime
-      ? healthOverTime(parts, (pick) =>
-          averageBy(
-            ({ durationNs }) => durationNs,
-            ({ health }) => pick(health),
-          ),
-        )
+      ? healthOverTime(parts, (pick) => averageBy(durationOf, (part) => pick(part.health)))
       : worstHealth(parts),
   };
 }
@@ -154,7 +150,7 @@ function latenciesOf(
   };
 }
 
-/** Undefined when a part has none. */
+/** Undefined if a part has no bins. */
 function joinCompletions(parts: readonly Measurement[], way: Way): Measurement["completions"] {
   const known = parts.flatMap(({ completions }) => completions ?? []);
   return known.length < parts.length ? undefined : addBins(known, way === "in-time" ? "sum" : "least");
@@ -170,13 +166,10 @@ function joinGroups(parts: readonly Measurement[], way: Way): Measurement["group
     if (same === undefined) byTags.set(key, [group]);
     else same.push(group);
   }
-  return [...byTags.values()].map((same) => ({
-    tags: (same[0] as MeasuredGroup).tags,
-    window: join(
-      same.map(({ window }) => window),
-      way,
-    ),
-  }));
+  return [...byTags.values()].map((same) => {
+    const windows = same.map(({ window }) => window);
+    return { tags: (same[0] as MeasuredGroup).tags, window: join(windows, way) };
+  });
 }
 
 function joinServers(parts: readonly Measurement[], way: Way): Measurement["memberServers"] {
@@ -184,10 +177,8 @@ function joinServers(parts: readonly Measurement[], way: Way): Measurement["memb
   if (known.length === 0) return undefined;
   const names = [...new Set(known.flatMap((servers) => Object.keys(servers)))];
   const joined = names.flatMap((name) => {
-    const delta = joinDeltas(
-      known.map((servers) => servers[name]),
-      way,
-    );
+    const deltas = known.map((servers) => servers[name]);
+    const delta = joinDeltas(deltas, way);
     return delta === undefined ? [] : [[name, delta] as const];
   });
   return Object.fromEntries(joined);

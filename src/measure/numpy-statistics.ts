@@ -9,8 +9,8 @@ type Summary = Readonly<Record<StatisticName, number>>;
 
 /**
  * Computes statistics of a sample exactly like numpy, so that the text is the same as GenAI-Perf's: mean, percentiles by linear
- * interpolation, minimum, maximum and population standard deviation. Returns undefined for an empty sample. The sample must not contain
- * NaN. @param isOwn whether the values may be sorted in place, which saves the memory of a copy. Default: false
+ * interpolation, minimum, maximum and population standard deviation. Returns undefined for an empty sample. The sample must not
+ * contain NaN. @param isOwn whether the values may be sorted in place, which saves a copy. Default: false
  */
 export function summarize(values: Float64Array, isOwn = false): Summary | undefined {
   if (values.length === 0) return undefined;
@@ -39,7 +39,7 @@ export function sumOf(values: Float64Array): number {
 
 const BLOCK = 128;
 
-/** @param center sums the squared distances from it instead. Default: sums the values */
+/** @param center if given, sums the squared distances from it. Default: sums the values */
 function sumPairwise(values: Float64Array, start: number, count: number, center?: number): number {
   if (count > BLOCK) {
     const half = Math.floor(count / 2);
@@ -80,7 +80,7 @@ export function percentileOf(sorted: Float64Array, percentile: number): number {
   const part = rank - below;
   const low = sorted[below] as number;
   const high = sorted[Math.min(below + 1, sorted.length - 1)] as number;
-  // Interpolate from the nearer end like numpy, so that the result stays in the interval.
+  // Interpolate from the nearer end like numpy, so that the result is within the interval.
   return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
 }
 

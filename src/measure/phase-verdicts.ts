@@ -11,7 +11,7 @@ import { percentileAt } from "./sketch.ts";
 import type { TimelineBucket } from "./timeline.ts";
 import { judgeInterval, type VerdictState, worstState } from "./verdict-state.ts";
 
-/** What the phases of a soak or spike test show. Everything is computed from their time lines. */
+/** Judges the phases of a soak or spike test. Everything is computed from their timelines. */
 
 /** The measurement of a level of a phase. */
 export interface PhaseLevel {
@@ -22,7 +22,7 @@ export interface PhaseLevel {
   readonly timeline: readonly TimelineBucket[];
 }
 
-/** The relative change from the first third of a time to the last: 0.1 is 10 % more. */
+/** The relative change from the first third of a time span to the last: 0.1 is 10 % more. */
 export interface Change {
   /** Mean of the intervals of the first third. Latency: nanoseconds; throughput: requests per second. */
   readonly first: number;
@@ -33,34 +33,37 @@ export interface Change {
   readonly highRatio: number;
 }
 
-/** How a phase changed. */
+/** Change of a phase's latency and throughput. */
 interface Drift {
   readonly latency: Change;
   readonly throughput: Change;
 }
 
-/** How the latency recovered. */
+/** Recovery of the latency. */
 interface Recovery {
   /** Median latency that counts as normal, in nanoseconds. */
   readonly baseNs: number;
-  /** Time until the latency was normal again, in nanoseconds; undefined when it never was. */
+  /** Time until the latency was normal again, in nanoseconds; undefined if it never was. */
   readonly tookNs: number | undefined;
   /** Length of the intervals in which the latency was measured, in nanoseconds: the resolution of `tookNs`. */
   readonly intervalNs: number;
 }
 
-/** The result of a phase's check. */
+/** Result of a phase's check. */
 export interface PhaseVerdict {
   readonly phaseIndex: number;
   readonly state: VerdictState;
   readonly text: string;
-  /** What was measured, or why nothing could be. */
+  /** The measured values, or the reason why there are none. */
   readonly measured: string;
   readonly drift?: Drift | undefined;
   readonly recovery?: Recovery | undefined;
 }
 
-/** Evaluates the checks of all phases. A check without enough data is unresolved, as is one of a phase that did not run to its end. */
+/**
+ * Evaluates the checks of all phases. A check without enough data is unresolved, and so is a check of a phase that did not run
+ * to its end.
+ */
 export function judgePhases(phases: readonly PhasePlan[], levels: readonly PhaseLevel[]): PhaseVerdict[] {
   const levelOf = (index: number): PhaseLevel | undefined => levels.find(({ phase }) => phase?.index === index);
   return phases.flatMap(({ drift, recovery }, index): PhaseVerdict[] => {
@@ -78,8 +81,9 @@ export function judgePhases(phases: readonly PhasePlan[], levels: readonly Phase
 const FEWEST_INTERVALS = 3;
 
 /**
- * Compares the first third of the intervals with the last by their means, with Welch's t interval of the difference. Means of intervals are
- * almost independent where single requests are not. Undefined with fewer than three intervals with a successful request in each third.
+ * Compares the means of the first and the last third of the intervals, with Welch's t interval of the difference. Means of
+ * intervals are almost independent, but single requests are not. Undefined if a third has fewer than three intervals with a
+ * successful request.
  */
 export function measureDrift(buckets: readonly TimelineBucket[]): Drift | undefined {
   const count = Math.floor(buckets.length / 3);
@@ -108,7 +112,7 @@ function changeBetween(first: readonly number[], last: readonly number[]): Chang
 
 const NOT_REACHED = "the run ended before this phase did";
 
-/** The drift passes or fails when the whole intervals of both changes are on that side of the limit. */
+/** The drift passes or fails if the whole intervals of both changes are on the same side of the limit. */
 function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omit<PhaseVerdict, "phaseIndex"> {
   const text = `drift of latency and throughput at most ${formatPct(maxRatio)} for the worse`;
   if (level === undefined || level.outcome === "partial") return { state: "unresolved", text, measured: NOT_REACHED };
@@ -130,7 +134,7 @@ function judgeDrift({ maxRatio }: DriftPlan, level: PhaseLevel | undefined): Omi
   return { state, text, measured, drift };
 }
 
-/** More data would not help: the change is at its limit. */
+/** More data than this multiple would not help: the change is at its limit. */
 const MOST_TIMES = 20;
 
 function adviseHold(times: number, durationNs: number): string {
@@ -138,16 +142,16 @@ function adviseHold(times: number, durationNs: number): string {
   return `hold the load for about ${formatNiceTime(nsToSec(durationNs) * times)}`;
 }
 
-/** Describes a change; its interval only where it says something. */
+/** Describes a change, with its interval only if it is informative. */
 function describeChange({ ratio, lowRatio, highRatio }: Change): string {
   const found = certaintyOf({ value: 1 + ratio, low: 1 + lowRatio, high: 1 + highRatio });
   return found.isCertain ? `${signed(ratio)} (${signed(lowRatio)} to ${signed(highRatio)})` : signed(ratio);
 }
 
-/** Number of intervals in a row in which the latency must be normal. */
+/** Number of consecutive intervals in which the latency must be normal. */
 const CALM_INTERVALS = 3;
 
-/** Returns the time until the median latency was normal again; undefined when the time line or the base has too little data. */
+/** Returns the time until the median latency was normal again; undefined if the timeline or the base has too little data. */
 export function measureRecovery(
   { withinRatio }: Pick<RecoveryPlan, "withinRatio">,
   base: PhaseLevel | undefined,
@@ -182,7 +186,7 @@ function judgeRecovery(
   const of = `of ${formatDurationNs(baseNs)}, in intervals of ${formatDurationNs(intervalNs)}`;
   const limitNs = limitMs === undefined ? undefined : msToNs(limitMs);
   if (tookNs === undefined) {
-    // It was never back: that is certain when the limit has passed, and without a limit when the phase is over.
+    // The latency never recovered: certain once the limit has passed, or without a limit once the phase is over.
     const measuredNs = level.timeline.at(-1)?.endNs ?? 0;
     const isOver = limitNs === undefined ? level.outcome !== "partial" : measuredNs >= limitNs;
     const state = isOver ? "fail" : "unresolved";

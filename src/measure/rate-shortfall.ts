@@ -1,14 +1,15 @@
 import { formatDurationNs, formatPct, nsToSec, plural } from "../plan/units.ts";
-import { lateCount, saturationReason, sentPerSec } from "./derived-values.ts";
+import { saturationReason } from "./client-limit.ts";
+import { lateCount, sentPerSec } from "./derived-values.ts";
 import { type Measurement, sendDelayOf } from "./measurement.ts";
 import { percentileAt, type Sketch, sumOfValues } from "./sketch.ts";
 
-/** Whether a schedule of requests was kept, and if not why. */
+/** Checks whether a schedule of requests was met, and explains why not. */
 
-/** Lower ratios of late requests and of the missed rate are noise. */
+/** Lower ratios of late requests and of missed requests are noise. */
 const LATE_RATIO = 0.01;
 export const MISSED_RATIO = 0.01;
-/** Number of requests that the edges of a window may cut off. */
+/** Number of requests that may be cut off at the edges of a window. */
 const EDGE_REQUESTS = 2;
 
 /** Allowed deviation of a random number of requests from its mean, in standard deviations. */
@@ -17,13 +18,13 @@ const RANDOM_DEVIATIONS = 3;
 /** A requested rate. */
 export interface AskedRate {
   readonly perSec: number;
-  /** Standard deviation of the gaps over their mean: 0 for constant gaps, 1 for Poisson arrivals. */
+  /** Standard deviation of the gaps divided by their mean: 0 for constant gaps, 1 for Poisson arrivals. */
   readonly gapDeviationRatio: number;
 }
 
 /** The schedule of a load. */
 export interface ScheduledRate {
-  /** Undefined when requests are due at given times. */
+  /** Undefined if requests are due at given times. */
   readonly asked: AskedRate | undefined;
   /** Whether lanes wait for the response before the next send. */
   readonly isSync: boolean;
@@ -37,11 +38,11 @@ export interface ScheduledRate {
 
 /** A schedule that was missed. The sentences have no full stop. */
 export interface RateShortfall {
-  /** Requested and actual rate where they differ, and how late requests were. */
+  /** Requested and actual rate if they differ, and the delay of requests. */
   readonly achieved: string;
-  /** How late requests were; undefined when none was. */
+  /** Delay of requests; undefined if no request was late. */
   readonly late: string | undefined;
-  /** How many of the requests were more than 1 ms late, 0 to 1. */
+  /** Ratio of requests that were more than 1 ms late, 0 to 1. */
   readonly lateRatio: number;
   /** The likely cause. */
   readonly cause: string;
@@ -50,7 +51,7 @@ export interface RateShortfall {
 }
 
 /**
- * Whether a rate is below the requested one by more than window edges and random arrivals explain.
+ * Reports whether a rate is below the requested one by more than window edges and random arrivals explain.
  * @param tolerance allowed ratio of missed requests
  */
 export function isRateMissed(perSec: number, asked: AskedRate, durationNs: number, tolerance: number): boolean {
@@ -70,7 +71,7 @@ export function explainShortfall(window: Measurement, rate: ScheduledRate): Rate
   if (!isMissed && lateRatio <= LATE_RATIO) return undefined;
   const late = lateRatio === 0 ? undefined : describeDelay(sendDelay, lateRatio);
   const delay = late ?? "no request was more than 1 ms late";
-  // A rate that random gaps explain says nothing.
+  // A rate that random gaps explain is not reported.
   const achieved = isMissed
     ? `${sent.toFixed(1)} requests/s were sent of the requested ${rate.asked?.perSec}; ${delay}`
     : delay;

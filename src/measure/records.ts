@@ -1,4 +1,4 @@
-/** What a sender notes of each request: one row of columns, which are read and then filled again. */
+/** Data that a sender records for each request: one row of columns, which are read and then filled again. */
 
 const CAPACITY = 2048; // rows between two drains
 
@@ -13,9 +13,9 @@ export const RECORD_RESENT = 16;
 /** Receives the rows `[0, count)`, which are overwritten afterwards. */
 type DrainRecords = (records: RecordColumns, count: number) => void;
 
-/** A fixed number of rows, one per completed request, drained when full. Times are monotonic nanoseconds. */
+/** A fixed number of rows, one for each completed request, drained when full. Times are monotonic nanoseconds. */
 export class RecordColumns {
-  /** Time when the request was due; equal to `sendStartNs` without a schedule. */
+  /** Time at which the request was due; equal to `sendStartNs` without a schedule. */
   readonly intendedSendNs = new Float64Array(CAPACITY);
   readonly sendStartNs = new Float64Array(CAPACITY);
   readonly sendEndNs = new Float64Array(CAPACITY);

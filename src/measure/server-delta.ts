@@ -1,26 +1,27 @@
 import { COUNTERS, type ComposingModel, type ServerCounters } from "../service/server-counters.ts";
 
-/** What a server's counters say about a time: the increase between two readings. */
+/** Increase of a server's counters between two readings. */
 
 type CounterName = (typeof COUNTERS)[number];
 
-/** The increase of the server's counters in a window, of the version that served it, and of the models that it calls. */
+/** Increase of the server's counters in a window, for the version that served it, and for the models that it calls. */
 export type ServerDelta = { readonly [K in CounterName]: number } & {
   readonly name: string;
-  /** Empty when a called model has no reported version. */
+  /** Empty if a called model has no reported version. */
   readonly version: string;
-  /** Whether several versions changed although none was requested, which makes the numbers unreliable. */
+  /** Whether counters of several versions changed although no version was requested, which makes the numbers unreliable. */
   readonly hasManyVersions: boolean;
   /** Sorted by name and version. Models that did not run have counts of 0. */
   readonly composing: readonly ServerDelta[];
 };
 
-/** What the server counts with its time: `queue`, `computeInfer`. */
+/** An operation that the server counts and times: `queue`, `computeInfer`. */
 export type Stage = { [K in CounterName]: K extends `${infer S}Ns` ? S : never }[CounterName];
 
 /**
- * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue count increased.
- * @returns undefined when no version changed, or when the counters decreased because the server restarted
+ * Returns the increase between two statistics responses. Without a requested version, uses the highest version whose queue
+ * count increased.
+ * @returns undefined if no version changed, or if the counters decreased because the server restarted
  */
 export function subtractCounters(
   before: readonly ServerCounters[],
@@ -47,7 +48,7 @@ export function subtractCounters(
   };
 }
 
-/** Returns the increase of a called model; zeros when it was not called. */
+/** Returns the increase of a called model; zeros if it was not called. */
 function subtractCalled(
   before: readonly ServerCounters[],
   after: readonly ServerCounters[],
@@ -62,7 +63,7 @@ function subtractCalled(
       name: model.name,
       version: model.version === "" ? (newestOf(known)?.version ?? "") : model.version,
       hasManyVersions: false,
-      // Its called models were called by other models only.
+      // Only other models call the models that it calls.
       composing: [],
     };
   }
@@ -72,8 +73,8 @@ function subtractCalled(
 }
 
 /**
- * Joins the deltas of one server: of windows one after the other, the sum, which is undefined when one window has none; of what several clients
- * saw of it at the same time, the largest, because its counters count the requests of all. Some of them may not have read it.
+ * Joins the deltas of one server: the sum for consecutive windows, undefined if one window has none; for readings by several
+ * clients at the same time the largest, because the server counts the requests of all. Some clients may not have read it.
  */
 export function joinDeltas(
   deltas: readonly (ServerDelta | undefined)[],
@@ -91,15 +92,13 @@ const add: Combine = (one, other) => one + other;
 function joinKnown(deltas: readonly ServerDelta[], combine: Combine): ServerDelta | undefined {
   const [first] = deltas;
   if (first === undefined) return undefined;
+  const composing = deltas.map((delta) => delta.composing);
   return {
     ...countersBy((name) => deltas.map((delta) => delta[name]).reduce((one, other) => combine(one, other))),
     name: first.name,
     version: first.version,
     hasManyVersions: deltas.some((delta) => delta.hasManyVersions),
-    composing: mergeComposing(
-      deltas.map((delta) => delta.composing),
-      combine,
-    ),
+    composing: mergeComposing(composing, combine),
   };
 }
 
@@ -107,7 +106,7 @@ function joinKnown(deltas: readonly ServerDelta[], combine: Combine): ServerDelt
 function mergeComposing(lists: readonly (readonly ServerDelta[])[], combine: Combine): ServerDelta[] {
   const groups: ServerDelta[][] = [];
   for (const list of lists) {
-    // Within a list, the same model may appear twice: as a requested version, and as the server's choice.
+    // The same model may be in a list twice: as a requested version, and as the server's choice.
     const seen: ServerDelta[] = [];
     for (const delta of list) {
       if (seen.some((other) => isSame(other, delta))) continue;

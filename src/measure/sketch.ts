@@ -1,15 +1,19 @@
+import { defined } from "../plan/defined.ts";
 import { nsToUs } from "../plan/units.ts";
 import { effectiveCount, INTERVAL_CONFIDENCE } from "./intervals/effective-count.ts";
 import { type SeriesShape, shapeOf } from "./intervals/series-shape.ts";
 import { addBins, batchesOf, batchRatiosBelow, binMeans, type SampleBins } from "./intervals/time-bins.ts";
 import type { SampleAbove } from "./verdict-state.ts";
 
-/** A sample of numbers in bounded memory, as plain data: it can be cloned, stored and sent, and sketches of parts join to that of the whole. */
+/**
+ * A sample of numbers in bounded memory, as plain data: it can be cloned, stored and sent, and sketches of parts can be joined
+ * to one of the whole.
+ */
 
 /** Number, mean and spread of a sample. */
 export interface Moments {
   readonly count: number;
-  /** Arithmetic mean; 0 when empty. */
+  /** Arithmetic mean; 0 if empty. */
   readonly mean: number;
   /** Sum of the squared deviations from the mean. */
   readonly squaredDeviation: number;
@@ -17,21 +21,21 @@ export interface Moments {
 
 /** A sample, in the unit of its values. */
 export interface Sketch extends Moments {
-  /** Smallest value; 0 when empty. */
+  /** Smallest value; 0 if empty. */
   readonly min: number;
-  /** Largest value; 0 when empty. */
+  /** Largest value; 0 if empty. */
   readonly max: number;
-  /** `values` are rounded down to multiples of this. 0: they are not. */
+  /** `values` are rounded down to multiples of this. 0: not rounded. */
   readonly step: number;
-  /** `values` are rounded to this many significant digits, because there are too many different ones. Absent: they are not. */
+  /** `values` are rounded to this number of significant digits, because there are too many different ones. Absent: not rounded. */
   readonly digits?: number;
-  /** The different values, ascending. */
+  /** The different values, in ascending order. */
   readonly values: readonly number[];
-  /** For each of them, how many of the sample are at most as large. */
+  /** For each of `values`, the number of samples up to and including it. */
   readonly upTo: readonly number[];
-  /** When they were measured. Absent: not kept, or empty. */
+  /** Bins of the times at which the values were measured. Absent: not kept, or empty. */
   readonly bins?: SampleBins;
-  /** Whether percentiles are interpolated, as GenAI-Perf's are. Absent: they follow perf_analyzer's rule. */
+  /** Whether percentiles are interpolated, like GenAI-Perf's. Absent: they follow perf_analyzer's rule. */
   readonly isInterpolated?: true;
 }
 
@@ -47,9 +51,9 @@ export const EMPTY_SKETCH: Sketch = {
   upTo: [],
 };
 
-/** Above this many different numbers they are rounded to {@link ROUNDED_DIGITS} significant digits. */
+/** Above this number of different numbers, they are rounded to {@link ROUNDED_DIGITS} significant digits. */
 export const MOST_NUMBERS = 16_384;
-/** The same for joined durations with a step: what one thread keeps, twice. */
+/** The same limit for joined durations with a step: twice the number that one thread keeps. */
 const MOST_STEPS = 1 << 21;
 export const ROUNDED_DIGITS = 4;
 
@@ -58,7 +62,7 @@ export function roundNumber(value: number): number {
   return Number(value.toPrecision(ROUNDED_DIGITS));
 }
 
-/** Largest error of a sketch's rounded values, as a ratio; 0 when they are not rounded. */
+/** Returns the largest error of a sketch's rounded values, as a ratio; 0 if they are not rounded. */
 export function roundingRatio({ digits }: Sketch): number {
   return digits === undefined ? 0 : 0.5 * 10 ** (1 - digits);
 }
@@ -76,15 +80,11 @@ export function addMoments(before: Moments, added: Moments): Moments {
   };
 }
 
-/** Joins samples, of consecutive or of parallel measurements. */
+/** Joins samples of consecutive or parallel measurements. */
 export function joinSketches(parts: readonly Sketch[]): Sketch {
   const known = parts.filter(({ count }) => count > 0);
-  const bins = known.every((part) => part.bins !== undefined)
-    ? addBins(
-        parts.flatMap((part) => part.bins ?? []),
-        "sum",
-      )
-    : undefined;
+  const all = parts.flatMap((part) => part.bins ?? []);
+  const bins = known.every((part) => part.bins !== undefined) ? addBins(all, "sum") : undefined;
   const step = Math.max(0, ...parts.map((part) => part.step));
   const ranks = joinRanks(known, step);
   const isRounded =
@@ -95,16 +95,16 @@ export function joinSketches(parts: readonly Sketch[]): Sketch {
     max: known.length === 0 ? 0 : Math.max(...known.map(({ max }) => max)),
     step,
     ...(isRounded ? { digits: ROUNDED_DIGITS, ...countAgain([ranks], roundNumber) } : ranks),
-    ...(bins === undefined ? {} : { bins }),
+    ...defined({ bins }),
   };
 }
 
 type Ranks = Pick<Sketch, "values" | "upTo">;
 
-/** Values that are at most this many times sparser than the multiples of the step are counted in an array. */
+/** Values at most this many times sparser than the multiples of the step are counted in an array. */
 const MOST_SPARSE = 8;
 
-/** Merges ascending lists of values. @param step all values are multiples of it; 0: they are not rounded */
+/** Merges ascending lists of values. @param step all values are multiples of it; 0: not rounded */
 function joinRanks(parts: readonly Ranks[], step: number): Ranks {
   const [one = { values: [], upTo: [] }] = parts;
   if (parts.length <= 1) return { values: one.values, upTo: one.upTo };
@@ -134,19 +134,19 @@ function joinDense(parts: readonly Ranks[], least: number, step: number, cellCou
   return { values, upTo };
 }
 
-/** @param change what values are counted as */
+/** @param change converts each value before it is counted */
 function countAgain(parts: readonly Ranks[], change = (value: number): number => value): Ranks {
   const counts = new Map<number, number>();
   for (const part of parts) forEachValue(part, (value, count) => addCount(counts, change(value), count));
   return rankCounts(counts);
 }
 
-/** Counts a value several times more. */
+/** Adds to the count of a value. */
 export function addCount(counts: Map<number, number>, value: number, count: number): void {
   counts.set(value, (counts.get(value) ?? 0) + count);
 }
 
-/** Returns values with their numbers, as a sketch keeps them. @param counts by value */
+/** Returns values with their cumulative counts, as in a sketch. @param counts by value */
 export function rankCounts(counts: ReadonlyMap<number, number>): Ranks {
   const sorted = [...counts].sort(([a], [b]) => a - b);
   let seen = 0;
@@ -160,7 +160,7 @@ export function valueAtRank({ count, values, upTo }: Sketch, rank: number): numb
   return found;
 }
 
-/** Returns the index of the first number above another; the length of the list when no number is. @param ascending sorted */
+/** Returns the index of the first number above another; the length of the list if there is none. @param ascending sorted */
 function firstAbove(ascending: readonly number[], value: number): number {
   let low = 0;
   let high = ascending.length;
@@ -190,7 +190,7 @@ export function percentileOfSketch(sketch: Sketch, percentile: number): number {
   return (sketch.isInterpolated === true ? interpolatedPercentile : percentileAt)(sketch, percentile);
 }
 
-/** Returns {@link percentileAt} of durations in nanoseconds, in microseconds. */
+/** Returns {@link percentileAt} of durations in nanoseconds, converted to microseconds. */
 export function percentileUs(sketch: Sketch, percentile: number): number {
   return nsToUs(percentileAt(sketch, percentile));
 }
@@ -200,17 +200,17 @@ export function forEachValue({ values, upTo }: Ranks, visit: (value: number, cou
   for (const [at, value] of values.entries()) visit(value, (upTo[at] as number) - (upTo[at - 1] ?? 0));
 }
 
-/** Sum of all values. */
+/** Returns the sum of all values. */
 export function sumOfValues({ mean, count }: Moments): number {
   return mean * count;
 }
 
-/** Sample standard deviation (n - 1); undefined below two values. */
+/** Returns the sample standard deviation (n - 1); undefined for fewer than two values. */
 export function deviationOf({ count, squaredDeviation }: Moments): number | undefined {
   return count < 2 ? undefined : Math.sqrt(squaredDeviation / (count - 1));
 }
 
-/** Skewness, from the rounded values; 0 without variation. */
+/** Returns the skewness of the rounded values; 0 without variation. */
 export function skewnessOf(sketch: Sketch): number {
   const { count, mean, squaredDeviation, step } = sketch;
   let cubes = 0;
@@ -220,7 +220,10 @@ export function skewnessOf(sketch: Sketch): number {
   return squaredDeviation === 0 ? 0 : (cubes * Math.sqrt(count)) / squaredDeviation ** 1.5;
 }
 
-/** Number of independent values that these are worth for the mean: 1 to their number; 0 when empty. @param confidence of the interval of the mean */
+/**
+ * Returns the number of independent values that these are worth for the mean: 1 to their number; 0 if empty. @param confidence of
+ * the interval of the mean
+ */
 export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_CONFIDENCE): number {
   const { count, bins } = sketch;
   const variance = (deviationOf(sketch) ?? 0) ** 2;
@@ -228,8 +231,8 @@ export function effectiveCountOf(sketch: Sketch, confidence: number = INTERVAL_C
 }
 
 /**
- * Effective sample size for a percentile: the number of independent values whose ratio below the percentile would vary as much. When
- * too many values are close to the percentile to compute that, returns the effective sample size for the mean.
+ * Returns the effective sample size for a percentile: the number of independent values whose ratio below the percentile would vary
+ * as much. If too many values are close to the percentile to compute it, returns the effective sample size for the mean.
  */
 export function effectiveCountAt(sketch: Sketch, percentile: number, confidence: number = INTERVAL_CONFIDENCE): number {
   const { count, bins, step } = sketch;
@@ -241,9 +244,9 @@ export function effectiveCountAt(sketch: Sketch, percentile: number, confidence:
 }
 
 /**
- * Returns how many values are above a limit.
- * @param isAtLeast whether those that equal it count too
- * @param confidence for which the effective sample size is needed
+ * Returns the number of values above a limit.
+ * @param isAtLeast whether values equal to it count too
+ * @param confidence of the decision, for which the effective sample size is computed
  */
 export function countAbove(
   { count, values, upTo, bins }: Sketch,
@@ -262,19 +265,19 @@ export function countAbove(
   return { count, aboveCount, effectiveCount: effectiveCount(count, variance, below, confidence) };
 }
 
-/** Returns how the values behave over time; steady for a few, or when the times are not kept. */
+/** Returns the shape of the values over time; steady if there are few, or if the times are not kept. */
 export function shapeOfSketch({ bins }: Sketch): SeriesShape {
   return shapeOf(bins === undefined ? [] : binMeans(bins));
 }
 
-/** Fewer bins say nothing about how the values change over time. */
+/** Minimum number of bins that show how the values change over time. */
 const FEWEST_BINS = 5;
 
-/** Returns the smallest mean of a bin of time; undefined with a few bins, or when the times are not kept. */
+/** Returns the smallest mean of a bin of time; undefined for few bins, or if the times are not kept. */
 export function lowestMeanOf({ bins }: Sketch): number | undefined {
   const filled = bins === undefined ? [] : binMeans(bins);
   if (filled.length < FEWEST_BINS) return undefined;
   const usualCount = filled.reduce((sum, { count }) => sum + count, 0) / filled.length;
-  // Those at the ends may be cut off after a few samples.
+  // Bins at the ends may have been cut off after a few samples.
   return Math.min(...filled.filter(({ count }) => count >= usualCount / 2).map(({ mean }) => mean));
 }

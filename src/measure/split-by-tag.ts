@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { hasTags, TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
 import type { Measurement } from "./measurement.ts";
 import { joinParallel } from "./merge.ts";
@@ -7,35 +8,38 @@ import type { ServerDelta } from "./server-delta.ts";
 
 /** The requests of a measurement with certain tags. */
 export interface TaggedPart {
-  /** The tags that select it. A tag that the requests lack is undefined. */
+  /** The tags that select the part. A tag that the requests lack is undefined. */
   readonly tags: Readonly<Record<string, string | undefined>>;
   readonly window: Measurement;
 }
 
-/** Returns the names of all tags, that of the members of a mix first. */
+/** Returns the names of all tags, beginning with the tag for members of a mix. */
 export function tagNamesOf({ groups = [] }: Measurement): string[] {
   return [...new Set(groups.flatMap(({ tags }) => Object.keys(tags)))];
 }
 
-/** Returns the requests by the values of a tag, in the order of their first appearance in the data. Together they are the whole. */
+/**
+ * Returns the requests for each value of a tag, in the order of their first appearance in the data. Together they are the whole
+ * measurement.
+ */
 export function splitByTag(whole: Measurement, name: string): TaggedPart[] {
   const values = [...new Set((whole.groups ?? []).map(({ tags }) => tags[name]))];
   return values.map((value) => joinGroups(whole, { [name]: value }, (tags) => tags[name] === value));
 }
 
-/** Returns the requests by all of their tags; empty when there is one tag at most, which {@link splitByTag} shows. */
+/** Returns the requests for each combination of tags; empty if there is at most one tag, which {@link splitByTag} shows. */
 export function splitByAllTags(whole: Measurement): TaggedPart[] {
   if (tagNamesOf(whole).length < 2) return [];
   return (whole.groups ?? []).map(({ tags }) => joinGroups(whole, tags, (others) => others === tags));
 }
 
-/** Returns the requests that have all of some tags; undefined when no group has them. */
+/** Returns the requests that have all of the given tags; undefined if no group has them. */
 export function selectTags(whole: Measurement, wanted: Tags): TaggedPart | undefined {
   const isAny = whole.groups?.some(({ tags }) => hasTags(tags, wanted)) === true;
   return isAny ? joinGroups(whole, wanted, (tags) => hasTags(tags, wanted)) : undefined;
 }
 
-/** Gaps are those of all requests. */
+/** Joins groups into a part. Its gaps are those of all requests. */
 function joinGroups(whole: Measurement, tags: TaggedPart["tags"], isPart: (tags: Tags) => boolean): TaggedPart {
   const parts = (whole.groups ?? []).filter((group) => isPart(group.tags)).map(({ window }) => window);
   const { server: _, ...joined } = joinParallel(parts);
@@ -43,11 +47,11 @@ function joinGroups(whole: Measurement, tags: TaggedPart["tags"], isPart: (tags:
   const server = serverOf(whole, tags);
   return {
     tags,
-    window: { ...joined, ...(gaps === undefined ? {} : { gaps }), ...(server === undefined ? {} : { server }) },
+    window: { ...joined, ...defined({ gaps, server }) },
   };
 }
 
-/** The counters of a server count all of its member's requests, so they belong to no smaller part. */
+/** Returns the counters of a member's server. They include all requests of the member, so a smaller part has none. */
 function serverOf({ memberServers }: Measurement, tags: TaggedPart["tags"]): ServerDelta | undefined {
   const name = tags[TARGET_TAG];
   return name === undefined || Object.keys(tags).length > 1 ? undefined : memberServers?.[name];

@@ -1,8 +1,8 @@
-/** When a level is stable: perf_analyzer's rule for its last windows. */
+/** Decides when a level is stable, by perf_analyzer's rule for its last windows. */
 
 /** Number of windows to compare. */
 export const STABILITY_WINDOWS = 3;
-/** A window lasts this many times as long as asked for, as perf_analyzer's do. */
+/** A window lasts this many times the requested length, as in perf_analyzer. */
 export const WINDOW_STRETCH = 1.2;
 
 /** perf_analyzer's criteria for a stable level. */

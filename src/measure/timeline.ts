@@ -1,38 +1,37 @@
 import { ExponentialHistogram, type HistogramCounts } from "./exponential-histogram.ts";
 import { RECORD_CANCELLED, RECORD_FAILED, type RecordColumns } from "./records.ts";
 
-/** A last column shorter than this ratio of the others is merged into the one before, because its rates would be unreliable. */
+/** A last column shorter than this ratio of the others is merged into the previous one, because its rates would be unreliable. */
 const SHORTEST_LAST_RATIO = 0.5;
-/** What a time line is without options. */
+/** Default number of columns of a timeline. */
 const MOST_COLUMNS = 60;
-/** With a known duration: what is in flight at its end may last much longer. */
+/** Maximum number with a known duration, because requests in flight at its end may last much longer. */
 const MOST_COLUMNS_KNOWN = 20 * MOST_COLUMNS;
 const COLUMN_NS = 100e6; // 100 ms
 
-/** How a time line is divided. */
 interface TimelineOptions {
   /** Default: 60 */
   readonly mostColumns?: number;
   /** Width of the first columns. Default: 100 ms */
   readonly columnNs?: number;
-  /** The time that is going to be measured, about, which is divided evenly. Default: not known */
+  /** Approximate time that will be measured, which is divided evenly. Default: unknown */
   readonly durationNs?: number;
-  /** What happens when there are too many columns: each two become one, or the oldest are forgotten. Default: join */
+  /** Treatment of too many columns: join pairs, or drop the oldest. Default: join */
   readonly whenFull?: "join" | "forget";
   /** Whether responses are streamed, so that the time to the first response is of interest. Default: no */
   readonly isStreamed?: boolean;
 }
 
-/** What columns are wanted. */
+/** Options for columns. */
 interface WantedColumns {
   readonly most: number;
-  /** Columns are not joined below this number for the sake of `perColumn`. */
+  /** Minimum number of columns, below which columns are not joined to reach `perColumn`. */
   readonly fewest: number;
-  /** Successful requests in each. */
+  /** Successful requests in each column. */
   readonly perColumn: number;
 }
 
-/** How many requests ended in a time. */
+/** Number of requests that ended in a time span. */
 interface EndedCounts {
   /** Successful requests. */
   readonly requestCount: number;
@@ -40,15 +39,15 @@ interface EndedCounts {
   readonly cancelledCount: number;
 }
 
-/** What ended in a time. */
+/** Requests that ended in a time span. */
 interface EndedRequests extends EndedCounts {
-  /** Of the successful ones. */
+  /** Latencies of the successful requests. */
   readonly latency: ExponentialHistogram;
-  /** From the send to the first response; empty unless responses are streamed. */
+  /** Times from the send to the first response; empty unless responses are streamed. */
   readonly firstResponse: ExponentialHistogram;
 }
 
-/** An interval. Times are nanoseconds since the start of the time line. */
+/** An interval. Times are nanoseconds since the start of the timeline. */
 export interface TimelineInterval extends EndedCounts {
   readonly startNs: number;
   readonly endNs: number;
@@ -61,7 +60,7 @@ export type TimelineColumn = TimelineInterval & EndedRequests;
 
 /** An interval without its histograms. */
 export interface TimelineBucket extends TimelineInterval {
-  /** Latencies of the successful requests; absent without any. */
+  /** Latencies of the successful requests; absent if there are none. */
   readonly latency?: TimelineLatency;
 }
 
@@ -73,11 +72,11 @@ interface TimelineLatency {
   readonly p99Ns: number;
 }
 
-/** What happened in the time of a column. */
+/** Contents of a column. */
 type CellData = Pick<Cell, "failedCount" | "cancelledCount" | "openedCount" | "openedNs"> &
   Readonly<Record<"latency" | "firstResponse", HistogramCounts>>;
 
-/** A time line that has ended, as plain data. */
+/** A timeline that has ended, as plain data. */
 export interface FinishedTimeline {
   readonly startNs: number;
   readonly columnNs: number;
@@ -88,9 +87,10 @@ export interface FinishedTimeline {
 }
 
 /**
- * Returns the columns up to a time of senders that sent at the same time, without their histograms; none without any.
+ * Returns the columns of senders that sent at the same time, up to a time and without their histograms; empty if there are
+ * none.
  * @param endNs monotonic, not before the end of the last response
- * @param afterEndNs time that requests of it were in flight after `endNs`, in nanoseconds, summed. Default: 0
+ * @param afterEndNs time for which the requests were in flight after `endNs`, in nanoseconds, summed. Default: 0
  */
 export function toBuckets(parts: readonly FinishedTimeline[], endNs: number, afterEndNs = 0): TimelineBucket[] {
   const [first] = parts;
@@ -103,7 +103,7 @@ export function toBuckets(parts: readonly FinishedTimeline[], endNs: number, aft
   return columns.map(({ latency, firstResponse: _, ...column }, index) => {
     const [p50Ns = 0, p99Ns = 0] = latency.quantiles([0.5, 0.99]) ?? [];
     const times = latency.count === 0 ? {} : { latency: { meanNs: latency.meanNs, p50Ns, p99Ns } };
-    // What is left over belongs to the last one, with the time for which it was in flight.
+    // The rest belongs to the last column, with the time for which it was in flight.
     const excess = index === columns.length - 1 ? afterEndNs / (column.endNs - column.startNs) : 0;
     return { ...column, meanOutstanding: Math.max(0, column.meanOutstanding - excess), ...times };
   });
@@ -114,12 +114,12 @@ class Cell {
   cancelledCount = 0;
   readonly latency = new ExponentialHistogram();
   readonly firstResponse = new ExponentialHistogram();
-  /** Requests that were sent, less those that were over. */
+  /** Number of requests sent minus those that ended. */
   openedCount = 0;
-  /** Sum of the times of these sends, less those of the ends, since the cell's start. */
+  /** Sum of the send times minus the end times, from the start of the cell. */
   openedNs = 0;
 
-  /** @param laterNs how much later the other one starts */
+  /** @param laterNs time by which the other cell starts later */
   merge(other: CellData, laterNs: number): void {
     this.failedCount += other.failedCount;
     this.cancelledCount += other.cancelledCount;
@@ -131,8 +131,8 @@ class Cell {
 }
 
 /**
- * What happened over time, in columns of equal width: the one time line of levels, phases, pages and live views. The columns become twice as
- * wide whenever there are too many, or the oldest are forgotten. Memory is bounded for runs of any length.
+ * Counts of requests over time, in columns of equal width: the only timeline for levels, phases, pages and live views. If there
+ * are too many columns, they become twice as wide, or the oldest are dropped. Memory is bounded for runs of any length.
  */
 export class Timeline {
   /** Start of the first column, monotonic. */
@@ -142,10 +142,10 @@ export class Timeline {
   private readonly isForgetful: boolean;
   private readonly isStreamed: boolean;
   private cells: Cell[] = [];
-  /** What was forgotten. */
+  /** Sum of the dropped columns. */
   private readonly before = new Cell();
   private lastNs: number;
-  /** The cell of the last request, and its bounds; without a cell these exclude everything. */
+  /** The cell of the last request, and its bounds; without a cell they exclude every time. */
   private cell = this.before;
   private lowNs = Number.POSITIVE_INFINITY;
   private highNs = Number.NEGATIVE_INFINITY;
@@ -161,7 +161,7 @@ export class Timeline {
     this.isStreamed = isStreamed;
   }
 
-  /** End of the last request until now, monotonic. */
+  /** End of the last request so far, monotonic. */
   get lastEndNs(): number {
     return this.lastNs;
   }
@@ -188,8 +188,9 @@ export class Timeline {
   }
 
   /**
-   * Ends the time line. Nothing may be added afterwards.
-   * @param openSentNs send times of the requests that are still in flight @param endNs until when they count. Default: the end that the columns get
+   * Ends the timeline. Nothing may be added afterwards.
+   * @param openSentNs send times of the requests that are still in flight @param endNs end of the time in which they count.
+   *   Default: the end of the columns
    */
   finish(openSentNs: readonly number[] = [], endNs?: number): FinishedTimeline {
     for (const sentNs of openSentNs) {
@@ -200,7 +201,7 @@ export class Timeline {
     return { startNs, columnNs, mostColumns, lastNs, cells };
   }
 
-  /** Adds one that began at about the same time. */
+  /** Adds a timeline that began at about the same time. */
   addAll(other: FinishedTimeline): void {
     const added = new Timeline(other.startNs, { columnNs: other.columnNs });
     added.cells = other.cells.map((cell) => sumOf([cell]));
@@ -211,8 +212,9 @@ export class Timeline {
   }
 
   /**
-   * Returns the columns up to a time. What ended exactly then, and what is left over, belong to the last one, so that all add up.
-   * @param fromNs monotonic: when the load began, from which on their times count. Default: the start
+   * Returns the columns up to a time. Requests that ended exactly then, and any rest, belong to the last column, so that the
+   * columns add up.
+   * @param fromNs monotonic: start of the load, from which times count. Default: the start
    */
   columns(endNs: number, fromNs = this.startNs, wanted?: WantedColumns): TimelineColumn[] {
     const [skippedNs, lengthNs] = [fromNs - this.startNs, endNs - this.startNs];
@@ -227,33 +229,33 @@ export class Timeline {
     const end = Math.max(first + 1, Math.min(Math.ceil(parts), Math.floor(parts + 1 - SHORTEST_LAST_RATIO)));
     let open = this.before.openedCount;
     return Array.from({ length: end - first }, (_, place) => {
-      // The first column also has what little may have been before it.
+      // The first column includes the little that may precede it.
       const start = place === 0 ? 0 : first + place;
       const stop = first + place + 1;
       const { openedCount, openedNs, ...cell } = sumOf(cells.slice(start, stop === end ? undefined : stop), columnNs);
       const startNs = Math.max(start * columnNs, skippedNs);
       const stopNs = stop === end ? Math.max(lengthNs, startNs + 1) : stop * columnNs;
       open += openedCount;
-      // Each request is in flight from its send to the end of the column, less the time after its end.
+      // Each request is in flight from its send to the end of the column, minus the time after its end.
       const inFlightNs = Math.max(0, open * (stopNs - start * columnNs) - openedNs);
       const times = { startNs: startNs - skippedNs, endNs: stopNs - skippedNs };
       return { ...times, meanOutstanding: inFlightNs / (stopNs - startNs), ...endedOf(cell) };
     });
   }
 
-  /** Returns all that was added. */
+  /** Returns the sum of all requests added. */
   total(): EndedRequests {
     return endedOf(sumOf([this.before, ...this.cells]));
   }
 
-  /** Returns what ended from the column of a time on, and when that begins. @param atNs now */
+  /** Returns the requests that ended in the column of a time or later, and the start of that column. @param atNs now */
   recent(sinceNs: number, atNs: number): EndedRequests & { readonly sinceNs: number } {
     this.makeRoom(atNs);
     const first = this.indexOf(sinceNs);
     return { sinceNs: this.startNs + first * this.columnNs, ...endedOf(sumOf(this.cells.slice(first))) };
   }
 
-  /** Forgets the columns, and begins anew. */
+  /** Drops the columns, and begins again. */
   restart(atNs: number): void {
     this.forget(this.cells.length);
     this.startNs = atNs;
@@ -263,9 +265,9 @@ export class Timeline {
   /** Adds the time in flight, and returns the cell in which the request ended. */
   private addTimes(sentNs: number, endNs: number, overNs: number): Cell {
     if (overNs > this.lastNs) this.lastNs = overNs;
-    // Most requests end in the column of the one before.
+    // Most requests end in the same column as the previous one.
     if (endNs < this.lowNs || overNs >= this.highNs) {
-      // The time in flight may reach into a later column than the end of the response.
+      // The time in flight may extend to a later column than the end of the response.
       this.makeRoom(overNs);
       const index = this.indexOf(endNs);
       this.cell = this.cellAt(index);
@@ -282,7 +284,7 @@ export class Timeline {
     return cell;
   }
 
-  /** Adds a send, or an end. Before the start, it counts as at the start. */
+  /** Adds a send, or an end. A time before the start counts as the start. */
   private addOpen(atNs: number, count: 1 | -1): void {
     const index = this.indexOf(atNs);
     const cell = this.cellAt(index);
@@ -301,7 +303,7 @@ export class Timeline {
     return Math.max(0, Math.floor((atNs - this.startNs) / this.columnNs));
   }
 
-  /** Makes sure that a time has a column. */
+  /** Makes room for the column of a time. */
   private makeRoom(atNs: number): void {
     if (this.isForgetful) this.forget(this.indexOf(atNs) + 1 - this.mostColumns);
     else while (this.indexOf(atNs) >= this.mostColumns) this.join();
@@ -323,7 +325,7 @@ export class Timeline {
   }
 }
 
-/** @param columnNs width of each */
+/** @param columnNs width of each column */
 function sumOf(cells: readonly CellData[], columnNs = 0): Cell {
   const sum = new Cell();
   for (const [index, cell] of cells.entries()) sum.merge(cell, index * columnNs);

@@ -3,34 +3,34 @@ import type { Uncertain } from "./intervals/certainty.ts";
 import { binomialAtMost } from "./intervals/distributions.ts";
 
 /**
- * The result of anything that is judged: an assertion, a check of a phase, a search, a run.
+ * Result of judging an assertion, a check of a phase, a search, or a run.
  *
- * - `pass`, `fail`: it is certain
- * - `unresolved`: it was not measured, or the measurement does not decide
+ * - `pass`, `fail`: certain
+ * - `unresolved`: not measured, or the measurement does not decide
  */
 export type VerdictState = "pass" | "fail" | "unresolved";
 
 const ORDER: readonly VerdictState[] = ["fail", "unresolved", "pass"];
 
-/** Combines results: `fail` when one fails, else `unresolved` when one is. Without results it is `pass`. */
+/** Combines results: `fail` if one fails, else `unresolved` if one is, else `pass`. */
 export function worstState(states: readonly VerdictState[]): VerdictState {
   return ORDER.find((state) => states.includes(state)) ?? "pass";
 }
 
-/** Orders results, the worst first. */
+/** Compares results for sorting, worst first. */
 export function compareStates(a: VerdictState, b: VerdictState): number {
   return ORDER.indexOf(a) - ORDER.indexOf(b);
 }
 
-/** A limit that is not a single value. */
+/** Comparison of a limit that is not a single value. */
 type LimitComparison = AssertionPlan["comparison"];
 
-/** Reports whether a comparison keeps values small. */
+/** Reports whether a comparison limits values from above. */
 export function isUpperLimit(comparison: LimitComparison): boolean {
   return comparison === "below" || comparison === "at-most";
 }
 
-/** Reports whether a value keeps a limit. */
+/** Reports whether a value is within a limit. */
 function keepsLimit({ comparison, limit }: Pick<AssertionPlan, "comparison" | "limit">, value: number): boolean {
   switch (comparison) {
     case "below":
@@ -51,7 +51,7 @@ export function judgeValue(limit: Pick<AssertionPlan, "comparison" | "limit">, v
   return keepsLimit(limit, value) ? "pass" : "fail";
 }
 
-/** Judges a value by its interval: it passes when the whole interval keeps the limit, and fails when none of it does. */
+/** Judges a value by its interval: passes if the whole interval is within the limit, and fails if none of it is. */
 export function judgeInterval(
   limit: Pick<AssertionPlan, "comparison" | "limit">,
   { value, low, high }: Pick<Uncertain, "value" | "low" | "high">,
@@ -63,26 +63,26 @@ export function judgeInterval(
   return atLow ? "pass" : "fail";
 }
 
-/** A mean is judged as if its sample were worth two independent values at least, so that a limit far away is decided. */
+/** Minimum effective sample size for judging a mean, so that a limit far away is decided. */
 export const LEAST_JUDGED_COUNT = 2;
 
-/** The values of a sample on the upper side of a limit. */
+/** The number of values of a sample on the upper side of a limit. */
 export interface SampleAbove {
   /** Number of values; 1 or more. */
   readonly count: number;
-  /** Number of those that are above an upper limit, or keep a lower one. */
+  /** Number of values above an upper limit, or within a lower one. */
   readonly aboveCount: number;
-  /** Number of independent values that the sample is worth for this share: 1 to `count`. */
+  /** Effective sample size for this share: 1 to `count`. */
   readonly effectiveCount: number;
 }
 
-/** A verdict on a percentile is wrong at most this often. */
+/** Maximum probability of a wrong verdict on a percentile. */
 const ERROR_RATIO = 0.05;
 
 /**
- * Judges a percentile by the share of the sample above the limit: p99 is below a limit when less than 1 % of the requests are above it. The
- * exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). A limit far from all values needs no more than
- * the smallest sample that can show the percentile ({@link requestsToShow}).
+ * Judges a percentile by the share of the sample above the limit: p99 is below a limit if less than 1 % of the requests are
+ * above it. The exact binomial test of that share at 95 % decides (Clopper and Pearson, Biometrika 26, 1934). For a limit far
+ * from all values, the smallest sample that can show the percentile is enough ({@link requestsToShow}).
  * @param percentile above 0 and below 100
  */
 export function judgePercentile(
@@ -98,15 +98,15 @@ export function judgePercentile(
 }
 
 /**
- * Returns the smallest number of requests that can show that a percentile keeps a limit: 299 for p99 below it, 59 for p95, 29 for
- * p90, 5 for p50.
+ * Returns the smallest number of requests that can show that a percentile is within a limit: 299 for p99 below it, 59 for p95,
+ * 29 for p90, 5 for p50.
  */
 export function requestsToShow(comparison: LimitComparison, percentile: number): number {
   const share = shareAbove(percentile);
   return Math.ceil(Math.log(ERROR_RATIO) / Math.log(isUpperLimit(comparison) ? 1 - share : share));
 }
 
-/** Returns the share above a percentile, 0 to 1, without the error of 100 - 99.9. */
+/** Returns the share above a percentile, 0 to 1, without the rounding error of 100 - 99.9. */
 export function shareAbove(percentile: number): number {
   return Number(((100 - percentile) / 100).toPrecision(12));
 }

@@ -16,45 +16,45 @@ import { compareStates, isUpperLimit, type VerdictState, worstState } from "./ve
 /** The measurement of one level. */
 export interface JudgedLevel extends MeasuredPart, LevelPlace {}
 
-/** The result of an assertion. It passes when it passes at every level. */
+/** Result of an assertion. It passes if it passes at every level. */
 export interface Verdict {
   readonly assertion: AssertionPlan;
   readonly state: VerdictState;
-  /** The level with the worst value; undefined without a measurement, or when it is not the same in all runs. */
+  /** The level with the worst value; undefined without a measurement, or if it differs between runs. */
   readonly level: number | undefined;
   /** The phase of that level; absent if the load has no phases. */
   readonly phaseIndex?: number | undefined;
   /** The worst value: nanoseconds, a rate, a count or a ratio; undefined without a measurement. */
   readonly measured: number | undefined;
-  /** Why it is unresolved, when known. */
+  /** Reason why it is unresolved, if known. */
   readonly reason?: string | undefined;
-  /** The requests that would decide it at that level. Absent: see {@link PartVerdict} */
+  /** Number of requests that would decide it at that level. Absent: see {@link PartVerdict} */
   readonly needed?: PartVerdict["needed"];
-  /** Whether it ended the run early. Then `measured` is the value over its last `abortAfterMs`. Default: false */
+  /** Whether the assertion ended the run early. Then `measured` is the value over its last `abortAfterMs`. Default: false */
   readonly endedRun?: true;
   /** The assertion as text: `p99 latency < 25 ms`. */
   readonly text: string;
 }
 
-/** The result of an assertion over several runs: of the mean of the runs at each level, with its interval. */
+/** Result of an assertion over several runs: for the mean of the runs at each level, with its interval. */
 export interface RunsVerdict extends Verdict, Interval {
-  /** Number of runs, and of those in which the assertion passes on its own. */
+  /** Number of runs, and number of runs in which the assertion passes by itself. */
   readonly runCount: number;
   readonly metCount: number;
 }
 
-/** What is measured: a metric, of all requests or of those with certain tags. */
+/** A metric, of all requests or of those with certain tags. */
 type Measure = Pick<AssertionPlan, "metric" | "where">;
 
 /** A level in several runs. */
 interface LevelInRuns extends Partial<LevelPlace> {
-  /** The mean over the runs; undefined when one of them has no value. */
+  /** Mean over the runs; undefined if one of them has no value. */
   readonly over: OverRuns | undefined;
-  /** What the assertion is on in each run; undefined where it was not measured. */
+  /** The judged part of each run; undefined if not measured. */
   readonly parts: readonly (MeasuredPart | undefined)[];
 }
 
-/** Combines a metric's values over runs at each of their levels. @param identify returns what identifies a level in every run */
+/** Combines a metric's values over runs at each of their levels. @param identify returns a key that is the same for a level in every run */
 export function valuesOverRuns(
   measure: Measure,
   runs: readonly (readonly JudgedLevel[])[],
@@ -78,7 +78,7 @@ export function valuesOverRuns(
 /**
  * Evaluates an assertion on the mean over runs, at all levels. A level that a run did not measure is unresolved.
  * @param unit of throughput
- * @param identify returns what identifies a level in every run
+ * @param identify returns a key that is the same for a level in every run
  */
 export function judgeRuns(
   assertion: AssertionPlan,
@@ -102,7 +102,7 @@ export function judgeRuns(
   };
 }
 
-/** Evaluates an assertion at all levels. Without a measurement it is unresolved. @param unit of throughput */
+/** Evaluates an assertion at all levels. Unresolved without a measurement. @param unit of throughput */
 export function judge(
   assertion: AssertionPlan,
   levels: readonly JudgedLevel[],
@@ -123,7 +123,7 @@ interface LevelVerdict extends PartVerdict {
   readonly phaseIndex?: number | undefined;
 }
 
-/** Returns the level with the worst result, of these the one without a value, or with the worst one; undefined without levels. */
+/** Returns the level with the worst result, and among these one without a value, or with the worst value; undefined without levels. */
 function worstOf<V extends LevelVerdict>(assertion: AssertionPlan, found: readonly V[]): V | undefined {
   const howBad = ({ value }: V): number =>
     value === undefined ? Number.MAX_VALUE : distanceBeyondLimit(assertion, value);
@@ -148,12 +148,12 @@ function applicableLevels(metric: MetricPlan, levels: readonly JudgedLevel[]): r
   return levels.filter(({ phase, window }) => phase === undefined || window.isScheduled);
 }
 
-/** Returns what an assertion is on: the level, or its requests with certain tags; undefined when there are none. */
+/** Returns the judged part: the level, or its requests with certain tags; undefined if there are none. */
 function partOf(level: JudgedLevel, where: Tags | undefined): MeasuredPart | undefined {
   return where === undefined ? level : selectTags(level.window, where);
 }
 
-/** Returns how far a value is on the wrong side of the limit. */
+/** Returns the distance of a value beyond the limit. */
 function distanceBeyondLimit({ comparison, limit }: AssertionPlan, value: number): number {
   if (comparison === "is") return Math.abs(value - limit);
   return isUpperLimit(comparison) ? value - limit : limit - value;
@@ -176,7 +176,7 @@ function describe(assertion: AssertionPlan, unit: string): string {
 /** Describes the limit of an assertion: `< 50 ms`. @param unit of throughput */
 export function describeLimit({ metric, comparison, limit }: AssertionPlan, unit: string): string {
   const name = metricText(metric);
-  // "output tokens/s > 20": the name has the unit.
+  // The unit is part of the name: "output tokens/s > 20".
   const text = formatMetric(metric, limit, unit).replace(/ (\S+\/s)$/, (all, unitText: string) =>
     name.endsWith(unitText) ? "" : all,
   );

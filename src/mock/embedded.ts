@@ -8,7 +8,7 @@ const START_TIMEOUT_MS = 10_000;
 const TOO_BUSY =
   "This host may be too busy: try again when other programs leave it a core. Otherwise report this as a bug.";
 
-/** Where an embedded target listens. */
+/** Ports on which an embedded target listens. */
 export interface EmbeddedPorts {
   readonly httpPort: number;
   readonly grpcPort: number;
@@ -19,24 +19,27 @@ export interface EmbeddedServer extends EmbeddedPorts {
   stop(): Promise<void>;
 }
 
-/** What a mock is asked for: inference over HTTP or gRPC, or a chat. */
+/** Kind of requests that a mock is warmed up for: inference over HTTP or gRPC, or a chat. */
 export type WarmUpKind = "http" | "grpc" | "chat";
 
-/** What the thread of an embedded target is started with. */
+/** Start parameters of the thread of an embedded target. */
 export interface EmbeddedStart {
   readonly plan: MockPlan;
-  /** What it will be asked for, so that this is warm. */
+  /** Kind of requests that the run will send, which the target is warmed up for. */
   readonly kind: WarmUpKind;
 }
 
-/** Starts the mock in its own thread on free loopback ports, and waits until it is warm and listens. @throws RunError, and UserError for its tokenizer */
+/**
+ * Starts the mock in a separate thread on free loopback ports, and waits until it is warm and listens. @throws RunError, and
+ * UserError for its tokenizer
+ */
 export async function startEmbedded(start: EmbeddedStart): Promise<EmbeddedServer> {
   const worker = startWorker({ role: "mock", data: undefined });
   const fail = (reason: string, hint = "Report this as a bug."): RunError =>
     new RunError("internal", `the embedded target did not start: ${reason}`, hint);
   const calls = new WorkerCalls(worker, ERROR_FORM);
   const late = (): void => calls.fail(fail(`no response within ${START_TIMEOUT_MS} ms`, TOO_BUSY));
-  // To fetch a tokenizer takes longer, and has a separate limit.
+  // Fetching a tokenizer takes longer and has a separate limit.
   const timer = start.plan.llm?.tokenizer === undefined ? setTimeout(late, START_TIMEOUT_MS) : undefined;
   const ports = await calls
     .call<EmbeddedPorts>(start)

@@ -15,7 +15,7 @@ export const STATUS = {
 } as const;
 
 const PREFIX_BYTES = 5;
-/** What a status message must percent-encode: everything but printable ASCII, and the percent sign. */
+/** Characters that must be percent-encoded in a status message: everything but printable ASCII, and the percent sign. */
 const UNPRINTABLE = /[^ -$&-~]+/g;
 const CONTENT = { ":status": 200, "content-type": "application/grpc" };
 
@@ -32,13 +32,16 @@ export class StatusError extends Error {
 /** A call whose stream is cut off: the client gets no status. */
 export class CutError extends Error {}
 
-/** Sends the headers of a response. Its status follows when the stream ends. @param status of the trailers, read when they are sent */
+/**
+ * Sends the headers of a response. Its status follows when the stream ends. @param status returns the trailers; called when
+ * they are sent
+ */
 export function openResponse(stream: ServerHttp2Stream, status: () => Record<string, string>): void {
   stream.respond(CONTENT, { waitForTrailers: true });
   stream.on("wantTrailers", () => stream.sendTrailers(status()));
 }
 
-/** Ends a call that has no response. */
+/** Ends a call without a response. */
 export function refuseCall(stream: ServerHttp2Stream, code: number, message: string): void {
   if (!stream.destroyed) stream.respond({ ...CONTENT, ...toTrailers(code, message) }, { endStream: true });
 }
@@ -57,7 +60,7 @@ export function frame(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Calls back with each message of a call, decompressed, as soon as it has arrived. A message that cannot be read is an error. */
+/** Calls back with each decompressed message of a call as soon as it has arrived. A message that cannot be read is passed as an error. */
 export function onMessages(
   stream: ServerHttp2Stream,
   encoding: string,

@@ -40,8 +40,8 @@ const UNARY: Readonly<Record<string, Unary>> = {
 };
 
 /**
- * Creates a server for KServe v2 over gRPC, and for the methods of other services by path. It uses the runtime's HTTP/2 server, so that the
- * client is not tested against itself.
+ * Creates a server for KServe v2 over gRPC, and for the methods of other services by path. It uses the runtime's HTTP/2 server,
+ * so that the client is not tested against itself.
  */
 export function createGrpcServer(model: MockModel, methods: Readonly<Record<string, MockMethod>> = {}): Http2Server {
   const server = createServer({ settings: { initialWindowSize: 1024 * 1024 } });
@@ -175,8 +175,8 @@ export async function serveMethod(stream: ServerHttp2Stream, method: MockMethod,
 }
 
 /**
- * Resets a call; on Node once what was written has left: after a reset that overtakes it, Node's HTTP/2 (20 and 24) may send empty frames without
- * end. On Bun a later reset would become an orderly end.
+ * Resets a call. On Node, waits until all written data has been sent: after an earlier reset, Node's HTTP/2 (20 and 24) may
+ * send empty frames without end. On Bun, a later reset would become a normal end.
  */
 function resetWhenSent(stream: ServerHttp2Stream): void {
   if (stream.destroyed) return;
@@ -184,7 +184,7 @@ function resetWhenSent(stream: ServerHttp2Stream): void {
   else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
-/** The messages of a call, until the client has ended its side or disconnects. */
+/** Yields the messages of a call until the client ends its side or disconnects. */
 async function* readMessages(stream: ServerHttp2Stream, encoding: string): AsyncGenerator<Uint8Array> {
   const waiting: (() => Uint8Array)[] = [];
   let hasEnded = false;

@@ -3,14 +3,14 @@ import type { MockLlm } from "./llm.ts";
 import { MockError, type MockModel, type MockOutput } from "./model.ts";
 import { type MockHandlers, sendJson } from "./services/service.ts";
 
-/** A connection that waits this long for a request is closed, in milliseconds. Node's 5 s close those of slow loads. */
+/** A connection without a request is closed after this time, in milliseconds. Node's default of 5 s closes connections of slow loads. */
 const KEPT_MS = 75_000;
-/** Maximum length of a request's body, which waits in memory. */
+/** Maximum length of a request's body, which is buffered in memory. */
 const MOST_BODY_BYTES = 256 * 1024 * 1024; // 256 MiB
 
 /**
- * Creates a server for KServe v2 and OpenAI's API, and for other services, which come first. It uses the runtime's HTTP server, so that the
- * client is not tested against itself.
+ * Creates a server for KServe v2, OpenAI's API and other services, which are tried first. It uses the runtime's HTTP server, so
+ * that the client is not tested against itself.
  */
 export function createHttpServer(model: MockModel, llm: MockLlm, services: readonly MockHandlers[]): Server {
   return createServer({ keepAliveTimeout: KEPT_MS }, (request, response) => {

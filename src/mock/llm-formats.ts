@@ -11,7 +11,7 @@ export interface ModelRequest {
   readonly maxTokens: number | undefined;
   /** Number of texts to embed or passages to rank. */
   readonly items: number;
-  /** Name of the tokenizer that counts. */
+  /** Name of the tokenizer that counts tokens. */
   readonly tokenizer: string;
   /** Counts the tokens of the prompt, which only some responses need. */
   countPrompt(): number;
@@ -21,7 +21,7 @@ export interface ModelRequest {
 export interface Piece {
   readonly text: string;
   readonly tokens: number;
-  /** Number of the response's tokens up to the end of this piece. */
+  /** Number of tokens of the response up to the end of this piece. */
   readonly afterTokens: number;
   readonly isReasoning: boolean;
 }
@@ -36,7 +36,7 @@ interface TimedEvent {
 export type LlmFormat =
   | {
       readonly kind: "text";
-      /** How requests are read. */
+      /** Kind of response, which determines how requests are read. */
       readonly responses: ResponseKind;
       readonly hasReasoning: boolean;
       events(request: ModelRequest, pieces: readonly Piece[]): TimedEvent[];
@@ -44,11 +44,11 @@ export type LlmFormat =
     }
   | { readonly kind: "plain"; build(request: ModelRequest): object };
 
-/** Short and arbitrary. */
+/** A short arbitrary vector. */
 const EMBEDDING = [0.25, -0.5, 0.125, 1, -0.75, 0.0625, 0.5, -0.25] as const;
 const ID = "mock-1";
 
-/** By path. */
+/** Formats by path. */
 export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   "/v1/chat/completions": {
     kind: "text",
@@ -145,7 +145,7 @@ export const LLM_FORMATS: Readonly<Record<string, LlmFormat>> = {
   },
 };
 
-/** Parses a request. Returns an error message when it is not valid. */
+/** Parses a request. Returns an error message if it is not valid. */
 export function parseModelRequest(format: LlmFormat, body: string, tokens: MockTokens): ModelRequest | string {
   let json: unknown;
   try {
@@ -214,7 +214,7 @@ function wholeResponse(request: ModelRequest, pieces: readonly Piece[]): object 
   };
 }
 
-/** Usage in the words of Anthropic's API, and of OpenAI's responses. */
+/** Returns usage with the keys of Anthropic's API and of OpenAI's responses. */
 function messageUsage(
   request: ModelRequest,
   pieces: readonly Piece[],

@@ -37,13 +37,13 @@ export class MockLlm {
     this.plainMs = createLatency(latency, this.random);
   }
 
-  /** The model as servers list theirs: `root` names its tokenizer, if it has one. */
+  /** The model's entry in lists of models: `root` is the name of its tokenizer, if it has one. */
   get listed(): object {
     const { name } = this.tokens;
     return { id: EMBEDDED_LLM, object: "model", owned_by: "rampart", ...(name === WORDS ? {} : { root: name }) };
   }
 
-  /** Whether the model serves this path. */
+  /** Reports whether the model serves this path. */
   serves(path: string): boolean {
     return Object.hasOwn(LLM_FORMATS, path);
   }

@@ -12,7 +12,7 @@ const ITEM_BYTES = ELEMENTS * 4;
 const VERSION = "1";
 const SEED = 1;
 
-/** An output. */
+/** An output tensor. */
 export interface MockOutput {
   readonly name: string;
   readonly datatype: "INT32" | "UINT8";
@@ -20,7 +20,7 @@ export interface MockOutput {
   readonly bytes: Uint8Array;
 }
 
-/** An inference that the model rejects. */
+/** Thrown when the model rejects an inference. */
 export class MockError extends Error {
   override readonly name = "MockError";
 }
@@ -108,7 +108,7 @@ export class MockModel {
     return { models: [{ name: EMBEDDED_MODEL, version: VERSION, state: "READY" }] };
   }
 
-  /** Whether a request names this model and, if it names one, its version. */
+  /** Reports whether a request names this model and, if it names a version, this version. */
   isNamed(name: string, version: string): boolean {
     return name === EMBEDDED_MODEL && (version === "" || version === VERSION);
   }

@@ -17,7 +17,7 @@ export interface Pacing {
   cuts(): boolean;
 }
 
-/** Creates a service's pacing, with random numbers of its own. @param clock default: this thread's */
+/** Creates the pacing of a service, with a separate random number generator. @param clock default: this thread's */
 export function createPacing({ latency, errorRatio, llm, seed = 0 }: MockPlan, clock = systemClock): Pacing {
   const random = createRandom(seedOfNumber(SEED, "draw", seed));
   const latencyMs = createLatency(latency, random);

@@ -12,7 +12,7 @@ import { MockModel } from "./model.ts";
 import type { MockHandlers } from "./services/service.ts";
 import { createMockTokens } from "./tokens.ts";
 
-/** The mock's address. Port 0 selects a free port. */
+/** Address of the mock. Port 0 selects a free port. */
 export interface MockAddress {
   readonly host: string;
   readonly httpPort: number;
@@ -26,7 +26,7 @@ export interface MockServer {
   stop(): Promise<void>;
 }
 
-/** Free ports of this host. */
+/** Free loopback ports. */
 export const LOOPBACK: MockAddress = { host: "127.0.0.1", httpPort: 0, grpcPort: 0 };
 
 /**

@@ -4,33 +4,37 @@ import type { ResponseKind } from "../service/openai/response-kind.ts";
 import { loadTokenizer } from "../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../tokenize/tokenizer.ts";
 
-/** Cached counts are forgotten when their bodies have more characters than this. */
+/** Cached counts are dropped when their bodies together exceed this number of characters. */
 const MOST_CACHED_CHARACTERS = 8 * 1024 * 1024;
-/** Name of what counts without a tokenizer. */
+/** Name of the tokenizer that counts words. */
 export const WORDS = "words";
-/** Words to try before those of the vocabulary. */
+/** Words to try before the words of the vocabulary. */
 const COMMON_WORDS = ["the", "a", "and", "I", "1", "."];
-/** Ids of the vocabulary to try. */
+/** Number of ids of the vocabulary to try. */
 const MOST_IDS = 20_000;
-/** Numbers of tokens that must be exact for a word to be used; short ones first, because they fail first. */
+/** Numbers of tokens for which a word must be exact; short ones first, because they fail first. */
 const CHECKED_COUNTS = [...Array.from({ length: 20 }, (_, index) => index + 1), 64, 127, 255, 1000];
 
-/** How the mock's language model counts texts and writes its own. */
+/** Tokenization by the mock's language model: counts texts and writes responses. */
 export interface MockTokens {
-  /** Name of its tokenizer; `words` without one. */
+  /** Name of the tokenizer; `words` without one. */
   readonly name: string;
-  /** Returns the text of tokens of a response; the joined texts have as many tokens. @param isStart whether the response begins with it */
+  /**
+   * Returns text of a number of tokens of a response; the joined texts have as many tokens. @param isStart whether the response
+   * begins with it
+   */
   write(count: number, isStart: boolean): string;
   /**
-   * Returns the number of prompt tokens of a request. Each number of a prompt of token ids is one; roles, images and audio have none.
+   * Returns the number of prompt tokens of a request. In a prompt of token ids, each number is a token; roles, images and audio
+   * have none.
    */
   countPrompt(kind: ResponseKind, body: string): number;
 }
 
 /**
- * Creates the tokens of a tokenizer by its name, as the client's option takes it.
+ * Creates the tokens of a tokenizer by name, as in the client's option.
  * @param name `none` or undefined: words are tokens
- * @throws UserError when it is not found, or no word of it is one token wherever it stands; RunError when it cannot be fetched
+ * @throws UserError if it is not found, or has no word that is one token at every position; RunError if it cannot be fetched
  */
 export async function createMockTokens(name: string | undefined): Promise<MockTokens> {
   if (name === undefined || name === "none")
@@ -39,7 +43,7 @@ export async function createMockTokens(name: string | undefined): Promise<MockTo
   return withCache(tokenizer.name, findUnit(tokenizer), (text) => tokenizer.count(text));
 }
 
-/** The text of a response's first token, and that of each later one. */
+/** Text of a response's first token, and text of each later one. */
 type Unit = readonly [first: string, next: string];
 
 function withCache(name: string, [first, next]: Unit, count: (text: string) => number): MockTokens {
@@ -63,7 +67,7 @@ function withCache(name: string, [first, next]: Unit, count: (text: string) => n
   };
 }
 
-/** Returns a word that is one token at the start of a text and after itself. @throws UserError without one */
+/** Returns a word that is one token at the start of a text and after itself. @throws UserError if there is none */
 function findUnit(tokenizer: Tokenizer): Unit {
   const fits = ([first, next]: Unit): boolean =>
     CHECKED_COUNTS.every((count) => tokenizer.count(first + next.repeat(count - 1)) === count);

@@ -24,11 +24,11 @@ import type { EmbeddedPorts, EmbeddedStart, WarmUpKind } from "./embedded.ts";
 import { frame } from "./grpc-frames.ts";
 import { LOOPBACK, startMock } from "./server.ts";
 
-/** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind takes a fifth of it. */
+/** The warm-up ends after this time. Each kind gets an equal part of it; on an idle machine a kind needs a fifth of its part. */
 const MOST_MS = 1500;
-/** The most requests of a kind. */
+/** Largest number of requests of a kind. */
 export const MOST_REQUESTS = 6000;
-/** Requests at a time, and the most of them on one connection for gRPC, as Rampart sends them. */
+/** Requests in flight, and the maximum number of them on one gRPC connection, as Rampart sends them. */
 const LANES = 12;
 const LANES_PER_CONNECTION = 6;
 
@@ -36,7 +36,7 @@ const ELEMENTS = 16;
 const INPUTS = ["INPUT0", "INPUT1"];
 const TENSOR = new Uint8Array(Int32Array.from({ length: ELEMENTS }, (_, index) => index).buffer);
 
-/** Starts the embedded target of a run on free loopback ports, warm for what it will be asked. Returns the ports. */
+/** Starts the embedded target of a run on free loopback ports, warmed up for the requests of the run. Returns the ports. */
 export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<EmbeddedPorts> {
   await warmUpMock([kind]);
   const { httpPort, grpcPort } = await startMock(plan, LOOPBACK);
@@ -44,9 +44,10 @@ export async function startWarmMock({ plan, kind }: EmbeddedStart): Promise<Embe
 }
 
 /**
- * Sends requests to another mock in this thread, which answers at once, so that the server's code is JIT-compiled before it is measured. The
- * mock's own counts do not change. They are sent as bytes, from several connections at a time: a general client would take most of the time.
- * @param kinds one after the other. Default: all
+ * Sends requests to another mock in this thread, which responds at once, so that the server's code is JIT-compiled before it is
+ * measured. The counts of the mock itself do not change. The requests are sent as bytes over several parallel connections: a
+ * general client would take most of the time.
+ * @param kinds one after another. Default: all
  */
 export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc", "chat"]): Promise<void> {
   if (startsCold()) return;
@@ -60,7 +61,7 @@ export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc",
     for (const kind of kinds) {
       const load = new Load(MOST_MS / kinds.length);
       const sockets = senders[kind](load);
-      // The start does not wait for a response that never comes.
+      // A response that never arrives must not delay the start.
       await sleepUnless(MOST_MS, load.ended);
       for (const socket of sockets) socket.close();
     }
@@ -69,7 +70,7 @@ export async function warmUpMock(kinds: readonly WarmUpKind[] = ["http", "grpc",
   }
 }
 
-/** Counts requests until a bound is reached, or a connection ends. */
+/** Counts requests until a limit is reached, or a connection ends. */
 class Load {
   readonly ended: Promise<void>;
   readonly end: () => void;
@@ -91,7 +92,7 @@ class Load {
   }
 }
 
-/** Those that Rampart sends. */
+/** The headers that Rampart sends. */
 const HEADERS = "Host: localhost\r\nUser-Agent: rampart\r\nAccept: */*\r\n";
 
 function postRequest(path: string, type: string, body: Uint8Array, more = ""): Uint8Array {
@@ -122,7 +123,7 @@ function chatRequest(): Uint8Array {
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-/** Sends a request again and again over each connection. */
+/** Sends a request repeatedly over each connection. */
 function sendHttp(port: number, request: Uint8Array, load: Load): Socket[] {
   const send = (): Socket => {
     let received = Buffer.alloc(0);
@@ -152,7 +153,7 @@ function isWhole(response: Buffer): boolean {
   return response.length >= headEnd + 4 + Number(length);
 }
 
-/** Sends calls over each connection, each as soon as one has ended. */
+/** Sends calls over each connection, the next as soon as one has ended. */
 function sendGrpc(port: number, load: Load): Socket[] {
   const message = encodeMessage(INFER_REQUEST, {
     model_name: EMBEDDED_MODEL,
@@ -203,7 +204,7 @@ function sendGrpc(port: number, load: Load): Socket[] {
   return Array.from({ length: LANES / LANES_PER_CONNECTION }, send);
 }
 
-/** Enough room for all responses. */
+/** Settings with a window large enough for all responses. */
 const GREETING = [
   CONNECTION_PREFACE,
   encodeSettings([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]]),

@@ -6,23 +6,23 @@ import type { GoodputPlan } from "./tokens.ts";
 /** A statistic of a distribution. A number is a percentile, from 1 to below 100. */
 export type Statistic = "mean" | "min" | "max" | number;
 
-/** Which values of a metric are better. */
+/** Direction in which values of a metric are better. */
 export type Direction = "lower" | "higher";
 
-/** What a scenario says about values of its own. */
+/** Properties that a scenario gives its custom values. */
 export type CustomFacts = Readonly<EntriesOf<typeof customFactsEntries>>;
 
-/** Returns the schemas of what a scenario says about values of its own, as an object's entries. */
+/** Returns the schemas of the properties of custom values, as an object's entries. */
 export function customFactsEntries() {
   return {
-    /** Unit of the values. Absent: none. */
+    /** Unit of the values. Default: none */
     unit: v.exactOptional(v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must be a unit such as points"))),
     /** Absent: neither direction is better. */
     better: v.exactOptional(v.picklist(["lower", "higher"], 'must be "lower" or "higher"')),
   };
 }
 
-/** How a metric is computed from other metrics of a level: a JMESPath expression, or a function of the scenario. */
+/** Computation of a metric from other metrics of a level: a JMESPath expression, or a function of the scenario. */
 export type DerivedValue = PlanOf<typeof derivedValueSchema>;
 
 /** Returns the schema of a JMESPath expression. */
@@ -30,7 +30,7 @@ export function expressionSchema() {
   return filledSchema("must be a JMESPath expression");
 }
 
-/** Returns the schema of how a metric is computed. */
+/** Returns the schema of a metric's computation. */
 export function derivedValueSchema() {
   return v.union([expressionSchema(), functionSchema()]);
 }
@@ -47,26 +47,26 @@ export function derivedSchema() {
   });
 }
 
-/** A metric of the catalogue (`measure/metrics/catalogue.ts`), whose entries make its schema. */
+/** A metric of the catalogue (`measure/metrics/catalogue.ts`). The catalogue's entries determine its schema. */
 export interface MetricPlan {
-  /** Its key: `latency`, `throughput`, `extracted`. */
+  /** Key of the metric: `latency`, `throughput`, `extracted`. */
   readonly key: string;
-  /** Absent: the metric is one value. */
+  /** Absent: the metric has a single value. */
   readonly statistic?: Statistic | undefined;
-  /** Only of metrics that a scenario defines: their name there, such as that in `extract` of the target. */
+  /** Only for metrics that a scenario defines: their name in the scenario, for example in `extract` of the target. */
   readonly name?: string | undefined;
-  /** Only of `extractedShare`: the text whose share it is. */
+  /** Only for `extractedShare`: the text that is counted. */
   readonly text?: string | undefined;
-  /** Only of metrics that a scenario defines: {@link CustomFacts}. */
+  /** Only for metrics that a scenario defines: {@link CustomFacts}. */
   readonly unit?: string | undefined;
   readonly better?: Direction | undefined;
-  /** Only of `derived`: how it is computed. */
+  /** Only for `derived`: the computation. */
   readonly value?: DerivedValue | undefined;
-  /** Only of `goodput`: limits that a good request meets. */
+  /** Only for `goodput`: limits that a good request meets. */
   readonly limits?: GoodputPlan | undefined;
 }
 
-/** How a metric is compared with its limit. */
+/** Comparisons of a metric with its limit. */
 export const COMPARISONS = ["below", "at-most", "above", "at-least", "is"] as const;
 
 export type Comparison = (typeof COMPARISONS)[number];
@@ -79,9 +79,12 @@ export function assertionSchema(metric: Schema<MetricPlan>) {
   return v.object({
     metric,
     comparison: v.picklist(COMPARISONS),
-    /** In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for what a scenario defines. */
+    /**
+     * In the catalogue's base unit: nanoseconds, per second, a ratio from 0 to 1. 0 or more, except for metrics that a scenario
+     * defines.
+     */
     limit: v.number(),
-    /** The run ends early when the assertion does not hold over this measured time. Absent: it is judged at the end. */
+    /** The run ends early if the assertion does not hold over this measured time. Absent: it is judged at the end. */
     abortAfterMs: v.exactOptional(aboveZeroSchema()),
     ...whereEntry(),
   });
@@ -101,6 +104,6 @@ export function precisionSchema(metric: Schema<MetricPlan>) {
 }
 
 function whereEntry() {
-  /** Looks only at the requests with these tags. Absent: all requests. */
+  /** Considers only requests with these tags. Default: all requests */
   return { where: v.optional(v.record(v.string(), v.string())) };
 }

@@ -4,7 +4,7 @@ import { aboveZero, atLeast, integerSchema, type PlanOf } from "./schema.ts";
 /** Requests that the client cancels on purpose, like users who close a page. */
 export type CancellationPlan = PlanOf<typeof cancellationSchema>;
 
-/** Schema of which requests are cancelled, and when. */
+/** Returns the schema of a cancellation: the selected requests, and the delay. */
 export function cancellationSchema() {
   return v.object({
     /** Percentage of the requests, above 0 to 100. */

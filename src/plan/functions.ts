@@ -3,26 +3,27 @@ import { userError } from "./problem.ts";
 import type { PlanOf } from "./schema.ts";
 
 /**
- * The functions that a scenario gives for its requests and responses. A plan names each function and holds it. Printed as JSON, and sent to
- * another thread or host, a plan has the names only; the thread loads the scenario and puts in its own functions.
+ * The functions that a scenario provides for its requests and responses. A plan contains each function with its name. Printed
+ * as JSON, or sent to another thread or host, it contains only the names; the thread loads the scenario and restores the
+ * functions.
  */
 
 /** A function in a plan. */
 export type FunctionPlan = PlanOf<typeof functionSchema>;
 
-/** Any function. Whoever calls one knows its type. */
+/** Any function. Its caller knows the type. */
 export type PlannedFunction = (...args: never[]) => unknown;
 
 /**
- * Returns what a plan has for a function.
- * @param place the setting that has it: `target.body`
+ * Returns a function as part of a plan.
+ * @param place the setting that contains it: `target.body`
  */
 export function toFunctionPlan(place: string, fn: PlannedFunction): FunctionPlan {
   const name = /^[\w$ ]+$/.test(fn.name) ? `${place} (${fn.name})` : place;
   return { function: `${name} #1`, call: fn };
 }
 
-/** Returns a plan in which different functions have different names: the second one at a place is `target.body #2`. */
+/** Returns a plan in which different functions have different names: the second one in a place is `target.body #2`. */
 export function numberFunctions<P>(plan: P): P {
   const known = new Map<string, FunctionPlan["call"]>();
   return mapFunctions(plan, ({ function: first, call }) => {
@@ -35,7 +36,7 @@ export function numberFunctions<P>(plan: P): P {
   });
 }
 
-/** Returns the functions in a part of a plan, by name. Where a plan has names only, they have no function. */
+/** Returns the functions in a part of a plan, by name. Undefined for a function of which the plan has only the name. */
 export function functionsOf(part: unknown): ReadonlyMap<string, FunctionPlan["call"]> {
   const found = new Map<string, FunctionPlan["call"]>();
   mapFunctions(part, (plan) => {
@@ -45,17 +46,17 @@ export function functionsOf(part: unknown): ReadonlyMap<string, FunctionPlan["ca
   return found;
 }
 
-/** Returns a plan with names only, which can be sent. */
+/** Returns a plan with only the names of functions, which can be sent. */
 export function withoutCalls<P>(plan: P): P {
   return mapFunctions(plan, ({ function: name }) => ({ function: name }));
 }
 
-/** Returns a plan with these functions for its names. */
+/** Returns a plan with functions restored by name. */
 export function withCalls<P>(plan: P, functions: ReturnType<typeof functionsOf>): P {
   return mapFunctions(plan, ({ function: name }) => ({ function: name, call: functions.get(name) }));
 }
 
-/** Returns the function of a plan. @throws UserError when it has the name only, as a plan from a file */
+/** Returns the function of a plan. @throws UserError if the plan has only the name, for example because it was read from a file */
 export function functionOf<F extends PlannedFunction>({ function: name, call }: FunctionPlan): F {
   if (call !== undefined) return call as F;
   throw userError("unsupported", name, IS_ELSEWHERE, "Run the scenario itself.");
@@ -67,16 +68,16 @@ const IS_ELSEWHERE = "is a function of the scenario, which is not in this proces
 export function functionSchema() {
   return v.pipe(
     v.object({
-      /** Its name, such as `target.body (makeBody) #1`. */
+      /** Name of the function, such as `target.body (makeBody) #1`. */
       function: v.string(),
-      /** The function. JSON has no functions, so this is not printed. */
+      /** The function itself. JSON cannot contain functions, so it is not printed. */
       call: v.optional(v.custom<PlannedFunction>((input) => typeof input === "function", "must be a function")),
     }),
     v.check(({ call }) => call !== undefined, IS_ELSEWHERE),
   );
 }
 
-/** Returns a part of a plan with other functions, and what has no functions as it is. */
+/** Returns a part of a plan with other functions. Values without functions are returned unchanged. */
 function mapFunctions<P>(part: P, change: (plan: FunctionPlan) => FunctionPlan): P {
   if (Array.isArray(part)) {
     const items: unknown[] = part.map((item: unknown) => mapFunctions(item, change));

@@ -11,10 +11,10 @@ import {
   wholeSchema,
 } from "./schema.ts";
 
-/** A request rate that changes linearly from another rate to the level's, then stays constant. */
+/** A request rate that changes linearly from another rate to the level's rate, then stays constant. */
 export type RateRampPlan = PlanOf<typeof rateRampSchema>;
 
-/** Schema of a rate's ramp. */
+/** Returns the schema of a rate's ramp. */
 export function rateRampSchema() {
   return v.object({
     /** In requests per second. */
@@ -23,24 +23,24 @@ export function rateRampSchema() {
   });
 }
 
-/** The time between a response and the user's next request. */
+/** Time between a response and the user's next request. */
 export type ThinkTimePlan = PlanOf<typeof thinkTimeSchema>;
 
-/** Schema of a think time. */
+/** Returns the schema of a think time. */
 export function thinkTimeSchema() {
   return v.object({
     meanMs: aboveZeroSchema(),
-    /** Standard deviation of a normal distribution, whose values below 0 count as 0. Absent: the time is always the same. */
+    /** Standard deviation of a normal distribution, whose values below 0 count as 0. Absent: the time is constant. */
     stddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
   });
 }
 
-/** Entries of a load of users who may think between their requests. */
+/** Returns the schema entries of a load of users who may think between their requests. */
 export function thinkingEntries() {
   return {
-    /** Absent: the next request is sent at the response. */
+    /** Absent: the next request is sent immediately after the response. */
     thinkTime: v.exactOptional(thinkTimeSchema()),
-    /** Seed of think times. Default: 0. */
+    /** Seed of think times. Default: 0 */
     seed: v.exactOptional(integerSchema()),
   };
 }
@@ -48,17 +48,17 @@ export function thinkingEntries() {
 /** A part of a schedule. Bounds are timestamps of the data in milliseconds. */
 export type SchedulePartPlan = PlanOf<typeof schedulePartSchema>;
 
-/** Schema of a schedule's part. */
+/** Returns the schema of a schedule's part. */
 export function schedulePartSchema() {
   const timeMs = v.nullable(v.pipe(v.number(), atLeast(0)));
   const part = v.object({
-    /** Skip earlier entries, and begin the load at this time; null: 0. */
+    /** Skips earlier entries, and starts the load at this time; null: 0. */
     startMs: timeMs,
-    /** Skip later entries; null: none. */
+    /** Skips later entries; null: none. */
     endMs: timeMs,
-    /** Begin the load with the first entry, whatever its timestamp. */
+    /** Starts the load with the first entry, whatever its timestamp. */
     startsAtFirst: v.boolean(),
-    /** 2 sends everything in half the time. */
+    /** Speed factor: 2 sends everything in half the time. */
     speedRatio: aboveZeroSchema(),
   });
   return v.pipe(
@@ -67,7 +67,7 @@ export function schedulePartSchema() {
   );
 }
 
-/** A phase of a load: one load after the other, without a pause. */
+/** A phase of a load: one load follows another without a pause. */
 export type PhasePlan = PlanOf<typeof phaseSchema>;
 
 /** The check of a phase's drift. */
@@ -76,32 +76,32 @@ export type DriftPlan = NonNullable<PhasePlan["drift"]>;
 /** The check of the recovery from a phase. */
 export type RecoveryPlan = NonNullable<PhasePlan["recovery"]>;
 
-/** Schema of a phase. @param load the schema of loads that can be one */
+/** Returns the schema of a phase. @param load the schema of loads that can be a phase */
 export function phaseSchema(load: Schema<LoadPlan>) {
   const positive = aboveZeroSchema();
   return v.object({
-    /** Name in reports. Absent: the description of the load. */
+    /** Name in reports. Default: the description of the load */
     name: v.exactOptional(filledSchema()),
     load,
-    /** How long to measure each of its levels. Absent: the mode of the plan's measurement. */
+    /** Measurement mode of each level. Default: the mode of the plan's measurement */
     mode: v.exactOptional(measurementModeSchema()),
-    /** Not measured. Absent: measured. */
+    /** Set if the phase is not measured. */
     isWarmup: v.exactOptional(v.literal(true)),
     /** Checks whether latency or throughput changed from the first third of the phase to the last. Absent: no check. */
     drift: v.exactOptional(
       v.object({
-        /** Largest accepted change for the worse, as a ratio of the first third: 0.1 is 10 %. */
+        /** Largest accepted deterioration, as a ratio of the first third: 0.1 is 10 %. */
         maxRatio: positive,
       }),
     ),
-    /** Checks how soon latency is back after the phase before. Absent: no check. */
+    /** Checks how soon the latency recovers from the previous phase. Absent: no check. */
     recovery: v.exactOptional(
       v.object({
         /** Index of the phase whose median latency counts as normal. */
         baseIndex: wholeSchema(0),
         /** Largest difference from it that counts as recovered, as a ratio: 0.2 is 20 %. */
         withinRatio: positive,
-        /** Longest accepted time to recover. Absent: the whole phase. */
+        /** Longest accepted time to recover. Default: the whole phase */
         limitMs: v.exactOptional(positive),
       }),
     ),

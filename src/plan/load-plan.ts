@@ -1,17 +1,17 @@
 import * as v from "valibot";
 import { aboveZeroSchema, type PlanOf, type Schema } from "./schema.ts";
 
-/** The parts of a plan that describe loads, by their `kind`. Each load mode declares its own beside its entry in `load/`. */
+/** The parts of a plan that describe loads, by `kind`. Each load mode declares its part next to its entry in `load/`. */
 // biome-ignore lint/suspicious/noEmptyInterface: the modes add to it.
 export interface LoadPlans {}
 
-/** Which load. */
+/** A load of any kind. */
 export type LoadPlan = LoadPlans[keyof LoadPlans];
 
 /** The levels of a load, measured in order. */
 export type LevelsPlan = PlanOf<typeof levelsSchema>;
 
-/** Schema of levels with values of schema `value`. */
+/** Returns the schema of levels with values of schema `value`. */
 export function levelsSchema(value: Schema<number>) {
   return v.variant("kind", [
     /** `start`, `start + step`, … up to `end`; null: until the latency limit is exceeded. */
@@ -20,9 +20,9 @@ export function levelsSchema(value: Schema<number>) {
       start: value,
       end: v.nullable(value),
       step: aboveZeroSchema(),
-      /** Set when the user gave no end, and `end` comes from the number of threads. */
+      /** Set if the user gave no end, so that `end` is derived from the number of threads. */
       isThreadLimited: v.exactOptional(v.literal(true)),
-      /** Set when the user gave 0 as the start, which is not a level: the first one is then a step above it. */
+      /** Set if the user gave 0 as the start, which is not a level: the first one is then a step above it. */
       isFromZero: v.exactOptional(v.literal(true)),
     }),
     v.object({ kind: v.literal("list"), values: v.pipe(v.array(value), v.minLength(1, "must have a level")) }),
@@ -30,12 +30,13 @@ export function levelsSchema(value: Schema<number>) {
 }
 
 /**
- * How to search the levels: `linear` in order, `knee` in order until throughput stops growing, `binary` by bisection for the highest that meets the latency limit, `highest` by doubling and
- * bisection for the highest that certainly keeps the plan's limits.
+ * Search over the levels: `linear` measures them in order, `knee` in order until throughput stops growing, `binary` bisects for
+ * the highest level that meets the latency limit, `highest` doubles and bisects for the highest level that certainly keeps the
+ * plan's limits.
  */
 export type SearchPlan = PlanOf<typeof searchSchema>;
 
-/** Schema of a search. */
+/** Returns the schema of a search. */
 export function searchSchema() {
   return v.picklist(["linear", "knee", "binary", "highest"], "must be linear, knee, binary or highest");
 }

@@ -1,9 +1,11 @@
+import type { OutputFilesPlan } from "./output-files-plan.ts";
+
 /**
- * Texts that name settings, as plain data until the front door that the user typed into words them with its own names: a field of a scenario,
- * or a flag. All sentences with such names stand here.
+ * Texts that refer to settings, as plain data. The front door that the user typed into inserts its names of the settings: a
+ * field of a scenario, or a flag. This file contains all sentences with such names.
  */
 
-/** A text: in words; a setting; a sentence of the table with its values; or parts that follow each other. */
+/** A text: words; a setting; a sentence of the table with its values; or a list of parts. */
 export type Text =
   | string
   | { readonly setting: SettingPath }
@@ -17,7 +19,7 @@ export type Said = {
   [Code in MessageCode]: { readonly say: Code } & ValuesOf<PlacesIn<(typeof MESSAGES)[Code]>>;
 }[MessageCode];
 
-/** The name of a sentence. */
+/** Code of a sentence. */
 export type MessageCode = keyof typeof MESSAGES;
 
 type PlacesIn<Sentence extends string> = Sentence extends `${string}<${infer Place}>${infer Rest}`
@@ -27,7 +29,7 @@ type ValuesOf<Place extends string> = {
   readonly [Name in Exclude<Place, SettingPath>]: Name extends "at" ? SettingPath : Text | number;
 };
 
-/** The sentences by their codes. `<client.kind>` is the name of a setting, `<model>` a value. */
+/** The sentences by code. `<client.kind>` is the name of a setting, `<model>` a value. */
 export const MESSAGES = {
   // campaign/ and report/
   "delete-checkpoint": "Delete it to start again, or give another folder with <checkpoint.folder>.",
@@ -49,7 +51,7 @@ export const MESSAGES = {
   "more-workers": "let more threads send: <client.workers>",
   "no-request-ends": "Raise <measurement.mode.windowMs>, or find out why no request ends in time.",
 
-  // measure/: what makes a level stable, without a full stop
+  // measure/: ways to make a level stable, without a full stop
   "longer-windows": "Raise <at>",
   "more-trials": "Raise <measurement.mode.maxTrials> or <measurement.warmupRequests>",
   "wider-tolerance": "Raise <measurement.mode.stabilityPct> a little, or <at>",
@@ -74,7 +76,7 @@ export const MESSAGES = {
   "no-mpirun": "<client.isMpi> has no effect: this process was not started by mpirun.",
   "no-mpi": "<client.isMpi> has no effect, and this rank measures alone: <why>",
 
-  // run/judge/: what a failure shows to be wrong
+  // run/judge/: explanations of a failure
   "doubled-path": "Requests went to <path>, which has <doubled> twice: leave /<doubled> out of <target.url>.",
   "no-key": "The server requires a key (<status>), and none was sent: give it with <target.apiKeyEnv>.",
   redirected: "The server redirects to <location>: redirects are not followed, so point <target.url> there.",
@@ -140,7 +142,7 @@ export const MESSAGES = {
   "binary-input": "Input '<input>' needs <target.inputTensorFormat> binary.",
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The settings that texts speak of, by the part of the Plan that they are in; with `=`, one value of a setting. */
+/** The settings that texts refer to, by the part of the plan that contains them; with `=`, one value of a setting. */
 interface Settings {
   checkpoint: "folder";
   client:
@@ -163,8 +165,8 @@ interface Settings {
   merge: "folder";
   mock: "grpcPort" | "grpcProto" | "httpPort";
   outputs: "folder" | "otlpUrl" | "verbosity" | "watchPort";
-  "outputs.files": "csv" | "html" | "json" | "junit" | "markdown" | "perfAnalyzerCsv" | "profileExport" | "records";
-  /** What `rampart run` may change about a scenario. */
+  "outputs.files": keyof OutputFilesPlan;
+  /** Options of `rampart run` that change a scenario. */
   overrides: "client" | "set" | "url";
   sequences: "concurrent" | "idCount" | "isSerial" | "length" | "lengthVariationPct";
   target:
@@ -200,16 +202,16 @@ export type SettingPath =
   | `target.${TensorSetting | TargetValue | "url=http" | "url=https"}`
   | `${typeof TARGET_KIND}${string}`;
 
-/** Stands before a kind of targets: `target.kind=triton`. */
+/** Prefix of a kind of targets: `target.kind=triton`. */
 export const TARGET_KIND = "target.kind=";
 
 /**
- * A front door's name of a setting: how its user gives it, or one value of it. Undefined if a user of this front door cannot set it. The
- * compatible modes derive theirs from their option tables.
+ * Returns a front door's name of a setting, or of one of its values, as its user gives it. Undefined if a user of this front
+ * door cannot set it. The compatible modes derive the names from their option tables.
  */
 export type NameOf = (path: SettingPath) => string | undefined;
 
-/** Puts a text into words. @param nameOf the names of the user's front door; default: settings keep their paths in the plan */
+/** Formats a text in words. @param nameOf the names of the user's front door; default: settings keep their paths in the plan */
 export function word(text: Text, nameOf?: NameOf): string {
   if (typeof text === "string") return text;
   const name = (path: SettingPath): string => nameOf?.(path) ?? path;

@@ -1,19 +1,19 @@
 import * as v from "valibot";
 import { atLeast, filledSchema, integerSchema, isWhole, type PlanOf } from "./schema.ts";
 
-/** How the embedded target and `rampart mock` behave. */
+/** Behaviour of the embedded target and of `rampart mock`. */
 export type MockPlan = PlanOf<typeof mockSchema>;
 
 /** A distribution of latencies. */
 export type MockLatencyPlan = MockPlan["latency"];
 
-/** The most tokens that a response of the mock may have. */
+/** Maximum number of tokens in a response of the mock. */
 export const MAX_MOCK_TOKENS = 1_000_000;
 
-/** The most bytes of extra output in a response of the mock: 64 MiB. */
+/** Maximum size of the extra output in a response of the mock: 64 MiB. */
 export const MAX_MOCK_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** The mock with nothing set: it answers at once, without errors. */
+/** The mock without settings: it responds at once, without errors. */
 export const DEFAULT_MOCK = {
   latency: { kind: "constant", ms: 0 },
   errorRatio: 0,
@@ -28,7 +28,7 @@ export const DEFAULT_MOCK = {
   },
 } as const satisfies MockPlan;
 
-/** The schema of the behaviour of the embedded target and of `rampart mock`. */
+/** Returns the schema of the behaviour of the embedded target and of `rampart mock`. */
 export function mockSchema() {
   const ms = v.pipe(v.number(), atLeast(0), v.maxValue(600_000, "must be 10 min at most"));
   const latency = v.variant("kind", [
@@ -46,24 +46,24 @@ export function mockSchema() {
     latency,
     /** Ratio of requests answered with an error, 0 to 1. */
     errorRatio: ratio,
-    /** Seed of latencies and errors. Default: 0. */
+    /** Seed of latencies and errors. Default: 0 */
     seed: v.exactOptional(integerSchema()),
-    /** Bytes of extra output per response; 0: only the model's own outputs. */
+    /** Bytes of extra output per response; 0: only the model's outputs. */
     responseBytes: whole(0, MAX_MOCK_RESPONSE_BYTES, "must be 64 MiB at most"),
-    /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: that of `DEFAULT_MOCK`. */
+    /** The language model: token `i` is sent at `firstToken + i * tokenGapMs`. Default: as in `DEFAULT_MOCK` */
     llm: v.exactOptional(
       v.object({
         firstToken: latency,
         tokenGapMs: ms,
-        /** Tokens of a response to a request without a limit. */
+        /** Number of tokens in a response, if the request has no limit. */
         osl: tokens(1),
         /** Tokens per event of a stream. */
         tokensPerEvent: tokens(1),
         /** Number of reasoning tokens at the start of a chat response. */
         reasoningTokens: tokens(0),
-        /** Ratio of streams that break off in the middle, 0 to 1. */
+        /** Ratio of streams that are cut off in the middle, 0 to 1. */
         cutRatio: ratio,
-        /** Tokenizer of prompts and responses, as that of the client. Absent, or `none`: words are tokens. */
+        /** Tokenizer of prompts and responses, as in the client. Absent, or `none`: words are tokens. */
         tokenizer: v.exactOptional(filledSchema()),
       }),
     ),

@@ -1,17 +1,17 @@
 import { formatPct } from "./units.ts";
 
-/** Longer names have no typos. */
+/** Longer names are not checked for typos. */
 const MAX_CHARACTERS = 200;
 
-/** Returns the name nearest to a mistyped one, if it is near enough to be a typo. */
+/** Returns the name most similar to a mistyped one, if it is similar enough for a typo. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   const otherCase = names.find((name) => name.toLowerCase() === typed.toLowerCase());
   if (otherCase !== undefined) return otherCase;
-  // Of a short name, most letters must be right.
+  // In a short name, most letters must be right.
   const third = Math.floor(typed.length / 3);
   const most = Math.max(1, Math.min(third, 2), Math.floor(typed.length / 4));
   const ranked = names
-    // A distance takes as many steps as the product of the lengths.
+    // Computing a distance takes time proportional to the product of the lengths.
     .filter((name) => Math.abs(name.length - typed.length) <= most && typed.length <= MAX_CHARACTERS)
     .map((name) => ({ name, distance: editDistance(typed, name) }))
     .sort((a, b) => a.distance - b.distance);
@@ -19,12 +19,12 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return best !== undefined && best.distance <= most ? best.name : undefined;
 }
 
-/** Returns the hint on a mistyped name. @param otherwise the hint when no name is near */
+/** Returns the hint for a mistyped name. @param otherwise the hint if no name is similar */
 export function nameHint(typed: string, names: readonly string[], otherwise: string): string {
   return nearHint(nearestName(typed, names), otherwise);
 }
 
-/** Returns the hint that suggests a name. @param near the name to suggest, if there is one @param otherwise the hint without one */
+/** Returns the hint that suggests a name. @param near the name to suggest, if there is one @param otherwise the hint if there is none */
 export function nearHint(near: string | undefined, otherwise: string): string {
   return near === undefined ? otherwise : `Did you mean ${near}?`;
 }
@@ -38,7 +38,7 @@ const UNIT_SPELLINGS: readonly (readonly [unit: string, spelling: RegExp])[] = [
   ["h", /^(?:h|hrs?|hours?)$/],
 ];
 
-/** Suggests the duration for a mistyped one: `1 s` for `1 sec`. Undefined when the unit is missing or unknown. */
+/** Suggests the duration for a mistyped one: `1 s` for `1 sec`. Undefined if the unit is missing or unknown. */
 export function nearestDuration(typed: string): string | undefined {
   const [, digits, letters] = /^\s*(\d+(?:[.,]\d+)?|[.,]\d+)\s*([a-zµμ]+)\.?\s*$/i.exec(typed) ?? [];
   if (digits === undefined || letters === undefined) return undefined;
@@ -46,7 +46,7 @@ export function nearestDuration(typed: string): string | undefined {
   return unit === undefined ? undefined : `${digits.replace(",", ".")} ${unit}`;
 }
 
-/** Returns how to correct a mistyped duration. @param otherwise the hint when no duration can be suggested */
+/** Returns how to correct a mistyped duration. @param otherwise the hint if no duration can be suggested */
 export function durationHint(typed: unknown, otherwise: string): string {
   const near = typeof typed === "string" ? nearestDuration(typed.replace(/^\s*-/, "")) : undefined;
   if (near !== undefined) return `Write "${near}".`;
@@ -56,7 +56,7 @@ export function durationHint(typed: unknown, otherwise: string): string {
   return isNumber ? `Add the unit: "${number} s" or "${number} ms".` : otherwise;
 }
 
-/** Suggests the percentage for a number without its sign, or for a ratio: `1 %` for 0.01 and for 1. Undefined when there is none. */
+/** Suggests the percentage for a number without a percent sign, or for a ratio: `1 %` for 0.01 and for 1. Undefined if there is none. */
 export function nearestPercent(typed: unknown): string | undefined {
   const [, before] = /^\s*%\s*(\d+(?:\.\d+)?)\s*$/.exec(String(typed)) ?? [];
   if (before !== undefined) return `${before} %`;
@@ -65,18 +65,18 @@ export function nearestPercent(typed: unknown): string | undefined {
   return formatPct(number < 1 ? number : number / 100, 6);
 }
 
-/** Returns how to correct a percentage without its sign. @param otherwise the hint when no percentage can be suggested */
+/** Returns how to correct a percentage without its sign. @param otherwise the hint if no percentage can be suggested */
 export function percentHint(typed: unknown, otherwise: string): string {
   const near = nearestPercent(typed);
   return near === undefined ? otherwise : `Write "${near}".`;
 }
 
-/** How many seconds the units of time are that rates of others are per. */
+/** Seconds in each unit of time that a rate can be per. */
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
 /**
- * Returns how to correct a number in quotes; undefined if the text is not a number, such as a percentage. A rate is converted to one per
- * second.
+ * Returns how to correct a number in quotes; undefined if the text is not a number, such as a percentage. A rate is converted
+ * to a rate per second.
  */
 export function numberHint(typed: unknown): string | undefined {
   const text = typeof typed === "string" ? typed.replace(/(?<=\d)[_,](?=\d{3})/g, "") : "";
@@ -89,7 +89,7 @@ export function numberHint(typed: unknown): string | undefined {
   return `Write ${Number(perSec.toPrecision(6))}, without quotes.`;
 }
 
-/** Letters to add, remove, replace or swap with the next one. */
+/** Returns the number of letters to add, remove, replace or swap with the next one. */
 function editDistance(a: string, b: string): number {
   let rows: [before: readonly number[], last: readonly number[]] = [
     [],

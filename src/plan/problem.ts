@@ -1,15 +1,16 @@
+import { defined } from "./defined.ts";
 import { type NameOf, type Text, word } from "./messages.ts";
 import { limitMessage } from "./show-value.ts";
 import { countOf } from "./units.ts";
 
 /**
- * What is wrong with the user's input:
+ * Kind of problem with the user's input:
  *
  * - `conflict`: two settings exclude each other, or one needs another
  * - `exception`: the scenario's own code throws or does not end
  * - `invalid-value`: the value has the wrong form or type, or is not allowed
  * - `mismatch`: data does not fit the model, the load or other data
- * - `missing`: something required is not there
+ * - `missing`: something required is absent
  * - `not-json`: a text is not valid JSON
  * - `overwrite`: an output would replace a file that is still needed
  * - `unknown-name`: there is no option, field or choice of this name
@@ -29,16 +30,16 @@ export type ProblemCode =
   | "unsupported"
   | "unwritable";
 
-/** A problem with the user's input, as plain data that every front door can word. */
+/** A problem with the user's input, as plain data that every front door can put into words. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** A setting, the front door's name of it, the plan's path (`load.end`), or the file and place (`inputs.json, data[2]`). */
+  /** A setting, the front door's name of it, the plan's path (`load.end`), or the file and position (`inputs.json, data[2]`). */
   readonly path: Text;
   /** One sentence without the path and without a full stop. */
   readonly message: Text;
-  /** The value as the user wrote it; absent when there was none. */
+  /** The value as the user wrote it; absent if there was none. */
   readonly value?: string | undefined;
-  /** How to correct it, in a sentence. Empty: the message says it. */
+  /** A sentence that says how to correct it. Empty: the message is sufficient. */
   readonly hint: Text;
 }
 
@@ -49,18 +50,18 @@ export interface WordedProblem extends Problem {
   readonly hint: string;
 }
 
-/** Enough to recognise a value without printing a whole file. */
+/** Maximum length of a quoted value: enough to recognise it without printing a whole file. */
 const MAX_VALUE_CHARACTERS = 300;
-/** A path has 4,096 characters at most. */
+/** A path has at most 4,096 characters. */
 const MAX_PATH_CHARACTERS = 4200;
 /** The hint of an internal error is its stack. */
 const MAX_STACK_CHARACTERS = 4000;
-/** A reader needs no more at once. */
+/** Maximum number of problems reported at once. */
 const MAX_PROBLEMS = 50;
 
 /**
- * Invalid input, with all problems at once, at most 50. Values are cut to 300 characters, messages and hints to 2,000. When it is thrown,
- * nothing has been started or written.
+ * Invalid input, with all problems at once, at most 50. Values are cut to 300 characters, messages and hints to 2,000. It is
+ * thrown before anything has been started or written.
  */
 export class UserError extends Error {
   readonly problems: readonly Problem[];
@@ -72,7 +73,7 @@ export class UserError extends Error {
     this.problems = shown;
   }
 
-  /** What `message` says, with the settings that it names. */
+  /** The content of `message`, with the settings that it names. */
   get text(): Text {
     return this.problems.map((found, index) => [index === 0 ? "" : "\n", textOfProblem(found)]);
   }
@@ -101,12 +102,12 @@ function limitLength({ code, path, message, value, hint }: Problem): Problem {
   };
 }
 
-/** Limits words. Other texts are limited when they are worded. */
+/** Limits a text of words. Other texts are limited when they are formatted. */
 function limitText(text: Text, most?: number): Text {
   return typeof text === "string" ? limitMessage(text, most) : text;
 }
 
-/** Words a problem. @param nameOf the names of the user's front door; default: settings keep their paths in the plan */
+/** Formats a problem in words. @param nameOf the names of the user's front door; default: settings keep their paths in the plan */
 export function wordProblem({ path, message, hint, ...rest }: Problem, nameOf?: NameOf): WordedProblem {
   return {
     ...rest,
@@ -121,12 +122,15 @@ export function formatKeys(keys: readonly string[]): string {
   return keys.map((key, index) => (/^\d+$/.test(key) ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
 }
 
-/** Changes the path of a problem that is about no setting of a plan. */
+/** Changes the path of a problem, unless the path is a setting of a plan. */
 export function movePath(found: Problem, change: (path: string) => string): Problem {
   return typeof found.path === "string" ? { ...found, path: change(found.path) } : found;
 }
 
-/** Adds the problems of one of several plans, each once. @param place moves the path of a problem to its place @throws other errors */
+/**
+ * Adds the problems of one of several plans, each once. @param place changes the path of a problem to that in all plans @throws
+ * other errors
+ */
 export function addProblems(problems: Problem[], error: unknown, place: (path: string) => string): void {
   if (!(error instanceof UserError)) throw error;
   const known = new Set(problems.map((one) => JSON.stringify(one)));
@@ -134,7 +138,7 @@ export function addProblems(problems: Problem[], error: unknown, place: (path: s
   problems.push(...found.filter((one) => !known.has(JSON.stringify(one))));
 }
 
-/** Words an error for the user of a front door. Returns errors that are not for users unchanged. */
+/** Formats an error for the user of a front door. Returns errors that are not for users unchanged. */
 export function wordError<E>(error: E, nameOf: NameOf | undefined): E;
 export function wordError(error: unknown, nameOf: NameOf | undefined): unknown {
   if (error instanceof RunError) return error.reword(word(error.text, nameOf), word(error.hint, nameOf));
@@ -151,12 +155,12 @@ function textOfProblem({ path, message, value, hint }: Problem): Text {
   return [...sentence([path, ": ", message, value === undefined ? "" : ` (got ${value})`]), ...spaced(hint)];
 }
 
-/** Puts a space before a hint. */
+/** Adds a space before a hint. */
 function spaced(hint: Text): readonly Text[] {
   return hint === "" ? [] : [" ", hint];
 }
 
-/** Ends a sentence. Messages of servers and of perf_analyzer can have a full stop already. */
+/** Ends a sentence. Messages of servers and of perf_analyzer may already end with a full stop. */
 function sentence(parts: readonly Text[]): readonly Text[] {
   return /[.?!]$/.test(word(parts)) ? parts : [...parts, "."];
 }
@@ -168,10 +172,10 @@ export function formatRunError({ message, hint }: RunError): string {
 
 /** Creates a problem. The arguments are the fields of {@link Problem}. */
 export function problem(code: ProblemCode, path: Text, message: Text, hint: Text, value?: string): Problem {
-  return { code, path, message, hint, ...(value === undefined ? {} : { value }) };
+  return { code, path, message, hint, ...defined({ value }) };
 }
 
-/** The hint of settings that exclude each other. */
+/** Hint for settings that exclude each other. */
 export const ONLY_ONE = "Give only one of them.";
 
 /** Creates an error with one problem. The arguments are the fields of {@link Problem}. */
@@ -179,14 +183,23 @@ export function userError(...problemArguments: Parameters<typeof problem>): User
   return new UserError(problem(...problemArguments));
 }
 
-/** Creates the error of a file or folder that cannot be read. */
-export function unreadable(path: string, error: unknown, hint = "Give the path of an existing file."): UserError {
-  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, hint);
+/**
+ * Creates the error of a file or folder that cannot be read.
+ * @param smaller what to do about a file that is larger than the maximum
+ */
+export function unreadable(
+  path: string,
+  error: unknown,
+  hint = "Give the path of an existing file.",
+  smaller = "Give a smaller file.",
+): UserError {
+  const isTooLarge = (error as { readonly code?: unknown } | undefined)?.code === "EFBIG";
+  return userError("unreadable", path, `cannot be read: ${describeFileError(error)}`, isTooLarge ? smaller : hint);
 }
 
-/** What is wrong with a path that leads nowhere. */
+/** Message for a path of a file that does not exist. */
 export const NO_FILE = "there is no such file";
-/** What is wrong with the path of a folder that leads nowhere. */
+/** Message for a path of a folder that does not exist. */
 export const NO_FOLDER = "there is no such folder";
 const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: NO_FILE,
@@ -194,6 +207,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   EACCES: "permission denied",
   EROFS: "the file system is read-only",
+  ENAMETOOLONG: "the name is too long",
 };
 
 /** Describes an error of the file system without the names of system calls. */
@@ -201,33 +215,33 @@ function describeFileError(error: unknown): string {
   return FILE_ERRORS[String((error as { readonly code?: unknown } | undefined)?.code)] ?? messageOf(error);
 }
 
-/** Describes why a file cannot be written: what does not exist is its folder. */
+/** Describes why a file cannot be written. If a path does not exist, it is the folder. */
 export function describeWriteError(error: unknown): string {
   return (error as { readonly code?: unknown } | undefined)?.code === "ENOENT" ? NO_FOLDER : describeFileError(error);
 }
 
-/** Creates the error of a text that is not JSON. */
+/** Creates the error for a text that is not JSON. */
 export function notJson(path: string, error: unknown, hint = ""): UserError {
   return userError("not-json", path, `is not JSON: ${messageOf(error)}`, hint);
 }
 
-/** Why a valid run failed. */
+/** Reason why a valid run failed. */
 export type RunErrorCode =
   | "unreachable"
   | "stalled"
   | "refused"
   | "unsupported"
   | "failed-request"
-  /** An assertion did not hold while the run lasted, and ended it. */
+  /** An assertion did not hold during the run, and ended it. */
   | "assertion-failed"
   /** No request succeeded while a level was measured. */
   | "no-valid-requests"
   /** The load needs more of this host than the run may use: requests in flight, memory, files or ports. */
   | "host-limit"
   | "output"
-  /** The user ended it before there was a result. */
+  /** The user ended the run before there was a result. */
   | "interrupted"
-  /** The scenario's own code threw an error. */
+  /** The scenario's code threw an error. */
   | "exception"
   | "internal";
 
@@ -238,9 +252,9 @@ export interface FailureFacts {
   readonly status?: number | undefined;
 }
 
-/** Facts that a front end needs to word an error. */
+/** Facts that a front end needs to describe an error. */
 export interface RunErrorFacts {
-  /** The part of the preparation that failed, where it matters: putting tensors into shared memory. */
+  /** The part of the preparation that failed, if it matters: writing tensors to shared memory. */
   readonly stage?: "shared-memory" | undefined;
   /** The request that failed before the load began; absent for all other errors. */
   readonly failure?: FailureFacts | undefined;
@@ -251,7 +265,7 @@ export interface RunErrorFacts {
  */
 export class RunError extends Error {
   readonly code: RunErrorCode;
-  /** What `message` says, with the settings that it names. */
+  /** The content of `message`, with the settings that it names. */
   readonly text: Text;
   readonly hint: Text;
   readonly facts: RunErrorFacts;
@@ -265,13 +279,13 @@ export class RunError extends Error {
     this.facts = facts;
   }
 
-  /** The same error in other words. */
+  /** Returns the same error with another message. */
   reword(message: Text, hint = this.hint): RunError {
     return new RunError(this.code, message, hint, this.facts);
   }
 }
 
-/** Returns the message of anything caught, cut to 2,000 characters. Never throws, even if a user's error object does. */
+/** Returns the message of any caught value, cut to 2,000 characters. Never throws, even if a user's error object does. */
 export function messageOf(error: unknown): string {
   try {
     return limitMessage(String(error instanceof Error ? error.message : error));
@@ -280,7 +294,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** Returns the message of anything caught, with the settings that it names. */
+/** Returns the message of any caught value, with the settings that it names. */
 export function textOf(error: unknown): Text {
   return error instanceof RunError || error instanceof UserError ? error.text : messageOf(error);
 }

@@ -4,7 +4,7 @@ import { aboveZero, aboveZeroSchema, atLeast, filledSchema, integerSchema, isWho
 /** Prompts for a generative model, generated or read from a file before the run. */
 export type PromptsPlan = PlanOf<typeof promptsSchema>;
 
-/** Maximum length of a generated text, in tokens: as much as the longest contexts of models. */
+/** Maximum length of a generated text, in tokens: as long as the longest contexts of models. */
 export const MOST_PROMPT_TOKENS = 10_000_000;
 
 /** A normal distribution of lengths in tokens. With a deviation of 0, always the mean. */
@@ -13,7 +13,7 @@ export type LengthPlan = PromptsPlan["isl"];
 /** One kind of request in a mix. */
 export type MixPartPlan = PromptsPlan["mix"][number];
 
-/** Schema of prompts. */
+/** Returns the schema of prompts. */
 export function promptsSchema() {
   const whole = (least: number) => v.pipe(v.number(), isWhole(), atLeast(least));
   const length = v.object({
@@ -29,22 +29,22 @@ export function promptsSchema() {
     model: named,
     /** Whether bodies request a stream of events. */
     isStreaming: v.boolean(),
-    /** Tokenizer to generate and count texts; `none`: only prompts from a file. */
+    /** Tokenizer that generates and counts texts; `none`: only prompts from a file. */
     tokenizer: named,
     revision: named,
-    /** Set: the tokenizer is not the model's, so that the lengths of prompts are approximate. */
+    /** Set if the tokenizer is not the model's, so that the lengths of prompts are approximate. */
     isApproximate: v.exactOptional(v.literal(true)),
-    /** What to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
+    /** Settings to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
     ifNotLoaded: v.exactOptional(
       v.object({ tokenizer: named, revision: named, isApproximate: v.exactOptional(v.literal(true)) }),
     ),
     /** JSON Lines file of prompts, or a folder of such files; empty: generate prompts. */
     file: v.string(),
-    /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it has prompts. */
+    /** Whether `file` is a trace: lengths, and times that the load follows. Absent: it contains prompts. */
     isTrace: v.exactOptional(v.literal(true)),
-    /** What the lines of `file` are: requests in Mooncake's format, or conversations. Absent: prompts. */
+    /** Format of the lines of `file`: requests in Mooncake's format, or conversations. Absent: prompts. */
     fileFormat: v.exactOptional(v.picklist(["mooncake", "conversations"])),
-    /** Factor for the pauses of `file`. Absent: 1. */
+    /** Factor for the pauses of `file`. Default: 1 */
     delayRatio: v.exactOptional(v.pipe(v.number(), atLeast(0))),
     /** The same seed and tokenizer give the same prompts on every runtime. */
     seed: integerSchema(),
@@ -53,7 +53,7 @@ export function promptsSchema() {
     isl: length,
     /** Maximum output tokens; null: the server decides. */
     osl: v.nullable(length),
-    /** Kinds of requests with their own lengths; empty: all requests are the same kind. */
+    /** Kinds of requests with separate lengths; empty: all requests are of the same kind. */
     mix: v.array(v.object({ input: length, output: length, sharePct: share })),
     /** Prefix prompts, drawn from `count` different ones. */
     prefix: v.nullable(v.object({ count: whole(1), tokens: whole(1) })),
@@ -63,7 +63,7 @@ export function promptsSchema() {
         count: whole(1),
         turns: length,
         delayMs: v.pipe(v.number(), atLeast(0)),
-        /** Absent: the delay is always the same. */
+        /** Absent: the delay is constant. */
         delayStddevMs: v.exactOptional(v.pipe(v.number(), atLeast(0))),
       }),
     ),
@@ -77,7 +77,7 @@ export function promptsSchema() {
         count: whole(1),
         widthPx: length,
         heightPx: length,
-        /** Absent: drawn for each image. */
+        /** Absent: chosen at random for each image. */
         format: v.exactOptional(v.picklist(["png", "jpeg"])),
       }),
     ),
@@ -90,13 +90,13 @@ export function promptsSchema() {
           stddev: v.pipe(v.number(), atLeast(0)),
         }),
         format: v.picklist(["wav", "mp3"]),
-        /** Drawn for each clip, as is the rate. */
+        /** Chosen at random for each clip, like the rate. */
         depthsBits: v.array(whole(1)),
         sampleRatesHz: v.array(whole(1)),
         channelCount: v.picklist([1, 2]),
       }),
     ),
-    /** Set: do not request the server's token counts in streams. Absent: request them if the format can. */
+    /** Set: token counts of the server are not requested in streams. Absent: they are requested if the format allows it. */
     isUsageLeftOut: v.exactOptional(v.literal(true)),
     /** Extra keys for every body, merged last. */
     extra: v.record(v.string(), v.unknown()),

@@ -1,37 +1,37 @@
-/** Replaces a secret in a text. */
+/** Replacement for a secret in a text. */
 export const MASK = "***";
-/** Replaces the value of a secret header. */
+/** Replacement for the value of a secret header. */
 export const HIDDEN_VALUE = "<hidden>";
 
 /** Shorter texts are not secrets, because they occur in any text. */
 const SHORTEST_CHARACTERS = 4;
 /** Shorter secrets are masked only as whole words: `test` is not masked in `latest`. */
 const SHORTEST_PART_CHARACTERS = 8;
-/** JSON literals and short numbers occur in reports. */
+/** JSON literals and short numbers are not secrets, because they occur in reports. */
 const NO_SECRET = /^(?:true|false|null|none|[\d.+-]{1,7})$/i;
 
 const SECRET_NAME =
   /authorization|cookie|token|secret|passw|credential|signature|(?:^|[-_.])(?:auth|pwd|sig)(?:$|[-_.])|(?:^|[-_.]|api|access)key(?:$|[-_.])/i;
-/** Unambiguous names, for command lines, where other options have the form `name:value` too. */
+/** Unambiguous names of secrets on command lines, where other options also have the form `name:value`. */
 const SECRET_ARGUMENT =
   /^\s*[\w-]*(?:authorization|cookie|api-?key|secret|passw|(?:auth|access|security)-?token)[\w-]*\s*[:=\s]\s*(?<value>\S.*)$/is;
 const SCHEME = /^(?:bearer|basic|token|digest|negotiate|apikey|api-key|key)\s+/i;
 
 /**
- * Registered secrets (keys, passwords, cookies) in all forms in which they are written. Secrets are registered on input and masked on
- * output: on the terminal, in every file, and before a text is cut. The list is global, because a secret stays secret until the process
- * ends.
+ * Registered secrets (keys, passwords, cookies) in all forms in which they may be written. Secrets are registered on input and
+ * masked on output: on the terminal, in every file, and before a text is cut. The list is global, because a secret stays secret
+ * until the process ends.
  */
 const forms = new Set<string>();
 /** Matches `forms`, longest first; rebuilt after a registration. */
 let pattern: RegExp | undefined;
 
-/** Whether a header or query parameter with this name is secret. */
+/** Reports whether a header or query parameter with this name is secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.trim());
 }
 
-/** Whether a text can be a secret: others occur in any text. */
+/** Reports whether a text can be a secret. Other texts occur anywhere. */
 export function canBeSecret(text: string): boolean {
   return text.length >= SHORTEST_CHARACTERS && !NO_SECRET.test(text);
 }
@@ -60,7 +60,7 @@ export function registerUrl(url: string): void {
   if (login !== undefined && (scheme !== undefined || login.includes(":"))) {
     const [user = "", ...rest] = login.split(":");
     const password = rest.join(":");
-    // A token may be in the place of the user name.
+    // The user name may be a token.
     for (const secret of [password === "" ? user : password, login]) {
       registerSecret(secret);
       registerSecret(decodeOrKeep(secret));
@@ -90,7 +90,7 @@ export function registeredSecrets(): string[] {
   return [...forms];
 }
 
-/** Masks the registered secrets in a text. Fast when there are none. */
+/** Masks the registered secrets in a text. Fast if there are none. */
 export function maskSecrets(text: string): string {
   if (forms.size === 0) return text;
   for (const form of forms) {
@@ -111,14 +111,14 @@ export function maskText(text: string): string {
     );
 }
 
-/** The part of a target that may be secret. A mix has the targets of its members. */
+/** The part of a target that may be secret. A mix contains the targets of its members. */
 interface TargetHeaders {
   readonly kind: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly members?: readonly { readonly target: TargetHeaders }[];
 }
 
-/** Returns a plan to show, with secret headers hidden. Other secrets are masked when it is printed. */
+/** Returns a plan for display, with secret headers hidden. Other secrets are masked when it is printed. */
 export function withoutSecrets<P extends { readonly target: TargetHeaders }>(plan: P): P {
   return { ...plan, target: hideHeaders(plan.target) };
 }
@@ -135,7 +135,7 @@ function hideHeaders<T extends TargetHeaders>(target: T): T {
 
 /**
  * Reads an API key from the environment, without surrounding whitespace.
- * @returns the key, or a problem message that does not contain it
+ * @returns the key, or a problem message without the key
  */
 export function readApiKey(
   name: string,

@@ -1,6 +1,6 @@
 import { messageOf, type Problem, RunError, UserError } from "./problem.ts";
 
-/** A serialized error, because a message between threads would keep only its text. */
+/** An error in a form that can be sent to another thread: a message between threads would keep only its text. */
 export type SentError =
   | { readonly kind: "user"; readonly problems: readonly Problem[] }
   | ({ readonly kind: "run" } & Pick<RunError, "code" | "text" | "hint" | "facts">)
@@ -28,5 +28,5 @@ function receiveError(sent: SentError): Error {
   }
 }
 
-/** How errors travel between threads. */
+/** Conversion of errors that are sent between threads. */
 export const ERROR_FORM = { send: sendError, receive: receiveError };

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { atLeast, type PlanOf, wholeSchema } from "./schema.ts";
 
-/** How to group requests into sequences, for models that take sequences. */
+/** Grouping of requests into sequences, for models that take sequences. */
 export type SequencesPlan = PlanOf<typeof sequencesSchema>;
 
-/** Schema of a plan's sequence settings. */
+/** Returns the schema of a plan's sequence settings. */
 export function sequencesSchema() {
   const count = wholeSchema(1);
   return v.object({
@@ -16,7 +16,7 @@ export function sequencesSchema() {
     startId: count,
     /** Number of ids before they repeat; null: unlimited. */
     idCount: v.nullable(count),
-    /** Concurrent sequences of a scheduled load; other loads have one per outstanding request. */
+    /** Number of concurrent sequences of a scheduled load; other loads have one per outstanding request. */
     concurrent: count,
     /** Whether a sequence has at most one outstanding request. */
     isSerial: v.boolean(),

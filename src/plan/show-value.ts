@@ -5,8 +5,8 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 8;
 
 /**
- * Formats a value from outside for an error message: as JSON on one line, cut with `…` after 80 characters or 4 levels. Never throws, even
- * for deeply nested JSON, bigints, cycles and throwing getters. Undefined is shown as `nothing`.
+ * Formats an external value for an error message: as JSON on one line, cut with `…` after 80 characters or 4 levels. Never
+ * throws, even for deeply nested JSON, bigints, cycles and throwing getters. Undefined is shown as `nothing`.
  */
 export function showValue(value: unknown): string {
   if (value === undefined) return "nothing";
@@ -20,7 +20,7 @@ export function showValue(value: unknown): string {
   return shorten(text);
 }
 
-/** Formats a value as complete JSON, or like {@link showValue} when it cannot be serialized. */
+/** Formats a value as complete JSON, or like {@link showValue} if it cannot be serialized. */
 export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -31,15 +31,15 @@ export function writeJson(value: unknown): string {
 
 /** Cuts a text to `most` characters, with `…`; default: 80. */
 export function shorten(text: string, most = MAX_CHARACTERS): string {
-  // Not within a surrogate pair, which would not be valid in XML.
+  // A cut within a surrogate pair would not be valid XML.
   return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 const MAX_MESSAGE_CHARACTERS = 2000;
 
 /**
- * Cuts a message to `most` characters, with `…`; default: 2,000. All text from outside that becomes a message passes here: what servers
- * response, what a scenario's functions return or throw, names and values in files. Secrets are masked before the cut.
+ * Cuts a message to `most` characters, with `…`; default: 2,000. Every message from external text is cut here: responses of
+ * servers, results and errors of a scenario's functions, and names and values in files. Secrets are masked before the cut.
  */
 export function limitMessage(text: string, most = MAX_MESSAGE_CHARACTERS): string {
   return text.length <= most ? text : shorten(maskText(text), most);
@@ -58,7 +58,7 @@ function prune(value: unknown, depth: number): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, prune(item, depth + 1)]));
 }
 
-/** Lists names for a message: `a, b and 3 more`. @param most names to show */
+/** Lists names for a message: `a, b and 3 more`. @param most maximum number of names */
 export function listNames(names: readonly string[], most = 20): string {
   const shown = names.slice(0, most).join(", ");
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;

@@ -1,4 +1,6 @@
 /**
+ * Characters that can change what a terminal shows:
+ *
  * - C0 and C1 control characters, which can move the cursor or change colours and the title; except tab, line feed and CRLF
  * - bidirectional marks, embeddings, overrides and isolates, which change the displayed order
  * - line and paragraph separators
@@ -11,7 +13,7 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Marks colours in a text until it is printed. Random, so that no server, model or file can produce it. */
+/** Mark of colours in a text until it is printed. It is random, so that no server, model or file can produce it. */
 const COLOR_MARK = `rampart-color-${crypto.randomUUID()}:`;
 const MARKED = new RegExp(`${COLOR_MARK}(\\d+);`, "g");
 const COLORS = { green: 32, red: 31, yellow: 33 } as const;
@@ -22,7 +24,7 @@ export function paint(text: string, color: keyof typeof COLORS): string {
   return `${COLOR_MARK}${COLORS[color]};${text}${COLOR_MARK}${RESET};`;
 }
 
-/** Converts the marks of {@link paint} to terminal codes. Other control characters must already be escaped. */
+/** Converts the marks of {@link paint} to terminal codes. Other control characters must have been escaped. */
 export function showColors(text: string): string {
   return text.includes(COLOR_MARK) ? text.replace(MARKED, "\u001b[$1m") : text;
 }

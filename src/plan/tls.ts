@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import type { PlanOf } from "./schema.ts";
 
-/** How connections are made secure. */
+/** Returns the schema of TLS settings. */
 export function tlsSchema() {
   const fileType = v.picklist(["PEM", "DER"], "must be PEM or DER");
   return v.object({
-    /** For gRPC; URLs with `https://` always use TLS. */
+    /** For gRPC; `https://` URLs always use TLS. */
     isEnabled: v.boolean(),
     /** PEM file of certificate authorities to trust instead of the system's. */
     caFile: v.string(),
@@ -14,9 +14,9 @@ export function tlsSchema() {
     certType: fileType,
     keyFile: v.string(),
     keyType: fileType,
-    /** False: accept a certificate from any signer. */
+    /** False: accepts a certificate from any signer. */
     verifyPeer: v.boolean(),
-    /** False: accept a certificate for any name. */
+    /** False: accepts a certificate for any name. */
     verifyHost: v.boolean(),
   });
 }
@@ -24,7 +24,7 @@ export function tlsSchema() {
 /** TLS settings, used for `https://` URLs, and for gRPC if `isEnabled`. */
 export type TlsPlan = PlanOf<typeof tlsSchema>;
 
-/** TLS defaults: only for `https://`, with the system's authorities, and everything verified. */
+/** TLS defaults: only for `https://`, with the system's authorities, and full verification. */
 export const DEFAULT_TLS: TlsPlan = {
   isEnabled: false,
   caFile: "",

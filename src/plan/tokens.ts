@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { filledSchema, type PlanOf } from "./schema.ts";
 
-/** How to measure the tokens of responses. */
+/** Settings for measuring the tokens of responses. */
 export type TokensPlan = PlanOf<typeof tokensSchema>;
 
-/** Schema of how tokens are measured. */
+/** Returns the schema of the settings for measuring tokens. */
 export function tokensSchema() {
   const named = filledSchema();
   return v.object({
@@ -16,21 +16,24 @@ export function tokensSchema() {
     tokenizer: named,
     /** Branch, tag or commit on the hub. */
     revision: named,
-    /** What to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
+    /** Settings to use if the tokenizer cannot be loaded. Absent: the run then ends with an error. */
     ifNotLoaded: v.exactOptional(v.object({ tokenizer: named })),
-    /** Set: requests ask for an exact length, which is compared with the response. Absent: a length is only a limit. */
+    /** Set: requests ask for an exact length, which is compared with the response. Absent: the length is only a limit. */
     isLengthAsked: v.exactOptional(v.literal(true)),
     /** JMESPath expression for the text of responses in a custom format. */
     field: v.exactOptional(named),
-    /** Set: keep every window; requests without a response are counted elsewhere. Absent: keep only the windows of the result. */
+    /** Set: all windows are kept; requests without a response are counted elsewhere. Absent: only the windows of the result are kept. */
     keepsAllWindows: v.exactOptional(v.literal(true)),
-    /** Set: the rate of tokens per user is GenAI-Perf's. Absent: a request has none if its tokens arrived together. */
+    /** Set: the rate of tokens per user is GenAI-Perf's. Absent: a request has no such rate if its tokens arrived together. */
     keepsBunchedRates: v.exactOptional(v.literal(true)),
-    /** Set: count the messages of a request, and the choices of a response, as one text, like GenAI-Perf. Absent: count each. */
+    /**
+     * Set: the messages of a request, and the choices of a response, are counted as one text, like in GenAI-Perf. Absent: each
+     * is counted separately.
+     */
     joinsTexts: v.exactOptional(v.literal(true)),
-    /** Set: calls of tools are no output, like in GenAI-Perf. Absent: they are, like text. */
+    /** Set: tool calls do not count as output, like in GenAI-Perf. Absent: they count, like text. */
     omitsToolCalls: v.exactOptional(v.literal(true)),
-    /** Set: also measure the gaps between tokens. */
+    /** Set: gaps between tokens are measured too. */
     wantsGaps: v.exactOptional(v.literal(true)),
   });
 }

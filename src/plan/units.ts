@@ -1,8 +1,8 @@
 type TimeUnit = "us" | "ms" | "s" | "m" | "min" | "h";
 
 /**
- * A duration with its unit: `"250 us"`, `"500ms"`, `"5 s"`, `"2 min"`, `"1m"`, `"1m30s"`, `"1 h 30 min"`. A number without unit is not
- * allowed.
+ * A duration with its unit: `"250 us"`, `"500ms"`, `"5 s"`, `"2 min"`, `"1m"`, `"1m30s"`, `"1 h 30 min"`. A number without a
+ * unit is not allowed.
  */
 export type Duration =
   | `${number} ${TimeUnit}`
@@ -13,15 +13,15 @@ export type Duration =
   | `${number} min ${number} s`
   | `${number} h ${number} min`;
 
-/** A percentage with its sign: `"5 %"`, `"0.1%"`. A number without sign is not allowed. */
+/** A percentage with its sign: `"5 %"`, `"0.1%"`. A number without the sign is not allowed. */
 export type Percent = `${number} %` | `${number}%`;
 
-/** What a number must be; the error of the compiler names it. */
+/** Requirement on a number, which appears in the compiler's error message. */
 interface MustBe<R extends string> {
   readonly mustBe: R;
 }
 
-/** A whole number of 1 or more. Only literals are checked by the compiler, others when the scenario is run. */
+/** A whole number of 1 or more. The compiler checks only literals; other numbers are checked when the scenario is run. */
 export type Count<N extends number> = `${N}` extends "0" | `-${string}` | `${string}${"." | "e-"}${string}`
   ? MustBe<"a whole number of 1 or more">
   : N;
@@ -50,12 +50,12 @@ const UNITS: readonly (readonly [spelling: string, ns: number])[] = [
 
 const PARTS = UNITS.map(([spelling]) => `(?:(\\d+(?:\\.\\d+)?|\\.\\d+)\\s*${spelling}\\s*)?`);
 
-/** The form of durations, as a regular expression. */
+/** Form of durations, as a regular expression. */
 export const DURATION_PATTERN = `^\\s*(?=[\\d.])${PARTS.join("")}$`;
 
 const DURATION = new RegExp(DURATION_PATTERN);
 
-/** Parses a duration into nanoseconds. Returns undefined when it is not valid: without unit, negative, or not a number. */
+/** Parses a duration into nanoseconds. Returns undefined if it is not valid: without a unit, negative, or not a number. */
 export function parseDurationNs(text: string): number | undefined {
   const [whole, ...counts] = DURATION.exec(text) ?? [];
   if (whole === undefined) return undefined;
@@ -64,10 +64,10 @@ export function parseDurationNs(text: string): number | undefined {
 
 const PERCENT = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*$/;
 
-/** The form of percentages, as a regular expression. */
+/** Form of percentages, as a regular expression. */
 export const PERCENT_PATTERN = PERCENT.source;
 
-/** Parses a percentage with its sign, such as `"5 %"`; undefined when it is not valid. */
+/** Parses a percentage with its sign, such as `"5 %"`; undefined if it is not valid. */
 export function parsePercent(text: string): number | undefined {
   const match = PERCENT.exec(text);
   return match === null ? undefined : Number(match[1]);
@@ -81,29 +81,29 @@ export function formatDurationNs(ns: number): string {
   return `${Number((ns / (perUnit as number)).toPrecision(4))} ${unit}`;
 }
 
-/** A rate or count with up to four significant digits and thousands apart: `12,300`. */
+/** Formats a rate or count with up to four significant digits and thousands separators: `12,300`. */
 export function formatCount(value: number): string {
   const rounded = Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-/** Returns the word that fits a number: `request` for 1, `requests` for any other. @param many default: the one with an s */
+/** Returns the form of a word that fits a number: `request` for 1, `requests` for any other. @param many default: `one` with an s */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many;
 }
 
-/** Formats a number of things: `1 request`, `12,300 requests`. @param many default: the one with an s */
+/** Formats a number of things: `1 request`, `12,300 requests`. @param many default: `one` with an s */
 export function countOf(count: number, one: string, many?: string): string {
   return `${formatCount(count)} ${plural(count, one, many)}`;
 }
 
-/** Formats a ratio in percent: `12.3 %`. @param digits most significant digits, or whether it is a whole number. Default: 3 */
+/** Formats a ratio in percent: `12.3 %`. @param digits maximum number of significant digits, or `"whole"` for a whole number. Default: 3 */
 export function formatPct(ratio: number, digits: number | "whole" = 3): string {
   if (digits === "whole") return `${Math.round(100 * ratio)} %`;
   return `${(ratio * 100 || 0).toLocaleString("en-US", { maximumSignificantDigits: digits })} %`;
 }
 
-/** Returns a time in nanoseconds since the epoch as text: `2026-01-31T08:00:00.123Z`. */
+/** Formats a time in nanoseconds since the epoch: `2026-01-31T08:00:00.123Z`. */
 export function epochNsToIsoTime(epochNs: bigint): string {
   return new Date(Number(epochNs / 1_000_000n)).toISOString();
 }

@@ -13,8 +13,8 @@ import { membersOf } from "./mix.ts";
 import { TARGETS } from "./service-kinds.ts";
 
 /**
- * Checks a plan from any front door: its values, and whether its parts fit together.
- * @param isLoadValid whether the front door has validated the values of the load, as scenarios do. Default: false
+ * Checks a plan from any front door: its values, and that its parts fit together.
+ * @param isLoadValid whether the front door has already validated the values of the load, as scenarios do. Default: false
  * @throws UserError with all problems, by path in the plan
  */
 export function checkPlan(plan: Plan, isLoadValid = false): void {
@@ -29,7 +29,7 @@ export function checkPlan(plan: Plan, isLoadValid = false): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Checks the settings of a bus for a process that has no plan. @throws UserError with all problems */
+/** Checks the settings of a bus for a process without a plan. @throws UserError with all problems */
 export function checkBus(bus: unknown): BusPlan {
   const result = v.safeParse(busSchema(), bus);
   const problems = toProblems("client.bus", result);
@@ -37,7 +37,7 @@ export function checkBus(bus: unknown): BusPlan {
   return result.output as BusPlan;
 }
 
-/** Checks the members of a mix like targets that are measured alone. */
+/** Checks each member of a mix like a target that is measured alone. */
 function checkMembers({ target: mix, ...plan }: Plan): Problem[] {
   return membersOf(mix).flatMap((member, index) => {
     const path = `target.${index}`;
@@ -58,7 +58,7 @@ function restSchema() {
   return planRestSchema(metricSchema(limitsSchema()), (url) => parseMetricsUrl(url) !== undefined);
 }
 
-/** Limits of a goodput: nanoseconds, or a rate. */
+/** Returns the schema of a goodput's limits: nanoseconds, or a rate. */
 function limitsSchema() {
   const limit = aboveZeroSchema();
   return v.pipe(

@@ -15,8 +15,8 @@ import { membersOf, tokensPlanOf } from "./mix.ts";
 import { targetKindOf, urlsOf } from "./service-kinds.ts";
 
 /**
- * Returns conflicts between parts of a plan whose values are valid. Loads no schemas, so that each run can look for them before it connects
- * to the server.
+ * Returns conflicts between the parts of a plan whose values are valid. Loads no schemas, so that each run can check for
+ * conflicts before it connects to the server.
  */
 export function findConflicts(plan: Plan): Problem[] {
   return [
@@ -32,7 +32,7 @@ export function findConflicts(plan: Plan): Problem[] {
   ];
 }
 
-/** Returns inputs and assertions that the target cannot have. */
+/** Returns problems with inputs and assertions that the target cannot have. */
 function checkInputs(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   const { target } = plan;
@@ -51,7 +51,7 @@ function checkInputs(plan: Plan): Problem[] {
   return problems;
 }
 
-/** Returns what is missing for a bus, or too much. */
+/** Returns problems with missing or superfluous settings of a bus. */
 function checkBus({ bus }: Plan["client"]): Problem[] {
   if (bus === undefined) return [];
   const { url, agentCount = 1, allowLost = 0 } = bus;
@@ -102,7 +102,7 @@ export function checkClientProtocols(
 
 const SESSIONS_HINT = 'Give the load a time, such as for: "1 min", or leave the warm-up out.';
 
-/** Returns why a load cannot have a warm-up. @param given the warm-up, by the path that it has at the front door; 0: none */
+/** Returns why a load cannot have a warm-up. @param given length of the warm-up by its path at the front door; 0: no warm-up */
 export function checkWarmUp(
   load: Plan["load"],
   given: Readonly<Record<string, string | number | undefined>>,
@@ -118,7 +118,7 @@ export function checkWarmUp(
   );
 }
 
-/** Returns why connections to the target cannot have source addresses. */
+/** Returns problems with source addresses that connections to the target cannot have. */
 function checkSources({ kind, sourceAddresses }: Plan["client"], target: Plan["target"]): Problem[] {
   if (sourceAddresses === undefined) return [];
   const reasons = [
@@ -179,7 +179,7 @@ function checkLevelCounts({ load, measurement }: Plan): Problem[] {
 
 type Judged = Omit<AssertionPlan, "comparison"> & { readonly path: string };
 
-/** Returns all that judges a metric, with its path in a scenario: assertions, limits of a search, and the precision that ends a repetition. */
+/** Returns every use of a metric by its path in a scenario: assertions, limits of a search, and the precision that ends a repetition. */
 function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] {
   return [
     ...assertions.map((one, index) => ({ ...one, path: `assert.${index}` })),
@@ -188,7 +188,7 @@ function judgedOf({ assertions, limits = [], repeat }: Plan): readonly Judged[] 
   ];
 }
 
-/** Returns assertions on metrics that the scenario does not define, and limits that no metric can have. */
+/** Returns problems with assertions on metrics that the scenario does not define, and with limits that no metric can have. */
 function checkCustomMetrics(plan: Plan): Problem[] {
   const known = customMetricsOf(plan);
   return judgedOf(plan).flatMap(({ metric, limit, path }): Problem[] => {
@@ -211,11 +211,11 @@ function checkCustomMetrics(plan: Plan): Problem[] {
 /** The tags of the requests of a target, as far as they are known before its inputs are read. */
 interface KnownTags {
   readonly fixed: Tags;
-  /** Whether its inputs or a function can give others. */
+  /** Whether the target's inputs or a function can add other tags. */
   readonly isOpen: boolean;
 }
 
-/** Returns assertions on tags that no request can have. */
+/** Returns problems with assertions on tags that no request can have. */
 function checkTags(plan: Plan): Problem[] {
   const known = knownTags(plan);
   const canHave = ({ fixed, isOpen }: KnownTags, wanted: Tags): boolean =>
@@ -244,7 +244,7 @@ function knownTags({ target, inputs, tags }: Plan): KnownTags[] {
   }));
 }
 
-/** Returns assertions on metrics of the server that this run cannot have. */
+/** Returns problems with assertions on server metrics that this run cannot have. */
 function checkServerMetrics(plan: Plan): Problem[] {
   const { target, telemetry } = plan;
   const kinds = [target, ...membersOf(target).map((member) => member.target)].map(targetKindOf);
@@ -278,7 +278,7 @@ function checkServerMetrics(plan: Plan): Problem[] {
   );
 }
 
-/** Returns limits of a search on parts of the requests: its intervals are those of all requests. */
+/** Returns problems with limits of a search on a subset of the requests: its confidence intervals are those of all requests. */
 function checkLimits({ limits = [] }: Plan): Problem[] {
   return limits.flatMap(({ where }, index): Problem[] => {
     if (where === undefined) return [];

@@ -1,3 +1,4 @@
+import { metricOf } from "../measure/metrics/catalogue.ts";
 import { explainDerived } from "../measure/metrics/derived.ts";
 import { exampleLevel } from "../measure/metrics/read-metric.ts";
 import type { DerivedPlan, MetricPlan } from "../plan/assertions.ts";
@@ -8,7 +9,7 @@ import type { ExtractedName } from "../service/content.ts";
 import { listExtracted, namesOf } from "../service/response-reader.ts";
 import { membersOf } from "./mix.ts";
 
-/** The metrics that a scenario defines: values that its targets extract, and what it derives from other metrics. */
+/** The metrics that a scenario defines: values that its targets extract, and values derived from other metrics. */
 interface CustomMetrics {
   readonly extracted: readonly ExtractedName[];
   readonly derived: readonly DerivedPlan[];
@@ -21,8 +22,8 @@ export function customMetricsOf({ target, derived = [] }: Pick<Plan, "target" | 
 }
 
 /**
- * Returns a plan's assertions and limits with all that it says about its own metrics: unit, direction, and how they are computed; undefined
- * when it has no metrics of its own.
+ * Returns a plan's assertions and limits, completed with the plan's definitions of custom metrics: unit, direction and
+ * computation. Undefined if the plan has no custom metrics.
  */
 export function describeCustomMetrics(plan: Plan): Partial<Pick<Plan, "assertions" | "limits" | "repeat">> | undefined {
   const known = customMetricsOf(plan);
@@ -41,11 +42,13 @@ export function describeCustomMetrics(plan: Plan): Partial<Pick<Plan, "assertion
 
 function describe(metric: MetricPlan, { extracted, derived }: CustomMetrics): MetricPlan {
   const named = ({ name }: { readonly name: string }): boolean => name === metric.name;
-  if (metric.key === "extracted") return { ...metric, ...extracted.find(named) };
-  return metric.key === "derived" ? { ...metric, ...derived.find(named) } : metric;
+  const { definedIn, counts } = metricOf(metric);
+  if (definedIn === "derive") return { ...metric, ...derived.find(named) };
+  // A ratio of requests has no custom unit.
+  return definedIn === "extract" && counts === undefined ? { ...metric, ...extracted.find(named) } : metric;
 }
 
-/** Returns what is wrong with the metrics that a plan derives. */
+/** Returns problems with the metrics that a plan derives. */
 export function checkDerived(plan: Plan): Problem[] {
   const { extracted, derived } = customMetricsOf(plan);
   const names = extracted.map(({ name }) => name);

@@ -1,33 +1,35 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../load/level-units.ts";
 import { countLevels, type LevelRange, rangeOf } from "../load/levels.ts";
-import { createLadder, LoadSearch } from "../load/search.ts";
+import { createLadder, LoadSearch, levelAt } from "../load/search.ts";
 import { STABILITY_WINDOWS, WINDOW_STRETCH } from "../measure/stability.ts";
 import type { LevelsPlan, LoadPlan } from "../plan/load-plan.ts";
 import type { MeasurementModePlan, Plan } from "../plan/plan.ts";
 import { countOf, msToSec } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf } from "./load-modes.ts";
 
-/** How long a run takes, as its plan says it. */
+/** Estimates from its plan how long a run takes. */
 
-/** The time of a run with its warm-ups, without connecting and without requests that are still in flight at its end. */
+/** Time of a run with its warm-ups, without the time to connect and without requests that are still in flight at its end. */
 export interface RunTime {
   readonly leastMs: number;
   readonly mostMs: number;
-  /** What it consists of: `4 levels of 2 s`. */
+  /** Parts of the time, in words: `4 levels of 2 s`. */
   readonly parts: string;
 }
 
-/** The first level is the knee at the least, and two more show it. */
+/** The knee is at the first level or later, and two more levels show it. */
 const LEAST_TO_KNEE = 3;
+/** Of a longer list all loads are counted. */
+const MOST_LISTED = 50;
 /** Loads of a search that are tried as the limit. */
 const TRIED_LIMITS = 200;
 
-/** Returns how long a plan takes; undefined when its data or the server decide. */
+/** Returns the time that a plan takes; undefined if its data or the server decides. */
 export function estimateTime(plan: Plan): RunTime | undefined {
   const mode = loadModeOf(plan.load);
   const phases = mode.phases?.(plan.load);
   if (phases !== undefined) {
-    // Only the first phase has to become steady by itself.
+    // Only the first phase has to become stable by itself.
     const times = phases.map((phase, index) =>
       timeOfLoad(phase.load, phase.mode ?? plan.measurement.mode, index === 0 ? leadOf(phase.load) : 0),
     );
@@ -44,13 +46,16 @@ export function estimateTime(plan: Plan): RunTime | undefined {
   return { leastMs: leastMs + onceMs, mostMs: mostMs + onceMs, parts: `${parts} and a warm-up` };
 }
 
-/** A smaller part of the time is not worth a word. */
+/** Below this ratio of the time, the warm-up is not mentioned. */
 const LEAST_WARM_UP_RATIO = 0.01;
 
-/** Longest time for which a run's first level is not measured because the client's code may still be compiled. */
+/** Longest unmeasured part of a run's first level, in which the client's code may still be compiled. */
 export const CLIENT_WARM_UP_MS = 1000;
 
-/** Returns how long the first level is not measured: at most for its own length. Loads that rise or follow MLPerf are measured from nothing. */
+/**
+ * Returns the unmeasured time at the start of the first level: at most the length of the level. Loads that rise or follow
+ * MLPerf are measured from the start.
+ */
 function clientWarmUpMs({ load, measurement, behaviour }: Plan): number {
   const { mode } = measurement;
   if (mode.kind !== "duration" || behaviour?.measuresFromNothing === true) return 0;
@@ -61,7 +66,7 @@ function leadOf(load: LoadPlan): number {
   return loadModeOf(load).leadMs?.(load) ?? 0;
 }
 
-/** Returns how long all runs of a plan take, when it is repeated; undefined when its data or the server decide. */
+/** Returns the time of all runs of a plan, if it is repeated; undefined if its data or the server decides. */
 export function estimateAllRuns(plan: Plan): RunTime | undefined {
   const time = estimateTime(plan);
   const { repeat } = plan;
@@ -71,23 +76,26 @@ export function estimateAllRuns(plan: Plan): RunTime | undefined {
   return { leastMs: atLeast * time.leastMs, mostMs: atMost * time.mostMs, parts: `${runs} of ${time.parts}` };
 }
 
-/** The shortest and the longest time of something. */
+/** A shortest and a longest time. */
 export type TimeSpan = Pick<RunTime, "leastMs" | "mostMs">;
 
-/** Returns how long several runs take together; undefined when this is not known of each. @param areAtOnce whether they run at the same time */
+/**
+ * Returns the time that several runs take together; undefined if it is unknown for one of them. @param areAtOnce whether they
+ * run at the same time
+ */
 export function joinTimes(times: readonly (TimeSpan | undefined)[], areAtOnce = false): TimeSpan | undefined {
   if (!times.every((time) => time !== undefined)) return undefined;
   const join = (all: readonly number[]): number => (areAtOnce ? Math.max(0, ...all) : sum(all));
   return { leastMs: join(times.map(({ leastMs }) => leastMs)), mostMs: join(times.map(({ mostMs }) => mostMs)) };
 }
 
-/** Levels that are measured one after the other, each until it is stable. */
+/** Levels that are measured one after another, each until it is stable. */
 export interface Stairs {
   readonly load: LoadPlan;
   readonly range: LevelRange;
 }
 
-/** Returns the staircases of a load, which is one itself or has some as its phases; empty for other loads. */
+/** Returns the staircases of a load: the load itself, or those of its phases. Empty for other loads. */
 export function stairsOf({ load, measurement }: Plan): readonly Stairs[] {
   const phases = loadModeOf(load).phases?.(load) ?? [{ load }];
   return phases.flatMap((phase): readonly Stairs[] => {
@@ -104,10 +112,10 @@ function timeOfLoad(load: LoadPlan, mode: MeasurementModePlan, warmupMs: number)
   const level = timeOfLevel(mode);
   if (level === undefined) return undefined;
   const [leastMs, mostMs] = [level.leastMs + warmupMs, level.mostMs + warmupMs];
-  const range = rangeOf(levels);
   if (search === "highest") {
     const within = mode.kind === "until-resolved" ? mode.withinRatio : 0;
-    const points = range === undefined ? (countLevels(levels) ?? 1) : mostPoints(range, levelUnitOf(load), within);
+    const range = rangeOf(levels);
+    const points = range === undefined ? mostOfList(levels, within) : mostPoints(range, levelUnitOf(load), within);
     const parts = `${countOf(points, "load")} of ${describeMs(mostMs)} at most; fewer and shorter where the verdict is clear`;
     return { leastMs, mostMs: points * mostMs, parts };
   }
@@ -134,10 +142,13 @@ function timeOfLevel(mode: MeasurementModePlan): { readonly leastMs: number; rea
   return { leastMs: STABILITY_WINDOWS * windowMs, mostMs: mode.maxTrials * windowMs };
 }
 
-/** Widths of the loads that cannot be decided, as ratios of `within`. Most loads are tried where these are just too wide to be left. */
+/**
+ * Widths of the range of loads that cannot be decided, as ratios of `within`. A search tries the most loads if the range is
+ * just too wide to stop.
+ */
 const OPEN_WIDTHS: readonly number[] = [0, 0.7, 1.05, 1.4];
 
-/** Returns how many loads a search tries at most, wherever the limit is and however many loads near it cannot be decided. */
+/** Returns the largest number of loads that a search tries, for any limit and any range of loads near it that cannot be decided. */
 function mostPoints(
   { start, end }: LevelsPlan & { readonly kind: "range" },
   unit: LevelUnitName,
@@ -154,6 +165,18 @@ function mostPoints(
   return most;
 }
 
+/** Returns the same for a list of loads. */
+function mostOfList(levels: LevelsPlan, within: number): number {
+  const count = countLevels(levels) ?? 1;
+  if (count > MOST_LISTED) return count;
+  const values = Array.from({ length: count }, (_, index) => levelAt(levels, index) ?? 0);
+  const ladder = createLadder({ kind: "list", values }, false);
+  const counts = [0, ...values].flatMap((kept) =>
+    values.map((open) => countPoints(new LoadSearch(ladder, "none", within), kept, open)),
+  );
+  return Math.max(...counts);
+}
+
 /** @param kept the highest load that keeps the limits @param open the highest one that cannot be decided */
 function countPoints(search: LoadSearch, kept: number, open: number): number {
   let pointCount = 0;
@@ -164,7 +187,7 @@ function countPoints(search: LoadSearch, kept: number, open: number): number {
   return pointCount;
 }
 
-/** Says how long a run takes, in one sentence. */
+/** Describes the time of a run in one sentence. */
 export function describeTime(time: RunTime | undefined): string {
   if (time === undefined) return "The run takes as long as its data and the server need.";
   return `The run takes ${describeSpan(time)} (${time.parts}).`;

@@ -19,7 +19,7 @@ import { type Problem, UserError } from "../plan/problem.ts";
 import { type ModelInfo, modelNamed } from "../service/service.ts";
 import { loadModeOf } from "./load-modes.ts";
 
-/** The sources of data by the `kind` of their part of the plan. To add one, add a file and a line here. */
+/** The sources of data, by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const INPUT_KINDS: { readonly [K in InputsPlan["kind"]]: InputKind<Extract<InputsPlan, { kind: K }>> } = {
   random: randomInputs,
   zero: zeroInputs,
@@ -43,7 +43,7 @@ export function inputKindOf(inputs: InputsPlan): InputKind<InputsPlan> {
   return INPUT_KINDS[inputs.kind] as InputKind<InputsPlan>;
 }
 
-/** Returns problems when a load sends data in an order that the inputs do not have. */
+/** Returns problems if a load sends data in an order that the inputs do not have. */
 export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Problem[] {
   const { dataOrder = "in-turn", lacksOrder } = loadModeOf(load);
   const { orders, lacksSessions, needsSessions } = inputKindOf(inputs);
@@ -54,8 +54,8 @@ export function checkOrder({ inputs, load }: Pick<Plan, "inputs" | "load">): Pro
 }
 
 /**
- * Loads a plan's data. Throws `UserError` when it does not fit the model, does not say when a load that follows it is to send, or has fewer
- * sessions than the load holds at once.
+ * Loads a plan's data. Throws `UserError` if the data does not fit the model, lacks the send times for a load that follows
+ * them, or has fewer sessions than the load keeps open at once.
  * @param held the entries of the plan's input file; default: the file is read
  */
 export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntries): Promise<Dataset> {
@@ -67,12 +67,12 @@ export async function loadInputs(plan: Plan, model: ModelInfo, held?: HeldEntrie
   return mode.takeData?.(load, data) ?? data;
 }
 
-/** Returns a plan's data for other senders, where it is made once; undefined where each of them loads it. */
+/** Returns a plan's data for other senders, if it is made once; undefined if each sender loads it. */
 export function holdInputs({ inputs }: Plan, data: Dataset): HeldEntries | undefined {
   return inputKindOf(inputs).hold?.(data);
 }
 
-/** Loads data that depends on no model, like {@link loadInputs}. Returns undefined for other data. */
+/** Loads data that does not depend on a model, like {@link loadInputs}. Returns undefined for other data. */
 export function loadInputsEarly(plan: Plan, held?: HeldEntries): Promise<Dataset> | undefined {
   return inputKindOf(plan.inputs).needsNoModel === true ? loadInputs(plan, modelNamed(""), held) : undefined;
 }

@@ -6,14 +6,14 @@ import { plural } from "../plan/units.ts";
 import { levelUnitOf, loadModeOf, phaseOf } from "./load-modes.ts";
 import { tokensPlanOf } from "./mix.ts";
 
-/** The names of levels in everything of Rampart's own: tables, notes, checks, charts, progress, the live view and comparisons. */
+/** Names of levels in all of Rampart's native output: tables, notes, checks, charts, progress, the live view and comparisons. */
 
-/** What the names of a plan's levels depend on. */
+/** The parts of a plan that determine the names of its levels. */
 export type NamedPlan = Pick<Plan, "load" | "target" | "measurement">;
 
 /**
- * Formats a level: `concurrency 4`, or `4 users` where responses have tokens; `10 requests/s`. With several levels in a phase, the phase's name
- * comes first.
+ * Formats a level: `concurrency 4`, or `4 users` if responses have tokens; `10 requests/s`. If a phase has several levels, the
+ * phase's name comes first.
  */
 export function describeLevel(plan: NamedPlan, level: number, phaseIndex?: number): string {
   const { load } = plan;
@@ -28,7 +28,7 @@ function describeNumber(plan: NamedPlan, load: LoadPlan, level: number): string 
   return areUsers(plan) ? describeUsers(level) : LEVEL_UNITS[levelUnitOf(load)].describe(level);
 }
 
-/** Whether levels are numbers of users, who wait for a response before they send again, and may think. */
+/** Reports whether levels are numbers of users, who wait for a response before they send again, and may think in between. */
 function areUsers(plan: NamedPlan): boolean {
   if (loadModeOf(plan.load).areUsers?.(plan.load) === true) return true;
   return !LEVEL_UNITS[levelUnitOf(plan.load)].isScheduled && tokensPlanOf(plan) !== undefined;
@@ -56,7 +56,7 @@ export function joinLevels(names: readonly string[]): string {
   return users.length === names.length ? describeUsers(list(users)) : list(names);
 }
 
-/** Returns the heading of the column of a plan's levels, and the title of their axis in charts. */
+/** Returns the column heading of a plan's levels, and the title of their axis in charts. */
 export function levelTitles(plan: NamedPlan): { readonly column: string; readonly axis: string } {
   return areUsers(plan) ? { column: "users", axis: "Users" } : LEVEL_UNITS[levelUnitOf(plan.load)];
 }

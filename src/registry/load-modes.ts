@@ -19,7 +19,7 @@ import { seedOfNumber } from "../runtime/random.ts";
 import { membersOf } from "./mix.ts";
 import { targetKindOf } from "./service-kinds.ts";
 
-/** The load modes by the `kind` of their part of the plan. To add one, add a file and a line here. */
+/** The load modes, by the `kind` of their part of the plan. To add one, add a file and a line here. */
 export const LOAD_MODES: { readonly [K in LoadPlan["kind"]]: LoadMode<Extract<LoadPlan, { kind: K }>> } = {
   concurrency: concurrencyMode,
   "concurrency-ramp": concurrencyRampMode,
@@ -48,7 +48,10 @@ export function mlperfRulesOf({ load }: Pick<Plan, "load">): MlperfRules | undef
   return loadModeOf(load).mlperf?.(load);
 }
 
-/** Prepares a plan's load. @param measured how its levels are measured. Absent: for a time @throws UserError when a file of the plan cannot be read */
+/**
+ * Prepares a plan's load. @param measured how its levels are measured. Default: for a time @throws UserError when a file of the
+ * plan cannot be read
+ */
 export function prepareLoad(load: LoadPlan, measured?: MeasurementModePlan): PhasedLoad {
   const prepared = prepareOne(load, measured);
   return { ...prepared, phases: prepared.phases ?? [{ plan: { load }, load: prepared }] };
@@ -71,7 +74,7 @@ export function levelUnitOf(load: LoadPlan): LevelUnitName {
   return mode.unitOf?.(load) ?? mode.unit;
 }
 
-/** Whether a measured phase of the load, or the load itself, has a schedule. */
+/** Reports whether a measured phase of the load, or the load itself, has a schedule. */
 export function hasMeasuredSchedule(load: LoadPlan): boolean {
   const measured = loadModeOf(load)
     .phases?.(load)
@@ -80,7 +83,7 @@ export function hasMeasuredSchedule(load: LoadPlan): boolean {
   return loads.some((one) => LEVEL_UNITS[levelUnitOf(one)].isScheduled);
 }
 
-/** Returns a phase of the load of a plan; undefined where it has none. @param index from 0 */
+/** Returns a phase of a plan's load; undefined if there is no such phase. @param index from 0 */
 export function phaseOf({ load }: Pick<Plan, "load">, index: number | undefined): PhasePlan | undefined {
   return index === undefined ? undefined : loadModeOf(load).phases?.(load)[index];
 }
@@ -94,8 +97,8 @@ export function planOfPhase(plan: Plan, index: number | undefined): Plan {
 }
 
 /**
- * Returns the plan of one of the runs of a plan, with a seed of its own: that of the plan for the first run, derived ones for the others.
- * Everything that is drawn in the run depends on it. A run with seed 0 draws as the parts of the plan say.
+ * Returns the plan of one of the runs of a plan, with a separate seed: the plan's seed for the first run, derived seeds for the
+ * others. Every random choice of the run depends on it. With seed 0, a run uses the seeds of the plan's parts.
  * @param number from 1
  */
 export function planOfRun(plan: Plan, number: number): Plan {
@@ -112,7 +115,7 @@ export function planOfRun(plan: Plan, number: number): Plan {
   };
 }
 
-/** Whether a plan draws what it sends, or when. */
+/** Reports whether a plan chooses at random what it sends, or when. */
 export function isDrawn({ load, inputs, cancellation, target }: Plan): boolean {
   const loads = loadModeOf(load)
     .phases?.(load)
@@ -122,7 +125,7 @@ export function isDrawn({ load, inputs, cancellation, target }: Plan): boolean {
   return [...loads, ...data, cancellation ?? {}].some((part) => drawPart(part, 1) !== part);
 }
 
-/** Targets that draw anything of their own do so from the seed, each member of a mix from another one. */
+/** Returns a target whose random choices depend on the seed. Each member of a mix gets a different seed. */
 function drawTarget<T extends TargetPlan>(target: T, seed: number): T {
   const kind = targetKindOf(target);
   if (kind.withSeed !== undefined) return kind.withSeed(target, seed) as T;

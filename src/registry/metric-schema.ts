@@ -4,9 +4,9 @@ import type { Metric } from "../measure/metrics/metric.ts";
 import { customFactsEntries, derivedValueSchema, type MetricPlan } from "../plan/assertions.ts";
 import { hinted, lazySchema, numberSchema, type Schema } from "../plan/schema.ts";
 
-/** Schemas of metrics of the catalogue, in scenarios and in plans. Only the limits of a goodput are written differently in the two. */
+/** Schemas of the catalogue's metrics, in scenarios and in plans. The two differ only in the limits of a goodput. */
 
-/** Returns the schema of a metric with a key. @param limits the schema of the limits of a goodput */
+/** Returns the schema of the metric with a key. @param limits the schema of a goodput's limits */
 export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSchema): v.GenericSchema {
   const statistic = v.pipe(
     v.union([v.picklist(["mean", "min", "max"]), percentileSchema()]),
@@ -20,7 +20,7 @@ export function metricSchemaOf(key: string, entry: Metric, limits: v.GenericSche
   } as v.ObjectEntries);
 }
 
-/** Returns the schema of any metric of a level. @param limits the schema of the limits of a goodput */
+/** Returns the schema of any metric of a level. @param limits the schema of a goodput's limits */
 export function metricSchema(limits: v.GenericSchema): Schema<MetricPlan> {
   return lazySchema<MetricPlan>((input) => {
     const { key } = (input ?? {}) as { readonly key?: unknown };
@@ -35,7 +35,7 @@ function isOfLevels(key: string): boolean {
   return findEntry(key)?.isOfReports !== true;
 }
 
-/** The fields of a metric that a scenario defines. A plan also has what the scenario says about it. */
+/** Returns the fields of a metric that a scenario defines. A plan also has the scenario's definition. */
 function customEntries({ counts }: Metric, definedIn: "extract" | "derive"): v.ObjectEntries {
   const name = nameSchema(definedIn);
   if (counts !== undefined) return { name, text: v.string("must be text") };

@@ -6,7 +6,7 @@ import type { TokensPlan } from "../plan/tokens.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { targetKindOf } from "./service-kinds.ts";
 
-/** Returns the unit of a plan's throughput as tables have it: `infer/s`; `req/s` where responses have tokens. */
+/** Returns the unit of a plan's throughput in tables: `infer/s`; `req/s` if responses have tokens. */
 export function shownUnitOf(plan: Pick<Plan, "target" | "measurement">): string {
   const unit = shortUnit(targetKindOf(plan.target).throughputUnit ?? DEFAULT_THROUGHPUT_UNIT);
   return tokensPlanOf(plan) === undefined ? unit : unit.replace(DEFAULT_THROUGHPUT_UNIT, "req/s");
@@ -17,7 +17,10 @@ export function membersOf(target: TargetPlan): readonly MixMemberPlan[] {
   return targetKindOf(target).members?.(target) ?? [];
 }
 
-/** Returns how tokens are measured; in a mix, as far as its members agree. @param tags only of requests with these. Default: all */
+/**
+ * Returns how tokens are measured; for a mix, the settings on which its members agree. @param tags only of requests with these.
+ * Default: all
+ */
 export function tokensPlanOf(
   { target, measurement }: Pick<Plan, "target" | "measurement">,
   tags: Readonly<Record<string, string | undefined>> = {},
@@ -30,7 +33,7 @@ export function tokensPlanOf(
   return first && { ...first, isStreamed: known.every(({ isStreamed }) => isStreamed) };
 }
 
-/** Returns the plan of each member of a mix, as if it were measured alone, without assertions; empty for any other target. */
+/** Returns the plan of each member of a mix as if it were measured alone, without assertions; empty for any other target. */
 export function memberPlansOf(plan: Plan): readonly Plan[] {
   return membersOf(plan.target).map((member) => memberPlanOf(plan, member));
 }

@@ -15,10 +15,10 @@ import { tritonKind } from "../service/triton/kind.ts";
 import { tritonInProcessKind } from "../service/triton-c-api/kind.ts";
 import { customKind } from "../service/user-defined/kind.ts";
 
-/** Targets that are a server. The embedded target becomes one when it has started. */
+/** A target that is a server. The embedded target becomes one once it has started. */
 export type ServerTargetPlan = Exclude<TargetPlan, EmbeddedTargetPlan | MixTargetPlan>;
 
-/** The service kinds by the `kind` of their target. To add one, add a folder and a line here. */
+/** The service kinds, by the `kind` of their target. To add one, add a folder and a line here. */
 export const SERVICE_KINDS: {
   readonly [K in ServerTargetPlan["kind"]]: ServiceKind<Extract<ServerTargetPlan, { kind: K }>>;
 } = {
@@ -32,7 +32,7 @@ export const SERVICE_KINDS: {
   "triton-c-api": tritonInProcessKind,
 };
 
-/** All kinds of targets by their `kind`. */
+/** All kinds of targets, by their `kind`. */
 export const TARGETS: { readonly [K in TargetPlan["kind"]]: TargetKind<Extract<TargetPlan, { kind: K }>> } = {
   ...SERVICE_KINDS,
   embedded: embeddedKind,
@@ -44,12 +44,12 @@ export function targetKindOf(target: TargetPlan): TargetKind<TargetPlan> {
   return TARGETS[target.kind] as TargetKind<TargetPlan>;
 }
 
-/** Returns the servers of a target; empty when the run starts its own. */
+/** Returns the addresses of a target's servers; empty if the run starts the server. */
 export function urlsOf(target: TargetPlan): readonly string[] {
   return targetKindOf(target).urls(target);
 }
 
-/** Returns a target's other servers and its TLS settings; none for a server that the run starts itself. */
+/** Returns a target's other servers and its TLS settings; neither for a server that the run starts. */
 export function networkOf(target: ServerTargetPlan): { readonly moreUrls: readonly string[]; readonly tls: TlsPlan } {
   return { moreUrls: fieldOf(target, "moreUrls") ?? [], tls: fieldOf(target, "tls") ?? DEFAULT_TLS };
 }
@@ -59,15 +59,15 @@ export function serviceKindOf(target: ServerTargetPlan): ServiceKind<ServerTarge
   return SERVICE_KINDS[target.kind] as ServiceKind<ServerTargetPlan>;
 }
 
-/** Returns the usual address of a target on this host, `localhost:8000`; empty for one without a network. */
+/** Returns the usual address of a target on this host, `localhost:8000`; empty for a target without a network. */
 export function usualUrlOf(target: ServerTargetPlan): string {
-  // The variable of its key may be missing here.
+  // The environment variable of the API key may not be set here.
   const { apiKeyEnv: _, ...withoutKey } = target as ServerTargetPlan & { readonly apiKeyEnv?: string };
   const { defaultPort } = serviceKindOf(target).address(withoutKey as ServerTargetPlan);
   return defaultPort === 0 ? "" : `localhost:${defaultPort}`;
 }
 
-/** Registers the secrets in a plan's requests: logins and keys in addresses, headers, and keys in variables. */
+/** Registers the secrets in a plan's requests: logins and keys in addresses, headers, and keys in environment variables. */
 export function registerPlan({ target, telemetry }: Pick<Plan, "target" | "telemetry">): void {
   targetKindOf(target).registerSecrets?.(target);
   for (const url of telemetry.scrapes?.urls ?? []) registerUrl(url);

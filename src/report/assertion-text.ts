@@ -1,5 +1,6 @@
 import { certaintyOf } from "../measure/intervals/certainty.ts";
 import { metricOf } from "../measure/metrics/catalogue.ts";
+import type { Counted } from "../measure/metrics/metric.ts";
 import { formatMetric } from "../measure/metrics/metric-text.ts";
 import type { RunsVerdict, Verdict } from "../measure/verdicts.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -7,21 +8,17 @@ import { countOf, formatCount, formatDurationNs, formatPct, msToNs } from "../pl
 import { describeLevel } from "../registry/level-names.ts";
 import { shownUnitOf } from "../registry/mix.ts";
 import { measuredLevels } from "../result/judged-levels.ts";
-import type { LevelResult, RunResult } from "../result/run-result.ts";
+import type { RunResult } from "../result/run-result.ts";
 import { endsAfter, formatMetricValue } from "./model/values.ts";
 
-/** What an assertion measured, in words: the same in JSON, in the verdict and in every report. */
+/** Describes the values that an assertion measured: the same words in JSON, in the verdict and in every report. */
 
 /** An assertion in words. */
 interface DescribedAssertion {
-  /** `worst 31.2 ms at concurrency 8`, and why it is unresolved. The level is left out where there is only one. */
+  /** `worst 31.2 ms at concurrency 8`, and the reason if it is unresolved. A single level is not named. */
   readonly measured: string;
   /** The limit with its unit. */
   readonly limit: string;
-}
-
-function levelsOf(runs: readonly RunResult[]): LevelResult[] {
-  return runs.flatMap(measuredLevels);
 }
 
 /** Describes what an assertion was judged by. @param runs all of the plan */
@@ -51,30 +48,35 @@ export function describeAssertion(
       limit,
     };
   }
-  const counts = metric.key === "errorRate" && assertion.where === undefined ? countsOf(verdict, runs) : undefined;
+  const counts = assertion.where === undefined ? countsOf(verdict, runs) : undefined;
   if (counts === undefined)
     return { measured: `${place === "" ? "" : "worst "}${format(measured)}${place}${why}`, limit };
-  const of = `${formatCount(counts.failed)} of ${formatCount(counts.total)}`;
+  const of = `${formatCount(counts.count)} of ${formatCount(counts.total)}`;
   return { measured: `${measured === 0 ? of : `${formatPct(measured)}${place} (${of})`}${why}`, limit };
 }
 
-/** Names the level that decided; empty where there is only one, and for the highest load of a search. */
+/** Names the level that decided; empty if there is only one, and for the highest load of a search. */
 function placeOf(plan: Plan, { level, phaseIndex }: Verdict, runs: readonly RunResult[]): string {
-  const levels = levelsOf(runs);
+  const levels = runs.flatMap(measuredLevels);
   const names = new Set(levels.map((one) => describeLevel(plan, one.level, one.phase?.index)));
   const isOnly = names.size <= 1 || levels.some(({ limits }) => limits !== undefined);
   return level === undefined || isOnly ? "" : ` at ${describeLevel(plan, level, phaseIndex)}`;
 }
 
-/** Counts failed requests: at the level that decided, or of all levels when none failed. */
+/** Counts the requests of a ratio: at the level that decided, or of all levels if there were none; undefined for other metrics. */
 function countsOf(
-  { level, phaseIndex, measured }: Verdict,
+  { assertion: { metric }, level, phaseIndex, measured }: Verdict,
   [run, ...others]: readonly RunResult[],
-): { readonly failed: number; readonly total: number } | undefined {
-  if (run === undefined || others.length > 0 || run.findMax !== undefined) return undefined;
+): Counted | undefined {
+  const { counts } = metricOf(metric);
+  if (counts === undefined || run === undefined || others.length > 0 || run.findMax !== undefined) return undefined;
   const counted = measuredLevels(run).filter(
     (one) => measured === 0 || (one.level === level && (phaseIndex === undefined || one.phase?.index === phaseIndex)),
   );
-  const failed = counted.reduce((sum, { window }) => sum + window.failedCount, 0);
-  return { failed, total: counted.reduce((sum, { window }) => sum + window.requestCount, failed) };
+  return counted
+    .map((part) => counts(part, metric))
+    .reduce((sum, { count, total }) => ({ count: sum.count + count, total: sum.total + total }), {
+      count: 0,
+      total: 0,
+    });
 }

@@ -1,17 +1,13 @@
 import { nsToUs } from "../plan/units.ts";
 import { formatCsvRow } from "./markup.ts";
 import type { Cell, CellQuantity, Column, ModelTable, ReportModel } from "./model/report-model.ts";
-import { createModelFile } from "./model-report.ts";
 
 /**
- * `--csv`: all tables of a report for spreadsheets, the one that answers the question first. Each table has a header and is followed by an
- * empty line. Its first column names its section. Values have all digits; names have their units.
+ * `--csv`: all tables of a report for spreadsheets, beginning with the one that answers the question. Each table has a header and
+ * is followed by an empty line. Its first column is the name of its section. Values have all digits; headers contain the units.
  */
 
-/** Creates the report. */
-export const createCsvReport = createModelFile(formatCsv, "outputs.files.csv");
-
-/** Formats the file. Lines end as RFC 4180 says. */
+/** Formats the file, with line ends as in RFC 4180. */
 export function formatCsv({ sections }: ReportModel): string {
   return sections.flatMap(({ id, tables }) => tables.map((table) => formatTable(id, table))).join("\r\n");
 }
@@ -23,12 +19,8 @@ interface CsvColumn {
 }
 
 function formatTable(section: string, { title, columns, rows }: ModelTable): string {
-  const shown = columns.map((column, index) =>
-    toCsvColumns(
-      column,
-      rows.map((row) => row[index] ?? {}),
-    ),
-  );
+  const cellsOf = (index: number): Cell[] => rows.map((row) => row[index] ?? {});
+  const shown = columns.map((column, index) => toCsvColumns(column, cellsOf(index)));
   const name = title === "" ? section : `${section}: ${title}`;
   const header = ["section", ...shown.flat().map((column) => column.title)];
   const lines = rows.map((row) => [
@@ -38,14 +30,17 @@ function formatTable(section: string, { title, columns, rows }: ModelTable): str
   return [header, ...lines].map((line) => formatCsvRow(line)).join("");
 }
 
-/** Units of the file, and what makes values of the base unit: ns, per second, 0 to 1. */
+/** Units in the file, and conversions from the base unit: ns, per second, 0 to 1. */
 const UNITS: Readonly<Partial<Record<CellQuantity, readonly [name: string, scale: (value: number) => number]>>> = {
   time: ["us", nsToUs],
   rate: ["per s", (value) => value],
   ratio: ["%", (value) => value * 100],
 };
 
-/** Returns the columns of a column: its values, the ends of their intervals, and whether the sample of each is too small; where a row has that. */
+/**
+ * Returns the CSV columns of a table column: its values, the ends of their intervals, and whether each sample is too small.
+ * Intervals and marks only if a row has them.
+ */
 function toCsvColumns({ key, quantity, unit: columnUnit }: Column, cells: readonly Cell[]): CsvColumn[] {
   const [name = columnUnit] = UNITS[quantity] ?? [];
   const unit = name === undefined ? "" : ` (${name})`;
@@ -71,12 +66,12 @@ function toCsvColumns({ key, quantity, unit: columnUnit }: Column, cells: readon
 function formatNumber(value: number | string | undefined, quantity: CellQuantity): string {
   if (value === undefined) return "";
   if (typeof value === "string") return escapeFormula(value);
-  // The last digit is what arithmetic left.
+  // The last digit is a rounding error.
   const [, scale] = UNITS[quantity] ?? [];
   return String(Number((scale?.(value) ?? value).toPrecision(15)));
 }
 
-/** Spreadsheets run texts that begin like a formula, and a text may be from a server. */
+/** Prevents spreadsheets from evaluating texts that begin like a formula, because a text may come from a server. */
 function escapeFormula(text: string): string {
   return /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
 }

@@ -26,16 +26,16 @@ import { countJudged, describeUnmeasured } from "./model/values.ts";
 import { UNSENT_LOAD } from "./notes/load-delivery.ts";
 import { type ReasonJson, worstFirst } from "./schema/report-schema.ts";
 
-/** The one verdict on the runs of a plan. */
+/** The only verdict on the runs of a plan. */
 
-/** How the runs of a plan, or a comparison, ended. The exit code, JSON and all other reports take it from here. */
+/** Verdict on the runs of a plan, or on a comparison. The exit code, JSON and all other reports use it. */
 export interface ReportVerdict {
   readonly name: VerdictName;
-  /** One sentence that says why, without a full stop. */
+  /** One sentence with the reason, without a full stop. */
   readonly headline: string;
-  /** Why they did not pass, the worst first; empty if they passed. */
+  /** Reasons why they did not pass, most severe first; empty if they passed. */
   readonly reasons: readonly ReasonJson[];
-  /** Of Rampart's own commands. A run that ended early has the code of its end, whatever else failed. */
+  /** Exit code of Rampart's native commands. A run that ended early has the code of its end, whatever else failed. */
   readonly exitCode: number;
 }
 
@@ -44,7 +44,7 @@ interface Finding {
   readonly state: ReasonJson["state"];
   readonly code: string;
   readonly headline: string;
-  /** One for each reason. Default: the headline. */
+  /** One text for each reason. Default: the headline */
   readonly texts?: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<ReasonJson["state"], VerdictName>> = {
   unresolved: "unresolved",
 };
 
-/** Judges a run, or all runs of a repeated plan. The verdict is that the run ended early, or the worst of what happened. */
+/** Judges a run, or all runs of a repeated plan. The verdict is that the run ended early, or the worst of the findings. */
 export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): ReportVerdict {
   const repeated = "runs" in whole ? whole : { runs: [whole] };
   const { runs } = repeated;
@@ -78,7 +78,7 @@ export function judgeRun(plan: Plan, whole: RunResult | RepeatedResult): ReportV
   const reasons = sorted.flatMap(({ state, code, headline, texts = [headline] }) =>
     texts.map((text) => ({ state, code, text })),
   );
-  // The exit code is then that of the end, whatever was asserted.
+  // An early end determines the exit code, whatever was asserted.
   const worst = sorted.find(({ code }) => code === ENDED_EARLY) ?? sorted[0];
   const exitCode = exitCodeOfRuns(runs, sorted);
   if (worst === undefined) return { ...praise(plan, repeated, judged.length), reasons, exitCode };
@@ -93,16 +93,19 @@ const IMPRECISE: Finding = {
   headline: "the runs together are not as precise as asked for",
 };
 
-/** The exit code of a run that ended early, else 65 when anything fails, 69 when a run has only failed requests, 66 when anything is unresolved. */
+/**
+ * Returns the exit code of a run that ended early, else 65 if anything failed, 69 if a run has only failed requests, 66 if anything
+ * is unresolved.
+ */
 function exitCodeOfRuns(runs: readonly RunResult[], findings: readonly Finding[]): number {
-  const ended = runs.find(({ error, isInterrupted }) => error !== undefined || isInterrupted);
+  const ended = runs.find(hasEndedEarly);
   if (ended !== undefined) return ended.error === undefined ? EXIT.interrupted : exitCodeOf(ended.error.code);
   if (findings.some(({ state, code }) => state === "fail" && code !== "only-failures")) return EXIT.assertionFailed;
   if (runs.some(hasOnlyFailures)) return EXIT.unreachable;
   return findings.length > 0 ? EXIT.unstable : EXIT.passed;
 }
 
-/** Returns the verdict of runs without a reason against them. */
+/** Returns the verdict on runs without a reason against them. */
 function praise(plan: Plan, repeated: RepeatedResult, judgedCount: number): Pick<ReportVerdict, "name" | "headline"> {
   const hasMlperf = repeated.runs.some(({ levels }) => levels.some(({ mlperf }) => mlperf !== undefined));
   const held = plural(judgedCount, "the assertion holds", `the ${judgedCount} assertions hold`);
@@ -128,10 +131,10 @@ function findJudged(
 function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   const only = runs.filter(hasOnlyFailures);
   const findings: Finding[] = [];
-  if (runs.some(({ isInterrupted, error }) => isInterrupted || error !== undefined)) {
+  if (runs.some(hasEndedEarly)) {
     const errors = runs.flatMap(({ error }) => error ?? []);
     const messages = errors.map(({ message }) => message).join("; ");
-    // An assertion that ended the run has failed, and its message says that it did.
+    // An assertion that ended the run has failed, and the error's message already says so.
     const isBroken = errors.length > 0 && errors.every(({ code }) => code === "assertion-failed");
     const early = errors.length > 0 ? `the run ended early: ${messages}` : "the run was interrupted";
     findings.push({
@@ -145,19 +148,17 @@ function findEarlyEnd(runs: readonly RunResult[]): Finding[] {
   return findings;
 }
 
-/** Describes runs in which all requests failed, those outside the measured time included. */
+/** Describes runs in which all requests failed, including requests outside of the measured time. */
 function describeOnlyFailures(runs: readonly RunResult[]): string {
   const failed = runs.reduce((sum, { failedCount }) => sum + failedCount, 0);
   const windows = runs.flatMap(({ levels }) => levels.map(({ window }) => window));
-  const outside = describeUnmeasured(
-    failed,
-    windows.reduce((sum, { failedCount }) => sum + failedCount, 0),
-  );
+  const measured = windows.reduce((sum, { failedCount }) => sum + failedCount, 0);
+  const outside = describeUnmeasured(failed, measured);
   const example = runs[0]?.failures[0]?.example ?? "";
   return `${plural(failed, "the only request", `all ${countOf(failed, "request")}`)} failed${outside === "" ? "" : `, ${outside}`}${example === "" ? "" : `: ${example}`}`;
 }
 
-/** Returns the answer of a search as a list of one sentence; undefined for other loads. */
+/** Returns the result of a search as a list of one sentence; undefined for other loads. */
 function answerOfRuns(plan: Plan, repeated: RepeatedResult): [string] | undefined {
   const [first, second] = repeated.runs;
   if (first?.findMax === undefined) return undefined;
@@ -173,20 +174,20 @@ function findSearch(plan: Plan, repeated: RepeatedResult): Finding[] {
   const states = answers.map(stateOfSearch);
   if (states.includes("fail")) return [{ state: "fail", code: "search", headline: answer }];
   if (!states.includes("unresolved")) return [];
-  // Without a load that was found there is nothing to judge.
+  // If no load was found, there is nothing to judge.
   const isUnjudged = ({ highest, isResolved }: FindMaxResult): boolean =>
     !isResolved && (highest === undefined || runs.length > 1);
   const doubt = answers.every(isUnjudged) ? "" : "; it may be higher";
   return [{ state: "unresolved", code: "search", headline: `${answer}${doubt}` }];
 }
 
-/** Judges the answer of a search: it fails when it is certain that no load keeps the limits. */
+/** Judges the result of a search: it fails if it is certain that no load keeps the limits. */
 function stateOfSearch({ highest, isResolved }: FindMaxResult): Verdict["state"] {
   if (!isResolved) return "unresolved";
   return highest === undefined ? "fail" : "pass";
 }
 
-/** Returns what a load says by itself: rules of MLPerf, stability, and whether it was sent. */
+/** Returns findings about the load itself: rules of MLPerf, stability, and whether it was sent. */
 function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
   const levels = runs.flatMap((run) => run.levels);
   const broken = levels.flatMap(({ mlperf }) => (mlperf?.isValid === false ? mlperf.broken : []));
@@ -194,26 +195,16 @@ function findLoad(plan: Plan, runs: readonly RunResult[]): Finding[] {
   const behind = runs.some(({ findMax }) => findMax !== undefined) ? [] : levels.filter(isFarBehind);
   const name = ({ level, phase }: LevelResult): string => describeLevel(plan, level, phase?.index);
   const naming = (found: readonly LevelResult[]): string => [...new Set(found.map(name))].join(", ");
-  return [
-    ...(broken.length === 0
-      ? []
-      : [{ state: "fail", code: "mlperf", headline: "the rules of MLPerf are not kept", texts: broken } as const]),
-    ...(unstable.length === 0
-      ? []
-      : [{ state: "unresolved", code: "unstable", headline: `not stable: ${naming(unstable)}` } as const]),
-    ...(behind.length === 0
-      ? []
-      : [
-          {
-            state: "unresolved",
-            code: UNSENT_LOAD,
-            headline: `the client could not send the load asked for: ${naming(behind)}`,
-          } as const,
-        ]),
+  const unsent = `the client could not send the load asked for: ${naming(behind)}`;
+  const findings: readonly (readonly [count: number, finding: Finding])[] = [
+    [broken.length, { state: "fail", code: "mlperf", headline: "the rules of MLPerf are not kept", texts: broken }],
+    [unstable.length, { state: "unresolved", code: "unstable", headline: `not stable: ${naming(unstable)}` }],
+    [behind.length, { state: "unresolved", code: UNSENT_LOAD, headline: unsent }],
   ];
+  return findings.flatMap(([count, finding]) => (count === 0 ? [] : [finding]));
 }
 
-/** The assertions and checks of a plan's runs. */
+/** Judges the assertions and checks of a plan's runs. */
 
 /** Judges the assertions of a run. */
 export function judgeAssertions(plan: Plan, result: RunResult): Verdict[] {
@@ -252,8 +243,9 @@ export function openVerdicts(plan: Plan, runs: readonly RunResult[]): Verdict[] 
 }
 
 /**
- * An assertion cannot pass that would not if the requests had failed that had no response at the end. They also took longer than any other.
- * @param judgeFailed judges it as if they had failed
+ * Makes a passed verdict unresolved if it would not pass with the requests without a response at the end counted as failed. Those
+ * took longer than any other.
+ * @param judgeFailed judges it as if these requests had failed
  */
 function withUnanswered<V extends Verdict>(verdict: V, runs: readonly RunResult[], judgeFailed: () => Verdict): V {
   const { where } = verdict.assertion;
@@ -281,12 +273,12 @@ function hasEndedEarly({ isInterrupted, error }: RunResult): boolean {
   return isInterrupted || error !== undefined;
 }
 
-/** Evaluates the checks of a plan's phases; empty when the load has none. */
+/** Evaluates the checks of a plan's phases; empty if the load has none. */
 export function verdictsOfPhases({ load }: Plan, levels: readonly LevelResult[]): PhaseVerdict[] {
   return judgePhases(loadModeOf(load).phases?.(load) ?? [], levels);
 }
 
-/** Returns the checks of the phases of each run, such as whether a soak test drifted. */
+/** Returns the checks of the phases of each run, for example whether a soak test drifted. */
 function judgeChecks(plan: Plan, runs: readonly RunResult[]): PhaseVerdict[] {
   return runs.flatMap((run, index) =>
     verdictsOfPhases(plan, measuredLevels(run)).map((verdict) =>

@@ -1,14 +1,10 @@
 import { escapeXml } from "./markup.ts";
 import type { Case, ReportModel, Suite } from "./model/report-model.ts";
-import { createModelFile } from "./model-report.ts";
 
 /**
- * `--junit`: the suites of a report as JUnit XML, the format that GitLab, Jenkins and GitHub reporters read. Follows the schema of Jenkins'
- * xUnit plugin (junit-10.xsd). A case that fails is a failure, and one that is unresolved is an error.
+ * `--junit`: the suites of a report as JUnit XML, the format read by GitLab, Jenkins and GitHub reporters. Follows the schema of
+ * Jenkins' xUnit plugin (junit-10.xsd). A failed case is a failure, and an unresolved one is an error.
  */
-
-/** Creates the report. */
-export const createJunitReport = createModelFile(formatJunit, "outputs.files.junit");
 
 /** Formats the file. */
 export function formatJunit({ name, suites }: ReportModel): string {

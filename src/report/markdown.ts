@@ -5,12 +5,8 @@ import { DETAIL_DROP_ORDER } from "./model/level-columns.ts";
 import type { Cell, Check, ModelTable, Note, ReportModel, Section, VerdictName } from "./model/report-model.ts";
 import { explainMark } from "./model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "./model/values.ts";
-import { createModelFile } from "./model-report.ts";
 
 /** `--markdown`: a summary for pull requests and the summaries of CI jobs. */
-
-/** Creates the report. */
-export const createMarkdownReport = createModelFile(formatMarkdownReport, "outputs.files.markdown");
 
 const VERDICTS: Readonly<Record<VerdictName, string>> = {
   failed: "❌ Failed",
@@ -20,9 +16,9 @@ const VERDICTS: Readonly<Record<VerdictName, string>> = {
   measured: "Measured",
 };
 const SIGNS: Readonly<Record<VerdictState, string>> = { pass: "✅ pass", fail: "❌ FAIL", unresolved: "⚠️ unresolved" };
-/** The section that is a chart elsewhere, and has hundreds of rows. Among several scenarios it has the name of its own before. */
+/** The section that is a chart elsewhere and has hundreds of rows. With several scenarios, its id has the scenario's name as a prefix. */
 const LEFT_OUT = "timeline";
-/** More rows or notes are below a fold. */
+/** Further rows or notes are folded. */
 const MOST_OPEN = 12;
 
 /** Formats the summary. */
@@ -50,7 +46,7 @@ function formatChecks(checks: readonly Check[]): string {
   );
 }
 
-/** A section of charts alone is left out. */
+/** Reports whether a section has text. A section with only charts is omitted. */
 function hasText({ tables, lines = [] }: Section): boolean {
   return tables.length + lines.length > 0;
 }
@@ -64,7 +60,7 @@ function formatSection({ title, lines = [], tables }: Section): string {
   return parts.join("\n\n");
 }
 
-/** Formats a table with the intervals of its cells. The page and the JSON report have the columns of details. */
+/** Formats a table with the intervals of its cells. Columns of details are only on the page and in the JSON report. */
 function formatModelTable({ title, ...table }: ModelTable): string {
   const kept = table.columns.flatMap(({ dropOrder }, index) => (dropOrder < DETAIL_DROP_ORDER ? [index] : []));
   const columns = kept.flatMap((index) => table.columns[index] ?? []);
@@ -72,14 +68,14 @@ function formatModelTable({ title, ...table }: ModelTable): string {
   const units = unitsOf({ columns, rows });
   const textOf = (cell: Cell, index: number): string =>
     cellText(cell, columns[index]?.quantity ?? "text", units[index]);
-  const text = formatTable(
-    columns.map((column) => column.title),
-    rows.map((row) => row.map(textOf)),
-  );
+  const titles = columns.map((column) => column.title);
   const why = explainMark([{ ...table, title, columns, rows }]);
   const whole = [
     ...(title === "" ? [] : [`**${escapeMarkdown(title)}**`]),
-    text,
+    formatTable(
+      titles,
+      rows.map((row) => row.map(textOf)),
+    ),
     ...(why === undefined ? [] : [`\\${MARK} ${why}`]),
   ].join("\n\n");
   return rows.length > MOST_OPEN ? fold(whole, `${rows.length} rows`) : whole;
@@ -101,14 +97,14 @@ function formatNotes(notes: readonly Note[]): string {
     .join("\n\n");
 }
 
-/** Formats a table; its cells are escaped. */
+/** Formats a table. Its cells must have been escaped. */
 function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(" | ")} |`;
   const rule = `| ${header.map((_, index) => (index === 0 ? "---" : "---:")).join(" | ")} |`;
   return [line(header), rule, ...rows.map(line)].join("\n");
 }
 
-/** Hides a part below a line that can be opened. */
+/** Folds a part below a line that opens it. */
 function fold(text: string, what: string): string {
   return text === "" ? "" : `<details><summary>${escapeMarkdown(what)}</summary>\n\n${text}\n\n</details>`;
 }

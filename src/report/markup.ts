@@ -1,16 +1,16 @@
-/** Escapes texts for HTML, XML, Markdown and CSV. Texts may be from servers, models and files. */
+/** Escapes texts for HTML, XML, Markdown and CSV, because they may come from servers, models and files. */
 
 /** Returns a text as one line. Error responses of servers can be whole pages. */
 export function toOneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** Escapes a text for HTML, also within attributes. */
+/** Escapes a text for HTML, including attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** Escapes a text for XML, also within attributes. Characters that XML does not allow are replaced. */
+/** Escapes a text for XML, including attributes. Characters that XML does not allow are replaced. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -24,10 +24,10 @@ export function escapeXml(text: string): string {
     .replaceAll("\t", "&#9;");
 }
 
-/** Longer texts of servers make a summary unreadable. */
+/** Longer texts from servers would make a summary unreadable. */
 const MOST_CHARACTERS = 1000;
 
-/** Escapes a text for Markdown, also within a table: it stays one line, and nothing in it is a link, a mention, HTML or a format. */
+/** Escapes a text for Markdown, including tables: it stays on one line, and contains no link, mention, HTML or formatting. */
 export function escapeMarkdown(text: string): string {
   const line = toOneLine(text);
   const short = line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}…` : line;
@@ -35,14 +35,14 @@ export function escapeMarkdown(text: string): string {
     short
       .replace(/[\\`*_{}[\]()<>#|~!]/g, "\\$&")
       .replaceAll("&", "&amp;")
-      // An invisible character inside breaks mentions and addresses that are found without any format.
+      // An invisible character breaks up mentions and addresses, which are recognized without any formatting.
       .replace(/@(?=\w)/g, "@\u200b")
       .replace(/:\/\//g, ":\u200b//")
       .replace(/\bwww\./gi, "www\u200b.")
   );
 }
 
-/** Formats a row of a CSV file, with quotes where a cell needs them. @param lineEnd default: as RFC 4180 says */
+/** Formats a row of a CSV file, with quotes around cells that need them. @param lineEnd default: as in RFC 4180 */
 export function formatCsvRow(cells: readonly string[], lineEnd: "\r\n" | "\n" = "\r\n"): string {
   const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${quoted.join(",")}${lineEnd}`;

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -22,25 +21,33 @@ import { maskSecrets } from "../plan/secrets.ts";
 import { countOf } from "../plan/units.ts";
 import { fileSystem } from "../runtime/files.ts";
 import { PIPE_BYTES } from "../runtime/stdio.ts";
-import { findPlace, type OutputPlace, outputFilesOf, statOf, systemError, toStream } from "./output-place.ts";
+import {
+  findPlace,
+  nameOfPart,
+  type OutputPlace,
+  outputFilesOf,
+  statOf,
+  systemError,
+  toStream,
+} from "./output-place.ts";
 import type { Report } from "./report.ts";
 
 /**
- * All files that Rampart writes for users. A regular file is written atomically: to a temporary file with a unique name, which is then
- * renamed. Anything else with a path, such as a pipe or a terminal, is written directly. Secrets are masked.
+ * Writes all of Rampart's files for users. A regular file is written atomically: to a temporary file with a unique name, which is
+ * then renamed. Any other path, such as a pipe or a terminal, is written directly. Secrets are masked.
  */
 
 const MOST_NAMES = 5;
 const COPY_BYTES = 256 * 1024;
 const RETRY_MS = 5;
 
-/** How a file is written. */
+/** Options for writing a file. */
 interface OutputOptions {
-  /** False for files that a run reads again and sends. Default: true. */
+  /** Whether secrets are masked. False for files that a run reads again and sends. Default: true */
   readonly isMasked?: boolean;
-  /** True fails with `EEXIST` when the file exists. Default: false. */
+  /** Whether to fail with `EEXIST` if the file exists. Default: false */
   readonly isNew?: boolean;
-  /** Mode of a new file. Default: 0o666 minus the umask. */
+  /** Mode of a new file. Default: 0o666 minus the umask */
   readonly mode?: number;
 }
 
@@ -70,14 +77,14 @@ export class OutputFile {
     return this.writtenBytes;
   }
 
-  /** Appends text. Masks a secret only if it is within one text. When it fails, `byteCount` includes what was written. */
+  /** Appends text. Masks a secret only if it is within one text. After an error, `byteCount` includes the bytes that were written. */
   write(text: string): void {
     writeAll(this.fd as number, this.toBytes(text), this.writtenBytes, (count) => {
       this.writtenBytes += count;
     });
   }
 
-  /** Number of bytes that a text has in the file. */
+  /** Returns the number of bytes of a text in the file. */
   sizeOf(text: string): number {
     return this.toBytes(text).length;
   }
@@ -154,7 +161,7 @@ export function writeOutput(path: string, text: string, options: OutputOptions =
   }
 }
 
-/** Removes a file of an earlier run, so that it is not taken for the report of a failed one. Removes only regular files. */
+/** Removes a file of an earlier run, so that it is not mistaken for the report of a failed run. Removes only regular files. */
 export function removeOutput(path: string): void {
   try {
     const place = findPlace(path);
@@ -164,7 +171,7 @@ export function removeOutput(path: string): void {
   }
 }
 
-/** Links the file to its name, which fails if the name was taken in the meantime. Without support for links, it checks first. */
+/** Links the file to its name, which fails if the name has been taken in the meantime. Without support for links, checks first. */
 function placeNew(partPath: string, path: string): void {
   try {
     linkSync(partPath, path);
@@ -175,7 +182,7 @@ function placeNew(partPath: string, path: string): void {
   }
 }
 
-/** Reports whether a path exists, even as a dangling link. */
+/** Reports whether a path exists, including a dangling link. */
 function isTaken(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -185,7 +192,7 @@ interface Part {
   readonly partPath: string;
 }
 
-/** Undefined if the folder accepts no new file but the existing file can be written. */
+/** Opens a temporary file next to a path; undefined if the folder accepts no new file, but the existing file can be written. */
 function openBeside(path: string, mode: number): Part | undefined {
   try {
     return openPart(path, mode);
@@ -196,10 +203,10 @@ function openBeside(path: string, mode: number): Part | undefined {
   }
 }
 
-/** Creates a new file. Fails if the name exists, even as a link. */
+/** Creates a new file. Fails if the name exists, including as a link. */
 function openPart(path: string, mode: number): Part {
   for (let attempt = 1; ; attempt++) {
-    const partPath = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.part`;
+    const partPath = nameOfPart(path);
     try {
       return { fd: openSync(partPath, "wx+", mode), partPath };
     } catch (error) {
@@ -221,7 +228,7 @@ function writeToStream(
   }
 }
 
-/** Returns the descriptor of this process for a path such as `/dev/fd/3`. Reopening the path would write a file from its start. */
+/** Returns the descriptor of this process for a path such as `/dev/fd/3`. Reopening the path would write the file from its start. */
 function openFdOf(path: string): number | undefined {
   const name = /^\/dev\/std(out|err)$/.exec(path)?.[1];
   if (name !== undefined) return name === "out" ? 1 : 2;
@@ -235,7 +242,7 @@ function openFdOf(path: string): number | undefined {
   }
 }
 
-/** A pipe without a reader is an error instead of an endless wait. */
+/** Opens a file for direct writing. A pipe without a reader is an error instead of an endless wait. */
 function openStream(path: string, isRegular: boolean): number {
   const { O_WRONLY, O_NONBLOCK, O_TRUNC, O_NOCTTY } = constants;
   try {
@@ -246,7 +253,7 @@ function openStream(path: string, isRegular: boolean): number {
   }
 }
 
-/** @param onWritten receives the number of bytes of each part, also of those before an error */
+/** @param onWritten receives the number of bytes of each part, including parts before an error */
 function writeAll(
   fd: number,
   bytes: Uint8Array,
@@ -269,7 +276,7 @@ function writeAll(
   }
 }
 
-/** Removes the files of an earlier run when the run starts, so that they are not taken for its own if it fails. */
+/** Removes the files of an earlier run when the run starts, so that they are not mistaken for those of this run if it fails. */
 export function createEarlierFiles(plan: Plan): Report {
   let isDone = false;
   const removeOnce = (): void => {
@@ -299,27 +306,30 @@ export function writeReport(path: string, text: string, at: SettingPath, isMaske
   }
 }
 
-/** Errors after which more may be written when space is freed: the disk, a quota, or the longest file is reached. */
+/** Errors after which more may be written once space is freed: a full disk, a quota, or the maximum file size. */
 const FULL: Readonly<Record<string, string>> = {
   ENOSPC: "no space is left on the device",
   EDQUOT: "the disk quota is used up",
   EFBIG: "the file is too long for the system",
 };
 
-/** Returns the error of a file that could not be written. Parameters are as in {@link writeReport}. */
+/** Returns the error for a file that could not be written. Parameters are as in {@link writeReport}. */
 export function notWritten(path: string, error: unknown, at: SettingPath): RunError {
   const full = whyFull(error);
   return new RunError("output", `${path} cannot be written: ${full ?? describeWriteError(error)}`, hintFor(at, full));
 }
 
-/** Returns the error of a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount in the file */
+/**
+ * Returns the error for a file that ends before its last request. Parameters are as in {@link writeReport}. @param requestCount
+ * number of requests in the file
+ */
 export function cutOff(path: string, error: unknown, at: SettingPath, requestCount: number): RunError {
   const full = whyFull(error);
   const message = `${path} is cut off after ${countOf(requestCount, "request")}, and the later ones are lost: ${full ?? messageOf(error)}`;
   return new RunError("output", message, hintFor(at, full));
 }
 
-/** Undefined for errors other than that there is no space. */
+/** Describes a lack of space; undefined for other errors. */
 function whyFull(error: unknown): string | undefined {
   return FULL[String((error as { readonly code?: unknown } | undefined)?.code)];
 }

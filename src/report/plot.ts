@@ -1,6 +1,6 @@
 import type { Interval } from "../measure/intervals/certainty.ts";
 
-/** Plots as plain data, independent of how they are drawn. */
+/** Plots as plain data, independent of the way they are drawn. */
 
 /** File formats of plots. */
 const PLOT_FORMATS = ["html", "svg"] as const;
@@ -12,25 +12,25 @@ export const PLOT_PAGE_FILE = "plots.html";
 
 /** Properties of all plots. */
 interface PlotFrame {
-  /** Also determines the file name: see {@link plotFileName}. */
+  /** Title; also determines the file name: see {@link plotFileName}. */
   readonly title: string;
   /** With its unit: `Time (s)`. */
   readonly xLabel: string;
   readonly yLabel: string;
   /** Heading of the plot's section. */
   readonly group: string;
-  /** Sentences below the plot, for example the number of points that are not drawn. */
+  /** Sentences below the plot, for example with the number of points that are not drawn. */
   readonly notes: readonly string[];
-  /** Height on the page. Default: 360. */
+  /** Height on the page. Default: 360 */
   readonly heightPx?: number | undefined;
-  /** Whether it is as wide as the page. Default: false. */
+  /** Whether it is as wide as the page. Default: false */
   readonly isWide?: boolean | undefined;
 }
 
-/** Box of a sample, and its values. */
+/** Box of a sample, with its values. */
 export interface BoxSeries {
   readonly name: string;
-  /** Minimum and maximum value within 1.5 times the interquartile range of the quartiles. */
+  /** Smallest and largest value within 1.5 times the interquartile range of the quartiles. */
   readonly whiskers: readonly [low: number, high: number];
   readonly quartiles: readonly [q1: number, median: number, q3: number];
   /** Ascending. For a large sample, evenly spaced values including both ends. */
@@ -46,34 +46,34 @@ export interface BoxPlot extends PlotFrame {
 /** Frequencies of pairs of integers, in cells. */
 export interface HeatMapPlot extends PlotFrame {
   readonly kind: "heat-map";
-  /** Labels of the columns and rows of cells, ascending: `47`, or `40–49`. All panels share them. */
+  /** Labels of the columns and rows of cells, in ascending order: `47`, or `40–49`. All panels share them. */
   readonly columns: readonly string[];
   readonly rows: readonly string[];
-  /** One for each run. A cell is its column, row and count. Empty cells are left out. */
+  /** One for each run. A cell consists of its column, row and count. Empty cells are omitted. */
   readonly panels: readonly {
     readonly name: string;
     readonly cells: readonly (readonly [column: number, row: number, count: number])[];
   }[];
-  /** The numeric axis of the columns, whose labels replace theirs. Default: their labels. */
+  /** Numeric axis of the columns, which replaces their labels. Default: the labels */
   readonly xScale?: CellScale | undefined;
-  /** The same for the rows. */
+  /** Numeric axis of the rows, which replaces their labels. Default: the labels */
   readonly yScale?: CellScale | undefined;
 }
 
 /** The numeric axis of cells. */
 export interface CellScale {
-  /** From the lower edge of the first cell to the upper one of the last. */
+  /** Range from the lower edge of the first cell to the upper edge of the last. */
   readonly from: number;
   readonly to: number;
   readonly isLog: boolean;
-  /** Default: chosen for the axis. */
+  /** Default: chosen for the axis */
   readonly ticks?: readonly number[] | undefined;
 }
 
 /** A point, followed by the values named in the plot's `more`. */
 export type PlotPoint = readonly [x: number, y: number, ...more: number[]];
 
-/** What a series or a mark shows. Each has one color on all charts, in light and dark. */
+/** Meaning of a series or a mark. Each has one color on all charts, in light and dark. */
 export type Meaning =
   | "throughput"
   | "p50"
@@ -88,25 +88,25 @@ export type Meaning =
 
 export interface XySeries {
   readonly name: string;
-  /** `steps` holds each value until the next point; `area` is the same, filled. */
+  /** `steps` keeps each value until the next point; `area` is the same, filled. */
   readonly style: "points" | "line" | "steps" | "area";
   readonly points: readonly PlotPoint[];
   /** A text at each point, for example the load at which it was measured. */
   readonly labels?: readonly string[] | undefined;
-  /** Belongs to the previous series, and shares its name and color. */
+  /** Whether it belongs to the previous series, and shares its name and color. */
   readonly isPartOfLast?: boolean | undefined;
   readonly isDashed?: boolean | undefined;
-  /** Gives it the color of this meaning. Default: the next color of the palette. */
+  /** Meaning that determines the color. Default: the next color of the palette */
   readonly meaning?: Meaning | undefined;
-  /** Gives it a color between the first and the last of an ordered series, such as the levels of a run: 0 to 1. */
+  /** Position in an ordered series, such as the levels of a run, that determines the color: 0 (first) to 1 (last). */
   readonly shade?: number | undefined;
-  /** Whether a short line shows its points. Uncertain ones are shown in any case. Default: true. */
+  /** Whether a short line shows its points. Uncertain points are always shown. Default: true */
   readonly hasMarkers?: boolean | undefined;
-  /** The interval of each point, drawn as a bar, with an arrow where it has no bound. */
+  /** The interval of each point, drawn as a bar, with an arrow if it has no bound. */
   readonly intervals?: readonly (Interval | undefined)[] | undefined;
-  /** Which points are not certain. They are drawn hollow. Default: none. */
+  /** Whether each point is uncertain. Uncertain points are drawn hollow. Default: none */
   readonly uncertain?: readonly boolean[] | undefined;
-  /** A line is not drawn between these values of x, because nothing was measured there. */
+  /** Ranges of x in which a line is interrupted, because nothing was measured there. */
   readonly breaks?: readonly Extent[] | undefined;
 }
 
@@ -126,15 +126,15 @@ export interface XyPlot extends PlotFrame {
   readonly marks?: readonly { readonly x: number; readonly label: string }[] | undefined;
   /** Whether the y axis starts at 0. */
   readonly isFromZero: boolean;
-  /** Whether the x axis starts at 0. Default: false. */
+  /** Whether the x axis starts at 0. Default: false */
   readonly isXFromZero?: boolean | undefined;
-  /** Whether x counts something, so that its axis has whole numbers only. Default: false. */
+  /** Whether x is a count, so that its axis has only whole numbers. Default: false */
   readonly isWhole?: boolean | undefined;
-  /** The ticks of the x axis, for example the measured loads. Default: chosen for the axis. */
+  /** The ticks of the x axis, for example the measured loads. Default: chosen for the axis */
   readonly xTicks?: readonly number[] | undefined;
-  /** Whether x has a logarithmic scale. Default: false. */
+  /** Whether x has a logarithmic scale. Default: false */
   readonly isLogX?: boolean | undefined;
-  /** True: x is the number of nines of a percentile, log10(1 / (1 - ratio)), and is labelled with the percentile. Default: false. */
+  /** Whether x is the number of nines of a percentile, log10(1 / (1 - ratio)), and is labelled with the percentile. Default: false */
   readonly isPercentile?: boolean | undefined;
 }
 
@@ -142,15 +142,15 @@ export interface XyPlot extends PlotFrame {
 export interface BarPlot extends PlotFrame {
   readonly kind: "bars";
   readonly categories: readonly string[];
-  /** A value for each category; null for none. */
+  /** A value for each category; null: no value. */
   readonly series: readonly {
     readonly name: string;
     readonly values: readonly (number | null)[];
-    /** Which values are not certain. They are drawn hollow. Default: none. */
+    /** Whether each value is uncertain. Uncertain values are drawn hollow. Default: none */
     readonly uncertain?: readonly boolean[] | undefined;
     readonly meaning?: Meaning | undefined;
   }[];
-  /** Whether the bars of a category are on top of each other. Otherwise they are side by side. */
+  /** Whether the bars of a category are stacked. Otherwise they are side by side. */
   readonly isStacked: boolean;
 }
 
@@ -159,23 +159,23 @@ export interface TimeLinePanel {
   /** With its unit. */
   readonly label: string;
   readonly series: readonly XySeries[];
-  /** Whether y has a logarithmic scale. Default: false. */
+  /** Whether y has a logarithmic scale. Default: false */
   readonly isLog?: boolean | undefined;
 }
 
-/** Several charts below each other with the same time axis. */
+/** Several charts below each other with a shared time axis. */
 export interface TimeLinePlot extends PlotFrame {
   readonly kind: "time-line";
   readonly panels: readonly TimeLinePanel[];
-  /** Named parts of the time, ascending. */
+  /** Named parts of the time, in ascending order. */
   readonly spans: readonly {
     readonly label: string;
     readonly startSec: number;
     readonly endSec: number;
-    /** Whether it is not measured. */
+    /** Whether the part is not measured. */
     readonly isWarmup: boolean;
   }[];
-  /** Times in which nothing ended, in seconds. */
+  /** Times in which no request ended, in seconds. */
   readonly stalls?: readonly Extent[] | undefined;
 }
 
@@ -198,11 +198,11 @@ export interface SpanPlot extends PlotFrame {
 /** Changes from one side to another, one below the other, in percent. */
 export interface ChangesPlot extends PlotFrame {
   readonly kind: "changes";
-  /** The axis reaches this far to each side of no change. */
+  /** Reach of the axis on each side of "no change". */
   readonly reach: number;
   readonly rows: readonly (Interval & {
     readonly name: string;
-    /** Null: the change is not known. */
+    /** Null: unknown. */
     readonly value: number | null;
     readonly mark?: "worse" | "better" | undefined;
   })[];
@@ -231,7 +231,7 @@ export function plotFileName(title: string): string {
     .replace(/[^\p{L}\p{N}_.()-]/gu, "-");
 }
 
-/** Significant digits: more than a screen can show, and few enough to keep files small. */
+/** Number of significant digits: more than a screen can show, but few enough for small files. */
 const DIGITS = 6;
 
 /** Rounds to six significant digits. */

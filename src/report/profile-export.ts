@@ -19,28 +19,25 @@ import { LineFile } from "./records/line-file.ts";
 import type { Report, TextSink } from "./report.ts";
 
 /**
- * perf_analyzer's profile export: every measured request as JSON. Requests are written to a temporary file next to the target during the
- * run, so a long run does not keep them in memory. The file is renamed into place at the end.
+ * perf_analyzer's profile export: every measured request as JSON. During the run, requests are written to a temporary file next to
+ * the target, so a long run does not keep them in memory. The file is renamed into place at the end.
  */
 
-/** Bounds of a load without windows: unlimited. */
+/** Window boundaries of a load without windows: unlimited. */
 const UNBOUNDED = [0n, 2n ** 64n - 1n];
 const START = '{"experiments":[';
-/** Creates the report. @param path path of its file */
-export function createProfileExport(plan: Plan, sink: TextSink, path: string): Report {
-  return new ProfileExport(plan, sink, path);
-}
 
-class ProfileExport implements Report {
+/** The report. */
+export class ProfileExport implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly treatment: PerfAnalyzerLoad | undefined;
   private readonly exported: ExportedTarget;
   private readonly warned = new Set<string>();
   private readonly inputTexts = new WeakMap<RequestContent, string>();
-  /** By output, because most models repeat their responses. */
+  /** Texts by output, because most models repeat their responses. */
   private readonly outputTexts = new WeakMap<RequestContent, OutputText>();
-  /** What is not kept are requests whose window has not ended. */
+  /** The file. Requests that are not marked as kept belong to a window that has not ended. */
   private readonly file: LineFile;
   private isFirstRequest = true;
   private hasCommittedRequest = false;
@@ -48,6 +45,7 @@ class ProfileExport implements Report {
   private isExperimentOpen = false;
   private boundaries: bigint[] = [];
 
+  /** @param path of its file */
   constructor(plan: Plan, sink: TextSink, path: string) {
     this.plan = plan;
     this.sink = sink;
@@ -72,7 +70,7 @@ class ProfileExport implements Report {
     this.isFirstRequest = false;
   }
 
-  /** What ended since the last window belongs to none. */
+  /** Requests that ended since the last window belong to no window. */
   onWindowStart(): void {
     this.takeBack();
   }
@@ -85,7 +83,7 @@ class ProfileExport implements Report {
     this.file.keep();
     this.hasWindow = true;
     this.hasCommittedRequest = !this.isFirstRequest;
-    // Several senders end a window one after the other, so the next one may begin a little before its end.
+    // Several senders end a window one after another, so the next one may begin slightly before its end.
     if ((this.boundaries.at(-1) ?? -1n) < bounds.startEpochNs) this.boundaries.push(bounds.startEpochNs);
     this.boundaries.push(bounds.endEpochNs);
   }
@@ -100,7 +98,10 @@ class ProfileExport implements Report {
     this.file.commit();
   }
 
-  /** Like in perf_analyzer, a failed run leaves no file, which would block the next attempt. All other front doors keep it. */
+  /**
+   * Reports whether no file should remain: for a failed run, like in perf_analyzer, because a file would block the next attempt. All
+   * other front doors keep it.
+   */
   private isWorthless(result: RunResult): boolean {
     const { error, levels } = result;
     const { style } = this.plan.outputs;
@@ -130,7 +131,7 @@ class ProfileExport implements Report {
     return `],"window_boundaries":[${boundaries.join(",")}]}`;
   }
 
-  /** Returns what completes the file. */
+  /** Returns the text that completes the file. */
   private formatEnd(): string {
     const { serviceKind, endpoint } = this.exported;
     const experiment = this.isExperimentOpen ? this.formatExperimentEnd() : "";
@@ -152,10 +153,8 @@ class ProfileExport implements Report {
     }
     const { sendEpochNs, sequenceId, responses, server, extracted, tags } = record;
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
-    const outputs = this.formatResponses(
-      record.inputs,
-      responses.map((response) => response.outputs),
-    );
+    const contents = responses.map((response) => response.outputs);
+    const outputs = this.formatResponses(record.inputs, contents);
     return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
   }
 
@@ -174,7 +173,7 @@ class ProfileExport implements Report {
     const known = this.outputTexts.get(inputs);
     if (known !== undefined && areEqual(known.tensors, outputs)) return known.text;
     const text = this.formatTensors(outputs, false);
-    // Copy, because the next response reuses the memory of these bytes.
+    // Copies the bytes, because the next response reuses their memory.
     const tensors = outputs.map((tensor) => ({ ...tensor, bytes: tensor.bytes.slice() }));
     this.outputTexts.set(inputs, { tensors, text });
     return text;
@@ -204,11 +203,14 @@ class ProfileExport implements Report {
   }
 }
 
-/** The lower digits of a time: together with an offset they are an exact number. */
+/** Number of lower digits of a time: together with an offset they are an exact number. */
 const LOW_DIGITS = 9;
 const LOW_RANGE = 10 ** LOW_DIGITS;
 
-/** Formats the times of responses, in nanoseconds since the epoch. They do not fit a number, and a BigInt costs more than two numbers. */
+/**
+ * Formats the times of responses, in nanoseconds since the epoch. They exceed the precision of a number, and a BigInt costs more
+ * than two numbers.
+ */
 function formatTimes({ sendEpochNs, responses }: RequestRecord): string {
   const sendHigh = Number(sendEpochNs / BigInt(LOW_RANGE));
   const sendLow = Number(sendEpochNs % BigInt(LOW_RANGE));
@@ -223,12 +225,12 @@ function formatTimes({ sendEpochNs, responses }: RequestRecord): string {
 
 /** An event with the server's token counts has no choices. */
 const NO_CHOICES = /^(data:.*"choices"\s*:\s*\[)\s*\]/gm;
-/** What few other events have: a look for it takes a tenth of the time. */
+/** Only few events contain it, and searching for it takes a tenth of the time. */
 const EMPTY_LIST = /\[\s*\]/;
-/** Of a chat and of a completion. */
+/** Choice of a chat and of a completion. */
 const EMPTY_CHOICE = '{"index":0,"delta":{"content":""},"text":""}';
 
-/** Gives events without choices an empty one, because GenAI-Perf's parser of exports reads the first choice of every event. */
+/** Adds an empty choice to events without choices, because GenAI-Perf's parser of exports reads the first choice of every event. */
 function addEmptyChoice(text: string): string {
   return EMPTY_LIST.test(text) ? text.replace(NO_CHOICES, `$1${EMPTY_CHOICE}]`) : text;
 }

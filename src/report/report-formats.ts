@@ -1,23 +1,21 @@
 import type { TokenLink } from "../measure/tokens/token-link.ts";
 import type { SettingPath } from "../plan/messages.ts";
-import type { OutputFilesPlan, Plan } from "../plan/plan.ts";
+import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { problem, UserError, userError } from "../plan/problem.ts";
-import { createCsvReport } from "./csv.ts";
 import type { ArtifactKey } from "./genai-perf/files.ts";
 import { type FollowedRuns, followRuns } from "./json/followed-runs.ts";
-import { createJunitReport } from "./junit.ts";
 import type { LiveReports } from "./live/live-reports.ts";
-import { createMarkdownReport } from "./markdown.ts";
-import { createJsonReport } from "./model-report.ts";
+import { createJsonReport, createModelFile, MODEL_FILES, type ModelFileKey } from "./model-files.ts";
 import { createEarlierFiles } from "./output-file.ts";
 import { outputFilesOf } from "./output-place.ts";
-import { createPerfAnalyzerConsole } from "./perf-analyzer/console.ts";
+import { PerfAnalyzerConsole } from "./perf-analyzer/console.ts";
 import { createPerfAnalyzerCsv } from "./perf-analyzer/csv.ts";
-import { createProfileExport } from "./profile-export.ts";
+import { ProfileExport } from "./profile-export.ts";
 import { createRecordsReport } from "./records/records.ts";
 import { createDataReport, type Report, type TextSink } from "./report.ts";
 import type { ReportJson } from "./schema/report-schema.ts";
-import { createRampartConsole } from "./text/console.ts";
+import { RampartConsole } from "./text/console.ts";
 
 /** A report that depends on the front door. */
 interface ReportKind {
@@ -27,7 +25,7 @@ interface ReportKind {
 
 /**
  * @param meter measures the tokens of the run, if a front door has opened it
- * @param followed what follows the runs over time, for the reports that show that
+ * @param followed follows the runs over time, for the reports that show this
  */
 type CreateFile = (
   plan: Plan,
@@ -45,11 +43,11 @@ const REPORTS: readonly ReportKind[] = [
   },
   {
     isWanted: ({ outputs }) => outputs.style === "perf_analyzer" || isVerboseProfile(outputs),
-    create: createPerfAnalyzerConsole,
+    create: (plan, sink) => new PerfAnalyzerConsole(plan, sink),
   },
   {
     isWanted: (plan) => plan.outputs.style === "rampart",
-    create: createRampartConsole,
+    create: (plan, sink) => new RampartConsole(plan, sink),
   },
   {
     isWanted: ({ outputs }) => outputs.style === "genai-perf",
@@ -57,45 +55,50 @@ const REPORTS: readonly ReportKind[] = [
   },
 ];
 
-/** Reports that write a file, by their key in the plan's files. A new report is one file and one line here. Those with much code are loaded when needed. */
-const FILE_REPORTS = {
+/**
+ * Reports of single requests, of compatible modes and for programs, by the key of their file in the plan. Large modules are loaded
+ * when needed. Reports that render a model are in {@link MODEL_FILES}.
+ */
+const OTHER_FILES = {
   perfAnalyzerCsv: createPerfAnalyzerCsv,
-  profileExport: createProfileExport,
+  profileExport: (plan, sink, path) => new ProfileExport(plan, sink, path),
   json: (...args) => (args[0].outputs.style === "genai-perf" ? artifact("json") : createJsonReport)(...args),
-  csv: createCsvReport,
-  html: async (...args) => (await import("./html/report-page.ts")).createHtmlReport(...args),
-  junit: createJunitReport,
-  markdown: createMarkdownReport,
   genaiPerfJson: artifact("genaiPerfJson"),
   genaiPerfCsv: artifact("genaiPerfCsv"),
   serverMetricsJson: artifact("serverMetricsJson"),
   serverMetricsCsv: artifact("serverMetricsCsv"),
   plots: async (plan, sink, path) => (await import("./genai-perf/plots.ts")).createPlots(plan, sink, path),
-  records: async (plan, sink, path, meter) => createRecordsReport(plan, sink, path, meter),
+  records: createRecordsReport,
 } satisfies Readonly<Record<string, CreateFile>>;
 
-declare module "../plan/plan.ts" {
-  interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof FILE_REPORTS, string>>> {}
+declare module "../plan/output-files-plan.ts" {
+  interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof OTHER_FILES, string>>> {}
 }
+
+/** All reports that write a file. */
+const FILE_REPORTS: Readonly<Record<string, CreateFile>> = {
+  ...Object.fromEntries(Object.keys(MODEL_FILES).map((key) => [key, createModelFile(key as ModelFileKey)])),
+  ...OTHER_FILES,
+};
 
 function artifact(key: ArtifactKey): CreateFile {
   return async (plan, sink, path, _meter, followed) =>
     (await import("./genai-perf/files.ts")).createArtifact(key)(plan, sink, path, followed);
 }
 
-/** Whether GenAI-Perf also prints perf_analyzer's output. */
+/** Reports whether GenAI-Perf also prints perf_analyzer's output. */
 function isVerboseProfile({ style, verbosity }: Plan["outputs"]): boolean {
   return style === "genai-perf" && verbosity > 0;
 }
 
-/** What else receives the report of a run. */
+/** Other receivers of the report of a run. */
 export interface ReportWatch {
   onReport?(plan: Plan, json: ReportJson): void;
-  /** Whether that has what the run did over time. Default: false. */
+  /** Whether the report contains the run over time. Default: false */
   readonly followsTime?: boolean;
 }
 
-/** Creates the reports that a plan asks for. @throws UserError for a file of no report */
+/** Creates the reports that a plan asks for. @throws UserError for a file without a report */
 export async function createReports(
   plan: Plan,
   sink: TextSink,
@@ -108,10 +111,10 @@ export async function createReports(
   const out = live?.sink ?? sink;
   for (const kind of REPORTS) if (kind.isWanted(plan)) reports.push(await kind.create(plan, out));
   const { json, html } = plan.outputs.files;
-  // The runs are followed once, so that all reports show the same times.
+  // The runs are followed only once, so that all reports show the same times.
   const followed = json === undefined && html === undefined && !followsTime ? undefined : followRuns(plan);
   if (followed !== undefined) reports.push({ ...followed.observer, finish() {}, finishRuns() {} });
-  for (const [key, create] of Object.entries<CreateFile>(FILE_REPORTS)) {
+  for (const [key, create] of Object.entries(FILE_REPORTS)) {
     const path = plan.outputs.files[key as keyof OutputFilesPlan];
     if (path === undefined) continue;
     const report = await create(plan, out, path, meter, followed);
@@ -122,10 +125,10 @@ export async function createReports(
   return reports;
 }
 
-/** Opens what shows the run while it lasts, if the plan asks for any. */
+/** Opens the reports that show the run while it lasts, if the plan asks for any. */
 async function openLive(plan: Plan, sink: TextSink): Promise<LiveReports | undefined> {
   const { isLive, otlpUrl, style, watchPort } = plan.outputs;
-  // Rampart's own commands show the state unless the user does not want it.
+  // Native commands show the state unless the user disables it.
   const hasView = isLive ?? style === "rampart";
   if (!hasView && watchPort === undefined && otlpUrl === undefined) return undefined;
   return (await import("./live/live-reports.ts")).createLiveReports(plan, sink, hasView);

@@ -12,11 +12,11 @@ import { describeWarning } from "./warning-text.ts";
 
 /** A report: follows a run and finishes with its result. Each report is one file and one line in `report-formats.ts`. */
 export interface Report extends RunObserver {
-  /** Writes what can only be written at the end. Throws `RunError` on failure. */
+  /** Writes the data that is only known at the end. Throws `RunError` on failure. */
   finish(result: RunResult): void | Promise<void>;
-  /** Writes the runs of a plan that is repeated, instead of `finish`. Absent: the report holds a single run. */
+  /** Writes the runs of a repeated plan, instead of `finish`. Absent: the report contains a single run. */
   finishRuns?(repeated: RepeatedResult): void | Promise<void>;
-  /** Undoes partial work. Called instead of `finish` when the run could not begin. */
+  /** Undoes partial work. Called instead of `finish` if the run could not begin. */
   discard?(): void;
   /** Called on Ctrl-C, before a message about it. */
   onInterrupt?(): void;
@@ -28,22 +28,25 @@ export interface TextSink {
   err(text: string): void;
   /** Writes text that moves the cursor to stderr. The text contains nothing from servers, models or files. Absent: `err` receives it. */
   draw?(text: string): void;
-  /** The user's front door's names of settings. Absent: they keep their paths in the plan. */
+  /** The user's front door's names of settings. Absent: settings keep their paths in the plan. */
   readonly nameOf?: NameOf | undefined;
-  /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false. */
+  /** Whether `out` is a terminal with colors, which `paint` then uses. Default: false */
   readonly hasColor?: boolean | undefined;
-  /** Whether `err` shows colors. Default: false. */
+  /** Whether `err` shows colors. Default: false */
   readonly hasErrColor?: boolean | undefined;
-  /** Whether progress lines are left out. Default: false. */
+  /** Whether progress lines are omitted. Default: false */
   readonly isQuiet?: boolean | undefined;
-  /** Columns of the terminal behind `out`; undefined if it is not a terminal. */
+  /** Number of columns of the terminal of `out`; undefined if it is not a terminal. */
   readonly outColumns?: number | undefined;
-  /** Columns of the terminal behind `err`, whose text can be redrawn; undefined if it is not a terminal, or the log of a CI system. */
+  /**
+   * Number of columns of the terminal of `err`, whose text can be redrawn; undefined if it is not a terminal, or is the log of a CI
+   * system.
+   */
   readonly errColumns?: number | undefined;
 }
 
-/** Renders a report. */
-export type RenderReport = (model: ReportModel) => string | Promise<string>;
+/** Renders a report. @param json source of the model */
+export type RenderReport = (model: ReportModel, json: object) => string | Promise<string>;
 
 /** Receives the JSON of runs that have ended. */
 type ShowJson = (json: ReportJson) => void | Promise<void>;
@@ -52,8 +55,8 @@ type ShowJson = (json: ReportJson) => void | Promise<void>;
 const loadJson = () => import("./json/report-json.ts");
 
 /**
- * Creates a report of the JSON of runs, with the warnings that appeared meanwhile.
- * @param followed what follows the runs over time. Absent: the JSON lacks that
+ * Creates a report from the JSON of runs, with the warnings that were reported meanwhile.
+ * @param followed follows the runs over time. Absent: the JSON does not contain that
  */
 export function createDataReport(plan: Plan, { nameOf }: TextSink, show: ShowJson, followed?: FollowedRuns): Report {
   const warned: string[] = [];
@@ -89,7 +92,7 @@ export function createModelReport(
 ): Report {
   const show: ShowJson = async (json) => {
     const { buildRunModel } = await import("./model/build-model.ts");
-    write(await render(buildRunModel(plan, json)));
+    write(await render(buildRunModel(plan, json), json));
   };
   return createDataReport(plan, sink, show, followed);
 }
@@ -99,7 +102,7 @@ export function createModelReport(
 /** A report that ignores all events after a write error. */
 export interface GuardedReport extends Report {
   finish(result: RunResult): Promise<void>;
-  /** A report for one run, such as the live view, finishes with the last one. */
+  /** A report for a single run, such as the live view, finishes with the last run. */
   finishRuns(repeated: RepeatedResult): Promise<void>;
   /** The write error, if any. */
   readonly error: RunError | undefined;
@@ -175,6 +178,20 @@ function toOutputError(error: unknown): RunError {
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") throw error;
   return new RunError("output", `a report cannot be written: ${messageOf(error)}`, "Is the disk full?");
+}
+
+/** Writes several files. @throws RunError that names those that cannot be written, after the others */
+export async function writeEach<T>(items: readonly T[], write: (item: T) => void | Promise<void>): Promise<void> {
+  const errors: RunError[] = [];
+  for (const item of items)
+    try {
+      await write(item);
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      errors.push(error);
+    }
+  const error = joinOutputErrors(errors);
+  if (error !== undefined) throw error;
 }
 
 /** Joins errors of several reports into one; undefined without errors. */

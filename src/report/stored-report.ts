@@ -7,26 +7,21 @@ import { readFileText } from "../runtime/files.ts";
 import { type Alternation, buildAlternationModel, compareBlocks } from "./compare/alternating.ts";
 import { buildRunModel } from "./model/build-model.ts";
 import type { ReportModel } from "./model/report-model.ts";
-import { otherBuild, otherVersion } from "./read/runs/measured-run.ts";
-import { COMPARISON_VERSION, type ComparisonJson, createComparisonSchema } from "./schema/comparison.ts";
-import { createReportSchema, REPORT_VERSION, type ReportJson } from "./schema/report-schema.ts";
-import {
-  createScenariosSchema,
-  SCENARIOS_VERSION,
-  type ScenarioReportJson,
-  type ScenariosJson,
-} from "./schema/scenarios.ts";
-import { createSweepSchema, SWEEP_VERSION, type SweepJson } from "./schema/sweep.ts";
+import { otherBuild, otherVersion, REPORT_SIZE_HINT } from "./read/runs/measured-run.ts";
+import { COMPARISON_VERSION, type ComparisonJson, comparisonSchema } from "./schema/comparison.ts";
+import { REPORT_VERSION, type ReportJson, reportSchema } from "./schema/report-schema.ts";
+import { SCENARIOS_VERSION, type ScenarioReportJson, type ScenariosJson, scenariosSchema } from "./schema/scenarios.ts";
+import { SWEEP_VERSION, type SweepJson, sweepSchema } from "./schema/sweep.ts";
 import { buildScenariosModel } from "./sweep/scenarios-model.ts";
 import { buildSweepModel, type PointValues, type Sweep } from "./sweep/sweep-model.ts";
 
-/** Rampart's JSON, read again. All other reports are made from it: see `model-files.ts`. */
+/** Reads Rampart's JSON. All other reports can be made from it: see `model-files.ts`. */
 
-/** What a file can hold besides a run, by a list that only it has. */
+/** Other contents of a file than a run, by a list that only they have. */
 const JOINT = [
-  { list: "scenarios", version: SCENARIOS_VERSION, schema: createScenariosSchema },
-  { list: "points", version: SWEEP_VERSION, schema: createSweepSchema },
-  { list: "comparisons", version: COMPARISON_VERSION, schema: createComparisonSchema },
+  { list: "scenarios", version: SCENARIOS_VERSION, schema: scenariosSchema },
+  { list: "points", version: SWEEP_VERSION, schema: sweepSchema },
+  { list: "comparisons", version: COMPARISON_VERSION, schema: comparisonSchema },
 ] as const;
 
 /** Reads a report. @param isAll shows all metrics of a comparison @throws UserError when the file is not a report of this version */
@@ -34,11 +29,11 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
   const document = parse(path);
   const fields = new Map<string, unknown>(Object.entries(document ?? {}));
   const { version: expected, schema } = JOINT.find(({ list }) => Array.isArray(fields.get(list))) ?? {
-    ...{ version: REPORT_VERSION, schema: createReportSchema },
+    ...{ version: REPORT_VERSION, schema: reportSchema },
   };
   const version = fields.get("version");
   if (typeof version === "number" && version !== expected) throw otherVersion(path, version, expected);
-  const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema(), document);
+  const read = v.safeParse<v.GenericSchema<unknown, StoredJson>>(schema, document);
   if (!read.success && version === expected) throw otherBuild(path, read.issues[0]);
   if (!read.success)
     throw userError("mismatch", path, "is not the JSON of a run", "Give the JSON report of Rampart for a run.");
@@ -51,13 +46,15 @@ export function readStoredReport(path: string, isAll = false): ReportModel {
 /** A document that is written as JSON. */
 type StoredJson = ScenarioReportJson | ScenariosJson;
 
-/** Builds what a document shows; undefined for a comparison of files, which has no runs. @param isAll shows all metrics of a comparison */
+/**
+ * Builds the model of a document; undefined for a comparison of files, which has no runs. @param isAll shows all metrics of a
+ * comparison
+ */
 export function modelOf(json: StoredJson, isAll = false): ReportModel | undefined {
-  if ("scenarios" in json)
-    return buildScenariosModel(
-      json,
-      json.scenarios.map(({ report }) => report && modelOf(report, isAll)),
-    );
+  if ("scenarios" in json) {
+    const models = json.scenarios.map(({ report }) => report && modelOf(report, isAll));
+    return buildScenariosModel(json, models);
+  }
   if ("points" in json) return buildSweepModel(toSweep(json));
   if (!("comparisons" in json)) return buildRunModel(planOf(json), json);
   const alternation = toAlternation(json);
@@ -65,7 +62,10 @@ export function modelOf(json: StoredJson, isAll = false): ReportModel | undefine
   return alternation && side && buildAlternationModel(alternation, side);
 }
 
-/** Returns the plan of a run, with stand-ins for the functions of its scenario, which are not in the file. A report calls none. */
+/**
+ * Returns the plan of a run, with placeholders for the functions of its scenario, which are not in the file. A report does not call
+ * them.
+ */
 function planOf({ plan: written }: ReportJson): Plan {
   const plan = written as unknown as Plan;
   const whole = withCalls(plan, new Map([...functionsOf(plan).keys()].map((name) => [name, () => undefined])));
@@ -98,7 +98,7 @@ function parse(path: string): unknown {
   try {
     text = readFileText(path);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, error, undefined, REPORT_SIZE_HINT);
   }
   try {
     return JSON.parse(text) as unknown;

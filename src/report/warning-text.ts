@@ -3,7 +3,7 @@ import type { RunWarning } from "../result/observer.ts";
 
 /** Formats warnings during a run as lines for stderr without a line break. */
 
-/** Uses perf_analyzer's words where it has the same warning, because scripts search for them. */
+/** Uses perf_analyzer's words if it has the same warning, because scripts search for them. */
 export function formatPerfAnalyzerWarning(warning: RunWarning, nameOf?: NameOf): string {
   switch (warning.kind) {
     case "metrics-missing":
@@ -17,7 +17,7 @@ export function formatPerfAnalyzerWarning(warning: RunWarning, nameOf?: NameOf):
   }
 }
 
-/** Uses Rampart's own words. */
+/** Uses Rampart's words. */
 export function formatRampartWarning(warning: RunWarning, nameOf?: NameOf): string {
   return `rampart: ${describeWarning(warning, nameOf)}.`;
 }

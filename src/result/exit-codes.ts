@@ -1,13 +1,13 @@
 import type { RunErrorCode } from "../plan/problem.ts";
 import type { RunResult } from "./run-result.ts";
 
-/** Exit codes of scenarios and of Rampart's own commands. Compatible modes use those of the tools they replace. */
+/** Exit codes of scenarios and of Rampart's commands. Compatible modes use the codes of the tools they replace. */
 export const EXIT = {
   passed: 0,
   internal: 1,
   usage: 64,
   assertionFailed: 65,
-  /** Not stable, or anything else that is unresolved. */
+  /** Not stable, or unresolved for another reason. */
   unstable: 66,
   unreachable: 69,
   /** A report could not be written to a file or to standard output: `EX_IOERR` of sysexits.h. */
@@ -15,7 +15,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The exit codes with their words, the gravest first. */
+/** The exit codes and the words for them, most severe first. */
 const VERDICTS: readonly (readonly [code: number, word: string])[] = [
   [EXIT.internal, "DEFECT"],
   [EXIT.usage, "REFUSED"],
@@ -27,12 +27,12 @@ const VERDICTS: readonly (readonly [code: number, word: string])[] = [
   [EXIT.passed, "PASSED"],
 ];
 
-/** Returns the gravest of exit codes; 0 if there are none. */
+/** Returns the most severe of the exit codes; 0 if there are none. */
 export function gravestOf(codes: readonly number[]): number {
   return VERDICTS.find(([one]) => codes.includes(one))?.[0] ?? EXIT.passed;
 }
 
-/** Returns the word for how one of several runs ended. @param code undefined: it was not run */
+/** Returns the word for how one of several runs ended. @param code undefined: the run did not start */
 export function wordOfExit(code: number | undefined): string {
   return VERDICTS.find(([one]) => one === code)?.[1] ?? "not run";
 }
@@ -62,7 +62,7 @@ export function exitCodeOf(code: RunErrorCode): number {
   }
 }
 
-/** Reports whether requests were answered and all of them failed. Such a run has measured nothing useful. */
+/** Reports whether at least one request finished and all failed. Such a run has measured nothing useful. */
 export function hasOnlyFailures({ completedCount, failedCount }: RunResult): boolean {
   return completedCount === 0 && failedCount > 0;
 }

@@ -1,10 +1,11 @@
 import { identifyLevel } from "../load/level-identity.ts";
 import { endsOf, isAnswered } from "../load/search.ts";
+import { defined } from "../plan/defined.ts";
 import type { FindMaxResult, LevelResult } from "./run-result.ts";
 
 /**
- * Adds a level's result. That of a repeated measurement replaces the earlier one and keeps it in `repeats`; a partial one does not replace
- * it.
+ * Adds a level's result. The result of a repeated measurement replaces the earlier one and keeps it in `repeats`; a partial
+ * result does not replace it.
  */
 export function addLevel(levels: LevelResult[], result: LevelResult, isRepeated: boolean): void {
   const index = isRepeated ? levels.findLastIndex((level) => identifyLevel(level) === identifyLevel(result)) : -1;
@@ -22,7 +23,8 @@ export function addLevel(levels: LevelResult[], result: LevelResult, isRepeated:
 
 /**
  * Returns what a search for the highest level found.
- * @param isWhole whether it came to its end @param within largest accepted difference of its ends, as a ratio; default: 0
+ * @param isWhole whether the search was completed @param within largest accepted distance between its two bounds, as a ratio;
+ *   default: 0
  */
 export function findMaxOf(levels: readonly LevelResult[], isWhole: boolean, within = 0): FindMaxResult {
   const tried = levels.flatMap(({ level, limits }) =>
@@ -34,8 +36,7 @@ export function findMaxOf(levels: readonly LevelResult[], isWhole: boolean, with
     ({ load, state, isSent: sent }) => state === "unresolved" && !sent && load > (highest ?? 0),
   );
   return {
-    ...(highest === undefined ? {} : { highest }),
-    ...(broken === undefined ? {} : { next: broken }),
+    ...defined({ highest, next: broken }),
     isResolved: isWhole && isSent && isAnswered(ends, within),
   };
 }

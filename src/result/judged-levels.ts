@@ -3,20 +3,20 @@ import type { Measurement } from "../measure/measurement.ts";
 import { hasTags, type Tags } from "../plan/groups/tags.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
-/** Which levels of a run count, and for what. */
+/** The levels of a run that count, for reports and for assertions. */
 
-/** Reports whether a run measured responses. False when nothing was answered, and when it ended before its first window. */
+/** Reports whether a run measured responses. False if there were none, or if the run ended before its first window. */
 export function isMeasured({ completedCount, levels, warmup }: RunResult): boolean {
   const warmedUpCount = warmup === undefined ? 0 : warmup.sentCount - warmup.failedCount;
   return completedCount > warmedUpCount && levels.length > 0;
 }
 
-/** Returns the levels with a finished request, which reports show. */
+/** Returns the levels with a finished request. Reports show these. */
 export function measuredLevels({ levels }: RunResult): LevelResult[] {
   return levels.filter(({ window }) => window.requestCount + window.failedCount > 0);
 }
 
-/** Returns the levels at which assertions must hold: all that were measured, or after a search the one that it found. */
+/** Returns the levels at which assertions must hold: all measured levels, or after a search the level that it found. */
 export function judgedLevels(result: RunResult): LevelResult[] {
   const measured = measuredLevels(result);
   const { findMax } = result;
@@ -34,7 +34,7 @@ export function unansweredCount({ failures }: RunResult, isOne?: (tags: Tags) =>
   return counted.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Returns the levels at which assertions must hold as they were if the requests without a response had failed, at the last of them. */
+/** Returns the levels at which assertions must hold, as if the requests without a response had failed at the last of them. */
 export function levelsAsIfFailed(result: RunResult): LevelResult[] {
   const unanswered = unansweredCount(result);
   return judgedLevels(result).map((level, index, { length }) => {
@@ -58,7 +58,10 @@ export function whyUnjudged({ findMax }: RunResult): string | undefined {
   return `no load ${findMax.isResolved ? "keeps" : "is known to keep"} the limits`;
 }
 
-/** When more than this was not sent, the load was not the one asked for; less may be one late moment at the end of a level. */
+/**
+ * Above this ratio of unsent requests, the load was not the requested one. A smaller ratio may be one late moment at the end of
+ * a level.
+ */
 const BEHIND_RATIO = 0.05;
 const BEHIND_NS = 0.1e9;
 
@@ -67,27 +70,28 @@ export function dueCount({ window, unsentCount = 0 }: Pick<LevelResult, "window"
   return window.sentCount + unsentCount;
 }
 
-/** Whether the client was so far behind its schedule at the end of a level that it did not send the load asked for. */
+/** Reports whether the client was so far behind its schedule at the end of a level that it did not send the requested load. */
 export function isFarBehind(level: Pick<LevelResult, "window" | "unsentCount" | "delayedByLimit">): boolean {
   const { unsentCount = 0, delayedByLimit, window } = level;
-  // A limit of the load makes requests wait as the user wants.
+  // The user wants the load's limit to delay requests.
   if ((delayedByLimit?.longestNs ?? 0) > 0) return false;
   const ratio = unsentCount === 0 ? 0 : unsentCount / dueCount(level);
   return ratio > BEHIND_RATIO && ratio * window.durationNs > BEHIND_NS;
 }
 
-/** The levels that a metric over runs is taken at. */
+/** The levels at which a metric over runs is taken. */
 interface JudgedRuns {
   /** The levels of each run that counts. */
   readonly runs: readonly (readonly LevelResult[])[];
-  /** Returns what identifies a level in every run. */
+  /** Returns a key that is the same for a level in every run. */
   readonly identify: (level: LevelPlace) => string;
 }
 
 /**
- * Returns the levels at which assertions over runs are judged: all that were measured, each with the same level of the other runs. Of a
- * search it is the highest load of each run, whatever that is; a run whose search has no certain result does not count.
- * @param runs those that ended as planned @param levelsOf returns the levels of a run
+ * Returns the levels at which assertions over runs are judged: all measured levels, each with the same level of the other runs.
+ * For a search it is the highest load of each run, which may differ between runs; a run whose search has no certain result does
+ * not count.
+ * @param runs runs that ended as planned @param levelsOf returns the levels of a run
  */
 export function judgedInRuns(runs: readonly RunResult[], levelsOf = judgedLevels): JudgedRuns {
   const isSearch = runs.some(({ findMax }) => findMax !== undefined);

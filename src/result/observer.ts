@@ -22,10 +22,10 @@ export type TraceEvent =
   /** A connection was opened for requests that are not part of the load. */
   | { readonly kind: "connect"; readonly url: string };
 
-/** A condition that the user should know. Each is reported once per run. */
+/** A condition that the user should know about. Each is reported once per run. */
 export type RunWarning =
   | GaugeWarning
-  /** Several versions of the model received requests although the plan names none. Server times are those of the highest version. */
+  /** Several versions of the model received requests, although the plan names none. Server times are those of the highest version. */
   | { readonly kind: "many-versions"; readonly model: string }
   /** The server does not support the statistics calls. */
   | { readonly kind: "no-statistics" | "failed-statistics"; readonly reason: string }
@@ -36,15 +36,15 @@ export type RunWarning =
 
 /** Counts of a run at one moment. */
 export interface ProgressCounts extends RequestCounts {
-  /** Requests in flight. */
+  /** Number of requests in flight. */
   readonly outstanding: number;
   /** Responses received so far for requests in flight, if requests can have several. */
   readonly openResponses: number;
-  /** The busiest of the threads that send, over the last second. Absent: this thread sends. */
+  /** Load of the busiest sending thread over the last second. Absent if this thread sends. */
   readonly client?: ClientLoad;
 }
 
-/** How busy what sends is. */
+/** Load of a thread or process that sends. */
 export interface ClientLoad {
   /** CPU time divided by wall time; 1 is one full core. */
   readonly cpuRatio: number;
@@ -52,21 +52,21 @@ export interface ClientLoad {
   readonly loopLagMaxNs: number;
 }
 
-/** How far a run is. Asking costs almost nothing. */
+/** Progress of a run. Reading it costs almost nothing. */
 export interface RunProgress {
   counts(): ProgressCounts;
   /** Passes the records since the last call to `onBatch`. */
   drainRecords(): void;
   /**
-   * Returns what the tokens of the run add up to since the first call, a moment later. Undefined when no tokens are measured. Rejects when what
-   * measures them fails. Absent: no tokens are measured.
+   * Returns totals of the run's tokens since the first call, a moment later. Undefined, or absent, if no tokens are measured.
+   * Rejects if the token measurement fails.
    */
   readonly tokenTotals?: (() => Promise<TotalledTokens | undefined>) | undefined;
 }
 
 /** A phase that begins, or a level of it. */
 export interface PhasePlace {
-  /** From 0. */
+  /** Index of the phase, from 0. */
   readonly index: number;
   readonly count: number;
   readonly label: string;
@@ -79,7 +79,7 @@ export interface PhaseStart extends PhasePlace {
   readonly isWarmup: boolean;
 }
 
-/** Follows a run. All calls are synchronous and in order. */
+/** Observer of a run. All calls are synchronous and in order. */
 export interface RunObserver {
   /** Called before each run of a plan that is repeated. @param run from 1 @param atMost largest number of runs */
   onRun?(run: number, atMost: number): void;
@@ -88,40 +88,44 @@ export interface RunObserver {
   /** Receives rows `[0, count)` of finished requests. The rows are reused after the call returns. */
   onBatch?(records: RecordColumns, count: number): void;
   onTrace?(event: TraceEvent): void;
-  /** The server has not responded to a question for some seconds, and the run waits for it. @param url its address */
+  /** Called when the server has not responded to a query for some seconds, and the run waits for it. @param url address of the server */
   onSlowServer?(url: string): void;
   onWarning?(warning: RunWarning): void;
-  /** A reading of the GPU metrics of the server, in the measured time. */
+  /** Called for each reading of the server's GPU metrics during the measured time. */
   onMetrics?(reading: GaugeReading): void;
   onPrepared?(prepared: PreparedRun): void;
   /** @param phase absent if the load has no phases */
   onLevelStart?(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void;
   /**
-   * Called the moment the load changes to a phase or its next level: the requests that end from now on are counted there. Undefined after the
-   * last phase. `onLevelEnd` of the level before it and its own `onLevelStart` follow later, because results take time.
+   * Called when the load changes to a phase or its next level: requests that end from now on are counted there. Undefined after
+   * the last phase. `onLevelEnd` of the previous level and `onLevelStart` of the new one follow later, because results take
+   * time.
    */
   onPhase?(start: PhaseStart | undefined): void;
   /** @param latencyNs the latency that the stability check uses */
   onWindow?(trial: number, window: Measurement, latencyNs: number): void;
-  /** The run waits for requests in flight, for at most this long, which is not part of its measured time. Undefined: it does not any more. */
+  /**
+   * Called when the run waits for requests in flight, at most this long. The wait is not part of its measured time. Undefined: the
+   * wait has ended.
+   */
   onWait?(mostMs: number | undefined): void;
-  /** A window in which no request succeeded. */
+  /** Called after a window in which no request succeeded. */
   onEmptyWindow?(trial: number): void;
-  /** All processes that measure together are stable. */
+  /** Called when all processes that measure together are stable. */
   onAllStable?(): void;
   onLevelEnd?(result: LevelResult): void;
-  /** Called for each successful request in the order of their ends; only when `wantsRecords`. */
+  /** Called for each successful request, in order of end; only if `wantsRecords`. */
   onRecord?(record: RequestRecord): void;
-  /** Called for each failed request, also outside of windows. */
+  /** Called for each failed request, including those outside of windows. */
   onFailed?(request: FailedRequest): void;
   /**
-   * Called for each successful request whose tokens are measured, when they are known: up to a second after its end, and not in the order of
-   * the ends. A request whose response was never measured, because the run ended, has no call.
+   * Called for each successful request when its tokens have been measured: up to a second after its end, and not in order of
+   * end. Not called for a response that was never measured because the run ended.
    */
   onTokens?(tokens: RequestTokens): void;
   /**
-   * Called when a window begins: the requests that end from now on are counted in it, until `onRecordsCut`. A window that is not cut is part
-   * of no level. @param number among the windows of the run, from 1, as in `Measurement.numbers`
+   * Called when a window begins: requests that end from now on are counted in it, until `onRecordsCut`. A window that is not
+   * cut belongs to no level. @param number of the window in the run, from 1, as in `Measurement.numbers`
    */
   onWindowStart?(number: number): void;
   /** Records since the last call belong to the window that just ended, or to no window if `bounds` is undefined. */
@@ -154,7 +158,7 @@ const EVENTS: Readonly<Record<keyof RunObserver, true>> = {
   onRecordsCut: true,
 };
 
-/** Reports a wait for requests in flight while it lasts. @param mostMs after which the wait ends in any case */
+/** Reports a wait for requests in flight while it lasts. @param mostMs maximum length of the wait */
 export async function reportWait<T>(
   observer: Pick<RunObserver, "onWait">,
   mostMs: number,
@@ -167,7 +171,7 @@ export async function reportWait<T>(
 /** The names of all events. */
 export const RUN_EVENTS = Object.keys(EVENTS) as readonly (keyof RunObserver)[];
 
-/** Creates an observer that passes each event to all observers in order. It has only the events that one of them handles. */
+/** Creates an observer that passes each event to all observers in order. It has only the events that at least one of them handles. */
 export function broadcast(observers: readonly RunObserver[]): RunObserver {
   const joined: Record<string, Listener> = {};
   for (const event of RUN_EVENTS) {

@@ -4,36 +4,39 @@ import type { Failure } from "../transport/failure.ts";
 
 /** One request, for exports. Times are wall-clock nanoseconds since the epoch. */
 export interface RequestRecord {
-  /** Its number among the finished requests of the run, from 0. */
+  /** Number of the request among the finished requests of the run, from 0. */
   readonly index: number;
   readonly sendEpochNs: bigint;
   /** Correlation id; 0 for a request outside of a sequence. */
   readonly sequenceId: number;
   readonly inputs: RequestContent;
-  /** From the send to its end, as in the latency of its level. */
+  /** Time from the send to the end, as in the latency of its level. */
   readonly latencyNs: number;
   /** One response unless requests can have several. Includes an empty last response. */
   readonly responses: readonly ResponseRecord[];
-  /** The server that answered, when there are several. */
+  /** The server that responded, if there are several. */
   readonly server?: string;
-  /** It was sent again over a new connection. Its times run from the first send. */
+  /** Set if the request was sent again over a new connection. Its times run from the first send. */
   readonly isResent?: true;
-  /** Values that the target extracts from the response, by name; null for those that it lacks. Absent when the target extracts none. */
+  /**
+   * Values that the target extracts from the response, by name; null for values that the response lacks. Absent if the target
+   * extracts none.
+   */
   readonly extracted?: Readonly<Record<string, unknown>>;
-  /** Absent in a run without tags. */
+  /** Absent if the run has no tags. */
   readonly tags?: Tags;
-  /** Whether its tokens are measured, so that `onTokens` follows. */
+  /** Set if tokens of the request are measured, so that `onTokens` follows. */
   readonly hasTokens?: true;
 }
 
 /** One failed request, for exports. Times are as in {@link RequestRecord}. */
 export interface FailedRequest {
-  /** Its number among the finished requests of the run, from 0. */
+  /** Number of the request among the finished requests of the run, from 0. */
   readonly index: number;
   readonly sendEpochNs: bigint;
-  /** When the first byte arrived; undefined if none did. */
+  /** Arrival of the first byte; undefined if none arrived. */
   readonly firstByteEpochNs: bigint | undefined;
-  /** When the failure was detected. */
+  /** Time at which the failure was detected. */
   readonly endEpochNs: bigint;
   readonly sequenceId: number;
   readonly inputs: RequestContent;
@@ -42,16 +45,16 @@ export interface FailedRequest {
   readonly failure: Failure;
   /** As in {@link RequestRecord}. */
   readonly isResent?: true;
-  /** Absent in a run without tags. */
+  /** Absent if the run has no tags. */
   readonly tags?: Tags;
 }
 
 /** One response of a request, for exports. */
 export interface ResponseRecord {
-  /** Arrival, in whole nanoseconds after the send; later than that of the previous response. */
+  /** Arrival, in whole nanoseconds after the send; later than the previous response. */
   readonly offsetNs: number;
   /** For an empty response, all outputs of the model, without data. */
   readonly outputs: ResponseContent;
-  /** It only marks the end. */
+  /** Set if the response only marks the end. */
   readonly isEmpty?: true;
 }

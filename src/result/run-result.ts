@@ -16,9 +16,9 @@ import type { ScrapeResult } from "../telemetry/scrape-result.ts";
 import type { ServerLoad } from "../transport/client.ts";
 import type { FailureKind } from "../transport/failure.ts";
 
-/** The result of a run. A run fills it in and reports read it. */
+/** Result of a run. A run fills it in and reports read it. */
 
-/** What is known before the first request. */
+/** Facts about a run that are known before its first request. */
 export interface PreparedRun {
   readonly plan: Plan;
   readonly service: ServiceTraits;
@@ -51,38 +51,41 @@ export interface LevelResult {
   readonly instability: Instability | undefined;
   /** Only for asynchronous runs: throughput was stable and latency was not, which is accepted. */
   readonly isLatencyUnstable: boolean;
-  /** Whether the server reports counters. `window.server` can still be undefined when they did not change. */
+  /** Whether the server reports counters. `window.server` can still be undefined if they did not change. */
   readonly hasServerCounters: boolean;
   /** Requests delayed by the load's limit on outstanding requests; absent if there is no limit. */
   readonly delayedByLimit?: DelayedRequests;
-  /** Requests that were due within the level and not sent, because the client was behind its schedule; above a million estimated. Absent: 0. */
+  /**
+   * Requests that were due within the level and not sent, because the client was behind its schedule; estimated above one
+   * million. Default: 0.
+   */
   readonly unsentCount?: number;
-  /** The metrics of each request, in GenAI-Perf's mode and with MLPerf's rules. */
+  /** Token metrics of each request, in GenAI-Perf's mode and with MLPerf's rules. */
   readonly tokenRows?: TokenColumns;
-  /** Whether the level keeps the plan's limits; absent unless the load searches the highest level that does. */
+  /** Whether the level meets the plan's limits; absent unless the load searches for the highest level that does. */
   readonly limits?: LevelLimits;
-  /** What the rules of MLPerf say; absent unless the load is one of its scenarios. */
+  /** Result by the rules of MLPerf; absent unless the load is an MLPerf scenario. */
   readonly mlperf?: MlperfResult;
   /** Progress within the level, for levels with a fixed duration; otherwise empty. */
   readonly timeline: readonly TimelineBucket[];
   /** The phase of the load; absent if it has none. */
   readonly phase?: { readonly index: number; readonly label: string };
-  /** How many threads sent it; absent unless the run decides that itself. */
+  /** Number of threads that sent the level; absent unless the run chooses it. */
   readonly workers?: LevelWorkers;
-  /** Set: other processes measured it, whose clients are not known. */
+  /** Set if other processes measured the level. Their clients are not known. */
   readonly isOfOthers?: true;
-  /** Other measurements of this level, when a search repeated it. This result is the last one. */
+  /** Earlier measurements of this level, if a search repeated it. This result is the last one. */
   readonly repeats?: readonly LevelResult[];
 }
 
-/** How many threads sent a level. */
+/** The number of threads that sent a level. */
 export interface LevelWorkers {
   readonly count: number;
-  /** Why there is more than one: what limited the level before. */
+  /** Reason for more than one thread: what limited the level before. */
   readonly reason?: string;
 }
 
-/** The names of counts of requests. */
+/** Names of the counts of requests. */
 export const REQUEST_COUNTS = ["sentCount", "completedCount", "failedCount", "cancelledCount"] as const;
 
 /** Counts of requests. */
@@ -92,11 +95,11 @@ export type RequestCounts = Readonly<Record<(typeof REQUEST_COUNTS)[number], num
 export interface PhaseResult {
   readonly index: number;
   readonly label: string;
-  /** Whether it is not measured. */
+  /** Whether the phase is a warm-up, which is not measured. */
   readonly isWarmup: boolean;
   readonly startNs: number;
   readonly endNs: number;
-  /** Requests sent in it, and requests that ended in it, whenever they were sent. */
+  /** Requests sent in the phase, and requests that ended in it, whenever they were sent. */
   readonly tally: RequestCounts;
   /** Requests in flight at its start. This plus the requests sent equals the requests that ended plus `openAfterCount`. */
   readonly openBeforeCount: number;
@@ -107,7 +110,7 @@ export interface PhaseResult {
 export interface PhasesResult {
   /** Phases that began, in order. */
   readonly phases: readonly PhaseResult[];
-  /** Requests that were in flight at the end of the last phase, and ended later. */
+  /** Requests that were in flight at the end of the last phase and ended later. */
   readonly after: RequestCounts;
   /** The whole run, with warm-up phases. */
   readonly timeline: readonly TimelineBucket[];
@@ -117,26 +120,26 @@ export interface PhasesResult {
 export interface AbortedBy {
   /** Index in the plan's assertions. */
   readonly assertionIndex: number;
-  /** Its value over the last part of the run, in the unit of its limit. */
+  /** Measured value over the last part of the run, in the unit of the assertion's limit. */
   readonly measured: number;
 }
 
-/** A level of a search. */
+/** A search's verdict on a level. */
 export interface LevelLimits {
   readonly state: LimitState;
   /** One per limit of the plan. */
   readonly verdicts: readonly LimitVerdict[];
-  /** Why the level counts as broken or unresolved, whatever its limits say, in words; absent when the limits decide. */
+  /** Reason in words why the level counts as broken or unresolved, whatever its limits say; absent if the limits decide. */
   readonly reason?: string;
 }
 
-/** The result of a search for the highest level that keeps all limits. */
+/** Result of a search for the highest level that meets all limits. */
 export interface FindMaxResult {
-  /** The highest level that certainly keeps them; absent when none does. */
+  /** The highest level that certainly meets all limits; absent if none does. */
   readonly highest?: number;
-  /** The lowest level above it that certainly breaks one; absent when none does: then `highest` is a lower bound. */
+  /** The lowest level above `highest` that certainly breaks a limit; absent if none does. Then `highest` is a lower bound. */
   readonly next?: number;
-  /** False when levels between the two could not be decided and these are too far apart, or the search ended early. */
+  /** False if levels between `highest` and `next` could not be decided and the two are too far apart, or if the search ended early. */
   readonly isResolved: boolean;
 }
 
@@ -144,7 +147,7 @@ export interface FindMaxResult {
 export interface RunResult {
   readonly prepared: PreparedRun;
   readonly levels: readonly LevelResult[];
-  /** All requests of the run, including those outside of windows. */
+  /** All requests of the run, including requests outside of windows. */
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
@@ -156,18 +159,21 @@ export interface RunResult {
   readonly warmup?: { readonly sentCount: number; readonly failedCount: number } | undefined;
   /** Absent if the load has no phases. */
   readonly phased?: PhasesResult | undefined;
-  /** Absent unless the load searches the highest level that keeps the plan's limits. */
+  /** Absent unless the load searches for the highest level that meets the plan's limits. */
   readonly findMax?: FindMaxResult | undefined;
   readonly connectionCount: number;
   /**
    * Number of requests that were sent again over a new connection. Each counts once as sent, and its times run from the first send.
    */
   readonly resendCount: number;
-  /** What came over HTTP in the whole run: bytes of responses, and the number of complete ones by status. Absent where it is not counted. */
+  /**
+   * Data received over HTTP in the whole run: bytes of responses, and the number of complete responses by status. Absent if not
+   * counted.
+   */
   readonly received?: { readonly bytes: number; readonly statuses: Readonly<Record<string, number>> } | undefined;
   /** Requests sent to each server; absent if there is only one. */
   readonly servers?: readonly ServerLoad[] | undefined;
-  /** The other hosts that sent, if this one did not. */
+  /** The other hosts that sent; absent if only this one did. */
   readonly hosts?: readonly SendingHost[] | undefined;
   /** Session counts; undefined without sessions. */
   readonly sessions?: SessionTally | undefined;
@@ -178,13 +184,13 @@ export interface RunResult {
   readonly error: RunError | undefined;
   /** The assertion that ended the run early; absent if none did. */
   readonly aborted?: AbortedBy | undefined;
-  /** What to change when no request succeeded and the cause is known, in the words of the front door, which sets it. */
+  /** Advice on what to change, if no request succeeded and the cause is known. Set by the front door, in its terms. */
   readonly hint?: string | undefined;
   /** Lanes with a failed request, each with its first failure. perf_analyzer calls lanes threads. */
   readonly laneErrors: readonly LaneError[];
-  /** Before the first request, after the in-process rehearsal. */
+  /** Time before the first request, after the in-process rehearsal. */
   readonly startEpochNs: bigint;
-  /** From there to the end. */
+  /** Time from `startEpochNs` to the end. */
   readonly durationNs: number;
   /** Metrics scraped from servers during the run; undefined if the plan asks for none. */
   readonly scrape?: ScrapeResult | undefined;
@@ -193,23 +199,23 @@ export interface RunResult {
 /** A host that sent a share of the load. */
 export interface SendingHost {
   readonly name: string;
-  /** Number of threads that sent there. */
+  /** Number of threads that sent from this host. */
   readonly workerCount: number;
   readonly sentCount: number;
   readonly completedCount: number;
   readonly failedCount: number;
   /**
-   * By how much its clock was ahead of this host's at the start (below 0: behind), how well that was known, and how far it had moved from there
-   * at the end, in nanoseconds.
+   * Time by which the host's clock was ahead of this host's at the start (below 0: behind), the uncertainty of that, and the
+   * drift until the end, in nanoseconds.
    */
   readonly clockOffsetNs: number;
   readonly clockErrorNs: number;
   readonly clockDriftNs: number;
-  /** What is missing of one that was lost during the run. */
+  /** Missing share of the host, if it was lost during the run. */
   readonly lost?: LostShare;
-  /** Longest time by which a message came after the moment at which all hosts should have acted on it, in nanoseconds. */
+  /** Longest delay of a message after the moment at which all hosts should have acted on it, in nanoseconds. */
   readonly lateNs: number;
-  /** When it, or one of its threads, did not run; in the order of time. Absent: it always ran. */
+  /** Times in which the host, or one of its threads, did not run, in order. Absent: it always ran. */
   readonly standstills?: readonly HostStandstill[];
 }
 
@@ -217,17 +223,17 @@ export interface SendingHost {
 export interface HostStandstill {
   readonly startNs: number;
   readonly endNs: number;
-  /** The start on the clock of windows. */
+  /** Start of the standstill, on the clock of windows. */
   readonly fromNs: number;
 }
 
-/** What a run lacks because a host was lost. */
+/** The part of a run's data that is missing because a host was lost. */
 export interface LostShare {
-  /** When it was last heard, in nanoseconds since the start. */
+  /** Time of the last message from the host, in nanoseconds since the start. */
   readonly afterNs: number;
-  /** Windows that end after this time lack its share, or a part of it. On the clock of windows. */
+  /** Windows that end after this time, on the clock of windows, lack all or part of the host's share. */
   readonly fromNs: number;
-  /** Number of requests that it had reported as ended, and that no window has. */
+  /** Number of requests that the host reported as ended and that no window contains. */
   readonly uncountedCount: number;
   readonly loadRatio: number;
   readonly reason: string;
@@ -246,14 +252,14 @@ export interface LaneError {
 export interface FailureCount {
   readonly kind: FailureKind;
   readonly count: number;
-  /** Message of the first one, prefixed with the server's name if there are several servers. */
+  /** Message of the first failure, prefixed with the server's name if there are several servers. */
   readonly example: string;
   readonly status: number | undefined;
-  /** The first responses that the scenario's check refused, three at most; absent for other kinds. */
+  /** The first responses that the scenario's check refused, at most three; absent for other kinds. */
   readonly responses?: readonly WrongResponse[];
-  /** Whether these are warm-up requests. */
+  /** Set if these are warm-up requests. */
   readonly isWarmup?: true;
-  /** How many of them had which tags. Only of kind `unfinished`; absent if requests have no tags. */
+  /** Number of failed requests by tags. Only for the kind `unfinished`; absent if requests have no tags. */
   readonly tagged?: readonly TaggedCount[];
 }
 
@@ -265,13 +271,13 @@ export interface TaggedCount {
 
 /** A response that a scenario's check refused. */
 export interface WrongResponse {
-  /** Why it is wrong. */
+  /** Reason why the response is wrong. */
   readonly reason: string;
-  /** Its beginning as text, 400 characters at most, without secrets. */
+  /** Beginning of the response as text, at most 400 characters, without secrets. */
   readonly response: string;
 }
 
-/** Requests that were due and waited because too many were outstanding. */
+/** Requests that waited after they were due, because too many were outstanding. */
 export interface DelayedRequests {
   /** Requests that waited and were then sent. */
   readonly count: number;
@@ -279,14 +285,14 @@ export interface DelayedRequests {
   readonly longestNs: number;
 }
 
-/** Session counts beyond the results of their requests. */
+/** Session counts beyond the results of the sessions' requests. */
 export interface SessionTally {
-  /** Sessions with at least one turn that was sent. */
+  /** Sessions with at least one turn sent. */
   readonly sessionCount: number;
   /** Sessions that ended before their last turn, because a turn failed or its response could not be read. */
   readonly cutCount: number;
   /** Turns that were not sent because their session had ended. */
   readonly unsentCount: number;
-  /** Why the first session that could not be continued from a successful response ended. Absent: there was none. */
+  /** Reason why the first session ended that could not be continued after a successful response. Absent if there was none. */
   readonly unreadReason?: string;
 }

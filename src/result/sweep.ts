@@ -5,7 +5,7 @@ import type { Votes } from "../load/search.ts";
 /** One point: a value for each varied parameter, in their order: `[["concurrency", 4], ["input_sequence_length", 128]]`. */
 export type PointParameters = readonly (readonly [name: string, value: number])[];
 
-/** One measured point. */
+/** A measured point. */
 export interface MeasuredPoint {
   readonly name: string;
   readonly parameters: PointParameters;
@@ -19,7 +19,7 @@ export interface FailedPoint {
   readonly reason: string;
 }
 
-/** By point name, the search limits that a point breaks, in words; empty if it meets all. */
+/** The search limits that each point breaks, in words, by point name; empty if it meets all. */
 export type BrokenLimits = ReadonlyMap<string, readonly string[]>;
 
 /** Result of one search. */
@@ -30,18 +30,18 @@ export interface SearchSummary {
   readonly fixed: PointParameters;
   /** Highest load tried that meets all limits; null if none does. */
   readonly highest: number | null;
-  /** Lowest load tried above it that breaks a limit; null if the highest load of the sweep meets them. */
+  /** Lowest load above `highest` that breaks a limit; null if the highest load of the sweep meets all. */
   readonly lowestBroken: number | null;
-  /** Whether `lowestBroken` may be caused by the client instead of the server. */
+  /** Whether the client, instead of the server, may have caused `lowestBroken`. */
   readonly isClientLimited: boolean;
-  /** Measurements of each of the two loads, by outcome; null if there is no such load. */
+  /** Measurements of `highest` and `lowestBroken`, by outcome; null if there is no such load. */
   readonly highestVotes: Votes | null;
   readonly lowestBrokenVotes: Votes | null;
 }
 
-/** A sweep as far as it was measured. */
+/** The measured part of a sweep. */
 export interface SweepSummary<Point extends MeasuredPoint> {
-  /** In the order of their measurement. */
+  /** In order of measurement. */
   readonly points: readonly Point[];
   readonly failed: readonly FailedPoint[];
   /** Undefined without a search. */

@@ -12,8 +12,8 @@ import { sourcesToPage } from "./server-metrics.ts";
 const INTERVAL_MS = 250;
 
 /**
- * Executes a run and passes the tokens of its requests to the observer while it lasts, the last of them after its end.
- * The result has the error of the thread that measures tokens, if it fails only then.
+ * Executes a run and passes the tokens of its requests to the observer: most of them while it lasts, the last ones
+ * after its end. If the thread that measures tokens fails only after the end, the result has its error.
  */
 export async function followTokens(
   tokens: RunTokens,
@@ -25,7 +25,7 @@ export async function followTokens(
   };
   let passing: Promise<void> | undefined;
   const timer = setInterval(() => {
-    // An error of the thread ends the run where its levels are merged.
+    // An error of the thread ends the run when its levels are merged.
     passing ??= pass(false)
       .catch(() => {})
       .finally(() => {
@@ -42,13 +42,13 @@ export async function followTokens(
   }
 }
 
-/** What a follower of a run needs. */
+/** Parts of a run with followers. */
 interface Followed extends RunParts {
   readonly signal: RunSignal;
   readonly tokens: RunTokens | undefined;
 }
 
-/** Executes a run with what follows it besides its observer: scrapes, and the scenario's function for records. */
+/** Executes a run with its followers besides the observer: scrapes, and the scenario's function for records. */
 export async function withFollowers(
   { plan, observer, signal, groups, tokens, session }: Followed,
   execute: (observer: RunObserver) => Promise<RunResult>,

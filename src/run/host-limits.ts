@@ -29,10 +29,10 @@ export function limitKeptResponses(
   RESPONSES_BUDGET.limitTo(Math.floor((resources.memoryBytes * REQUESTS_RATIO) / sharedBy / threads));
 }
 
-/** What decides how many requests may be in flight. */
+/** The setting or resource that limits the number of requests in flight. */
 type LimitCause = "asked" | "memory" | "files" | "ports";
 
-/** What a run may use of its host, or of the hosts of its agents. */
+/** Limits on a run's use of its host, or of the hosts of its agents. */
 export interface HostLimits {
   /** Maximum number of outstanding requests. */
   readonly maxOutstanding: number;
@@ -41,38 +41,43 @@ export interface HostLimits {
   readonly canRaise: boolean;
   /** Memory in bytes that requests in flight may take. */
   readonly requestBytes: number;
-  /** Memory in bytes that the process may use beyond what it uses when the load begins. */
+  /** Memory in bytes that the process may use in addition to its use at the start of the load. */
   readonly memoryBytes: number;
   readonly resources: HostResources;
-  /** Number of addresses that connections come from; 0: the system chooses, which is one for each server. */
+  /** Number of source addresses of connections; 0: the system chooses, which gives one for each server. */
   readonly sourceCount: number;
   /** Number of agents that share the host. Default: 1. */
   readonly sharedBy?: number | undefined;
-  /** The agents that send, all of them together; the rest is that of the one that allows least. Absent: this process sends. */
+  /**
+   * The agents that send, with limits for all of them together; the other fields are those of the agent with the lowest
+   * limit. Absent: this process sends.
+   */
   readonly agents?: { readonly count: number; readonly leastName: string } | undefined;
 }
 
 const MIB = 1024 * 1024;
-/** Share of the free memory, and bytes, that requests in flight may take by default. */
+/** Default memory of requests in flight: a share of the free memory, or a number of bytes if that is less. */
 const REQUESTS_RATIO = 0.25;
 const REQUESTS_BYTES = 512 * MIB;
-/** Share of the free memory beyond which the host is in danger. */
+/** Share of the free memory above which the host is in danger. */
 const DANGER_RATIO = 0.75;
-/** Memory of a connection and of a request in flight, measured and rounded up. Deno's take most. */
+/** Memory of a connection and of a request in flight, measured and rounded up. Deno uses the most. */
 const CONNECTION_BYTES = 24 * 1024;
 const STREAM_BYTES = (runtimeName === "deno" ? 24 : 8) * 1024;
-/** Files of a process that it opens besides connections during a run; and of each thread that sends, with its queries. Measured: 3 to 8. */
+/**
+ * Files other than connections that a process opens during a run, and that each sending thread opens, with its queries. Measured: 3 to 8.
+ */
 const OTHER_FILES = 32;
 const THREAD_FILES = 12;
 /** No limit is below this, so that small hosts can measure too. */
 const FEW_REQUESTS = 64;
-/** Requests of so few lanes share so few connections that these need no limit. */
+/** With at most this many lanes, requests share so few connections that they need no limit. */
 const FEW_LANES = 64;
 const WATCH_MS = 250;
 
 /**
  * Returns the limits of a run, of all its threads together.
- * @param resources what the host has. Default: read now
+ * @param resources resources of the host. Default: read now
  * @param sharedBy number of agents that share the host's memory and ports. Default: 1
  */
 export function hostLimitsOf(
@@ -87,7 +92,7 @@ export function hostLimitsOf(
   const { bytes, files, ports } = needsOf(plan, search);
   const free = resources.memoryBytes / sharedBy;
   const budget = usesWholeHost ? free * DANGER_RATIO : Math.min(free * REQUESTS_RATIO, REQUESTS_BYTES);
-  // A load that limits itself asks for this number.
+  // A load with a limit asks for this number.
   const asked = client.maxOutstanding ?? loadModeOf(load).maxOutstanding?.(load);
   const memory = Math.max(asked ?? 0, Math.floor(budget / bytes));
   const threadCount = workers === "auto" ? availableParallelism() : workers;
@@ -113,14 +118,14 @@ export function hostLimitsOf(
   };
 }
 
-/** An agent's threads, and what it may use. */
+/** Threads and limits of an agent. */
 export interface AgentLimits {
   readonly name: string;
   readonly limits: HostLimits;
 }
 
 /**
- * Returns the limits of agents together. Each of their threads sends the same share.
+ * Returns the joint limits of agents. Each of their threads sends the same share.
  * @param agents one or more @param threads number of each agent's threads
  */
 export function limitsOfAgents(
@@ -144,15 +149,15 @@ export function partOfThread({ maxOutstanding }: HostLimits, threads: number): n
   return Math.max(1, Math.floor(maxOutstanding / threads));
 }
 
-/** What one more request in flight needs; 0 files or ports: none of its own. */
+/** Resources that one more request in flight needs; 0 files or ports: it shares existing ones. */
 interface RequestNeeds {
   readonly bytes: number;
   readonly files: number;
-  /** Ports of each source address, towards the server that takes most of them: connections to others may share them. */
+  /** Ports of each source address, for the server with the most connections: connections to other servers may reuse them. */
   readonly ports: number;
 }
 
-/** With HTTP each request in flight has a connection to every server; with gRPC lanes share some. */
+/** With HTTP, each request in flight has a connection to every server; with gRPC, lanes share connections. */
 function needsOf(plan: Plan, search: LevelSearch): RequestNeeds {
   const { laneCount } = laneOptionsOf(plan, search, UNKNOWN_MODEL);
   const members = membersOf(plan.target).map((member) => member.target);
@@ -165,7 +170,7 @@ function needsOf(plan: Plan, search: LevelSearch): RequestNeeds {
     const urls = urlsOf(target);
     const serverCount = urls.length;
     const isInProcess = targetKindOf(target).isInProcess === true;
-    // When the run starts the target itself, this process also holds the target's end of each connection.
+    // When the run starts the target itself, this process also has the target's end of each connection.
     const ends = isInProcess ? 0 : Math.max(1, serverCount) * connections * (serverCount === 0 ? 2 : 1);
     files += ends;
     for (const place of isInProcess ? [] : placesOf(urls)) ports.set(place, (ports.get(place) ?? 0) + connections);
@@ -174,13 +179,13 @@ function needsOf(plan: Plan, search: LevelSearch): RequestNeeds {
   return { bytes, files, ports: Math.max(0, ...ports.values()) };
 }
 
-/** Returns the host and port of each address; one place for a target that the run starts. */
+/** Returns the host and port of each address; a single place for a target that the run starts. */
 function placesOf(urls: readonly string[]): readonly string[] {
   if (urls.length === 0) return ["own"];
   return urls.map((url) => /^=?(?:https?:\/\/)?([^/]*)/i.exec(url.trim())?.[1]?.toLowerCase() ?? url);
 }
 
-/** Checks that this host has the addresses that connections come from. @throws UserError */
+/** Checks that this host has the source addresses of the plan. @throws UserError */
 export async function checkSources({
   client: { sourceAddresses = [] },
 }: {
@@ -196,20 +201,23 @@ export async function checkSources({
     );
 }
 
-/** Returns a warning before the run when it cannot get to its highest level. */
+/** Returns a warning before the run when its highest level is above the limits. */
 export function warnOfLevels(limits: HostLimits, { unit, levels, search }: LevelSearch): readonly Text[] {
   const largest = largestLevel(levels);
   const first = levelAt(levels, 0);
   const { maxOutstanding } = limits;
   if (LEVEL_UNITS[unit].isScheduled || search !== "linear" || largest === undefined || first === undefined) return [];
-  // The error of the first level comes at once.
+  // The error of the first level is reported at once.
   if (largest <= maxOutstanding || first > maxOutstanding) return [];
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
   const head = `the run will end before ${countOf(largest, "request")} in flight, at ${whoseLimit(limits)} limit of ${formatCount(maxOutstanding)}: `;
   return [[head, why, ". ", hint]];
 }
 
-/** Ends a run that has reached the limit. @param wanted the load's number of requests in flight, when it was not begun for that reason */
+/**
+ * Returns the error of a run that has reached the limit. @param wanted the load's number of requests in flight, if the load was not
+ * started because of it
+ */
 export function limitReached(limits: HostLimits, wanted?: number): RunError {
   const most = `${countOf(limits.maxOutstanding, "request")} in flight`;
   const [why, hint] = EXPLANATIONS[limits.cause](limits);
@@ -225,13 +233,13 @@ function whoseLimit({ agents }: HostLimits): string {
   return agents.count === 1 ? "the agent's" : `the ${formatCount(agents.count)} agents'`;
 }
 
-/** Names what sends, and its host. */
+/** Names the sending process and its host. */
 function nameSender({ agents }: HostLimits): { readonly process: string; readonly host: string } {
   if (agents === undefined) return { process: "this process", host: "this host" };
   return { process: `the agent ${agents.leastName}`, host: `the host of the agent ${agents.leastName}` };
 }
 
-/** Says who else uses what a host has. */
+/** Describes who shares the host's resources. */
 function describeSharing({ sharedBy = 1 }: HostLimits): string {
   return sharedBy === 1 ? "" : `, for ${formatCount(sharedBy)} agents`;
 }
@@ -268,7 +276,10 @@ function describeSources(count: number): string {
   return count === 1 ? " from one source address" : ` from each of ${count} source addresses`;
 }
 
-/** Ends a run whose requests fail because this host has no free file descriptor, or no room for their responses. */
+/**
+ * Returns the error of a run whose requests fail because this host has no free file descriptor, or no memory for their
+ * responses.
+ */
 export function hostExhausted(limits: HostLimits, { isMemory, message: why = "" }: Partial<Failure> = {}): RunError {
   if (isMemory === true) {
     const hint = "Have fewer requests in flight, or leave out what needs whole responses, such as check.";
@@ -282,7 +293,7 @@ export function hostExhausted(limits: HostLimits, { isMemory, message: why = "" 
 
 /**
  * Watches the memory of this process during a load.
- * @param onReached called once, when it uses more than the limits allow @returns ends the watch
+ * @param onReached called once, when the process uses more than the limits allow @returns ends the watch
  */
 export function watchMemory(
   { memoryBytes, resources }: HostLimits,

@@ -2,8 +2,9 @@ import { RunError } from "../plan/problem.ts";
 import { type Clock, sleepMs, systemClock } from "../runtime/clock.ts";
 
 /**
- * After Ctrl-C or SIGTERM a run ends within 2 s with its report, unless the machine is overloaded. Requests in flight get the first of these
- * times to complete, a step of the setup the second, and each query to the server (counters, settings to restore, metrics) the third.
+ * After Ctrl-C or SIGTERM, a run ends within 2 s with its report, unless the machine is overloaded. The first of these limits is for
+ * requests in flight, the second for a step of the setup, and the third for each query to the server (counters, settings to restore,
+ * metrics).
  */
 const INTERRUPTED_GRACE_MS = 500;
 const INTERRUPTED_STEP_MS = 1000;
@@ -17,13 +18,13 @@ export class RunSignal {
   readonly stopped: Promise<void>;
   /** Resolves on an error, even after a stop. */
   readonly failed: Promise<void>;
-  /** Resolves when the user interrupts the run, even while it is ending. From then on, waits are short. */
+  /** Resolves when the user interrupts the run, even while it is ending. Waits are short from then on. */
   readonly interrupted: Promise<void>;
-  /** Resolves when requests in flight have had their time to complete, which begins at the interrupt. */
+  /** Resolves when the grace period of requests in flight is over. It begins at the interrupt. */
   readonly graceOver: Promise<void>;
   error: RunError | undefined;
   isInterrupted = false;
-  /** Whether an assertion ended the run. Its target works, so it is still asked for its counters. */
+  /** Whether an assertion ended the run. The target works, so its counters are still queried. */
   isAborted = false;
   private readonly settle: () => void;
   private readonly settleFailed: () => void;
@@ -56,7 +57,7 @@ export class RunSignal {
     this.stop();
   }
 
-  /** Ends the run because an assertion does not hold. From then on, waits are short. */
+  /** Ends the run because an assertion failed. Waits are short from then on. */
   abort(error: RunError): void {
     if (this.hasStopped) return;
     this.error = error;

@@ -3,9 +3,9 @@ import type { PhasedLoad } from "../load/load-mode.ts";
 import { WHOLE } from "../load/share.ts";
 import type { RunTokens } from "../measure/tokens/run-tokens.ts";
 import { SpareThreads, type TokenLink } from "../measure/tokens/token-link.ts";
+import { maxResponseBytesOf } from "../plan/defaults.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { RunError } from "../plan/problem.ts";
-import { maxResponseBytesOf } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { memberPlansOf, membersOf } from "../registry/mix.ts";
@@ -20,9 +20,8 @@ import type { RequestGroups } from "./groups/request-groups.ts";
 import { groupRequests } from "./groups/request-tags.ts";
 import type { RunSignal } from "./interrupt.ts";
 import { createContentCheck } from "./judge/content-check.ts";
-import { cannotConnect } from "./judge/failure-policy.ts";
+import { cannotConnect } from "./judge/failure-limits.ts";
 import { openTokens as measureTokens, type OpenTokens } from "./judge/open-tokens.ts";
-import { unlessSilent } from "./judge/silence.ts";
 import { laneOptionsOf, UNKNOWN_MODEL } from "./lanes.ts";
 import { createFeed } from "./mix/create-feed.ts";
 import { createJudge } from "./mix/create-judge.ts";
@@ -41,18 +40,21 @@ import { LocalSender } from "./send/local-sender.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import { type SessionFeed, sessionsOf } from "./send/session-feed.ts";
 
-/** What opening a sender needs besides its plan. */
+/** Options for opening a sender, besides its plan. */
 export interface SendingOptions extends Omit<TargetOptions, "search"> {
   readonly load: PhasedLoad;
   readonly signal: RunSignal;
   readonly held?: HeldEntries | undefined;
-  /** Measures the tokens of responses and stays open. Default: a separate thread, if the plan measures tokens. */
+  /**
+   * Measures the tokens of responses. It is not closed with the sender. Default: a separate thread, if the plan
+   * measures tokens.
+   */
   readonly meter?: TokenLink | undefined;
-  /** Threads for tokens that were started before. Those that are not needed here are ended. Default: none. */
+  /** Token threads that were started before. Unneeded ones are ended. Default: none. */
   readonly spare?: SpareThreads | undefined;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
-  /** Whether other threads or hosts send. The target is opened nevertheless, to query it. Default: false. */
+  /** Whether other threads or hosts send. The target is opened anyway, to query it. Default: false. */
   readonly sendsElsewhere?: boolean | undefined;
   /** Whether the tokens of responses are measured here, if the plan measures any. Default: yes, unless others send. */
   readonly measuresTokens?: boolean | undefined;
@@ -60,7 +62,7 @@ export interface SendingOptions extends Omit<TargetOptions, "search"> {
 
 /** A plan's target, opened for sending from this thread. */
 export interface Sending {
-  /** The plan, with the server that was started in place of the embedded target. */
+  /** The plan, with a started server in place of the embedded target. */
   readonly served: Plan;
   readonly session: Session;
   readonly groups: RequestGroups | undefined;
@@ -71,13 +73,13 @@ export interface Sending {
   readonly feed: Feed;
   /**
    * Opens the sender.
-   * @param observer decides with its callbacks what is read of responses
-   * @param requests hears of each judged request. Default: nobody wants single requests elsewhere
+   * @param observer its callbacks determine which parts of responses are read
+   * @param requests receives each judged request. Default: no remote conductor wants single requests
    */
   createSender(listener: SenderListener, observer: RunObserver, requests?: JudgedRequests): LoadSender;
   /** Sends requests to an in-process sink, so that the client's code is JIT-compiled before the first measured request. */
   rehearse(): Promise<void>;
-  /** Closes everything, and restores what was changed at the server. */
+  /** Closes everything, and restores what was changed on the server. */
   close(): Promise<void>;
 }
 
@@ -100,11 +102,11 @@ export async function openSending(plan: Plan, options: SendingOptions): Promise<
   // The thread loads its tokenizer while the server is queried and the data is created.
   const openingTokens = meter === undefined && measures ? openTokens(plan, spare) : undefined;
   if (openingTokens !== undefined) closers.push(() => closeTokens(openingTokens));
-  // Before the tokens: a tokenizer that still loads is not waited for.
+  // Closes before the tokens, so that a tokenizer that still loads is not awaited.
   closers.push(() => spare.close());
   openingTokens?.catch(() => {});
   try {
-    // One sender changes the server for all.
+    // Only one sender changes the server's settings.
     const restoreTrace = senders.index === 0 ? await target.setTrace?.() : undefined;
     if (restoreTrace !== undefined) closers.push(restoreTrace);
     return await openParts({ plan, options, target, openingTokens, closers, close });
@@ -126,15 +128,15 @@ interface OpeningParts {
 async function openParts({ plan, options, target, openingTokens, closers, close }: OpeningParts): Promise<Sending> {
   const { load, observer, signal, meter, senders = WHOLE } = options;
   const { search } = load;
-  // Create the driver and open its first connection while the server answers.
+  // Create the driver and open its first connection while the server replies.
   const settingUp = target.setUp();
   settingUp.catch(() => {});
   const canceller = plan.cancellation && new Canceller(plan.cancellation, systemClock, senders);
   const { driver, refusal } = openDriver(plan, { options, target, canceller });
   closers.push(() => driver.close());
-  // Until the server is queried, the data may still be refused.
+  // Until the server has been queried, the data may still be rejected.
   if (target.isQueried() && options.sendsElsewhere !== true) void driver.reserve(1);
-  const session = await signal.unlessInterrupted(unlessSilent(plan, settingUp));
+  const session = await signal.unlessInterrupted(settingUp);
   const lanes = laneOptionsOf(plan, search, session.service, senders);
   driver.setLanes(lanes);
   const feed = await createFeed(session, { plan, search, lanes, senders });
@@ -163,13 +165,13 @@ async function openParts({ plan, options, target, openingTokens, closers, close 
   };
 }
 
-/** Returns why a server cannot be reached. @param unused the driver, if no request has reached the server; it keeps the connection */
+/** Returns why a server cannot be reached. @param unused the driver, if no request has reached the server; its connection is kept */
 async function probe(
   plan: Plan,
   unused: Pick<ReturnType<typeof openDriver>, "driver" | "refusal"> | undefined,
 ): Promise<RunError | undefined> {
   const { length } = urlsOf(plan.target);
-  // A mix counts the failures of each target by itself.
+  // A mix counts the failures of each target separately.
   if (length > 1 && membersOf(plan.target).length === 0)
     return reachServers(plan.target as ServerTargetPlan, plan.client);
   if (length !== 1 || unused === undefined) return undefined;
@@ -178,7 +180,7 @@ async function probe(
   return failure && cannotConnect(plan, failure);
 }
 
-/** Creates the driver. `refusal` returns why its first connection failed; undefined when it did not. */
+/** Creates the driver. `refusal` returns why its first connection failed; undefined when it succeeded. */
 function openDriver(
   plan: Plan,
   {
@@ -211,18 +213,18 @@ export function measuresTokens(plan: Plan): boolean {
   return plansOf(plan).some(({ measurement }) => measurement.tokens !== undefined);
 }
 
-/** Returns the plans of the members of a mix, or the run's only one. */
+/** Returns the plans of the members of a mix, or the run's only plan. */
 function plansOf(plan: Plan): readonly Plan[] {
   const members = memberPlansOf(plan);
   return members.length > 0 ? members : [plan];
 }
 
-/** Starts what measures the tokens of the plans' targets; undefined when none are measured. */
+/** Starts the meters of the tokens of the plans' targets; undefined when no tokens are measured. */
 function openTokens(plan: Plan, spare: SpareThreads): Promise<OpenTokens> | undefined {
   return measuresTokens(plan) ? measureTokens(plansOf(plan), spare) : undefined;
 }
 
-/** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags are not usable */
+/** Splits the requests into groups; undefined when they have no tags. @throws UserError when tags cannot be used */
 async function openGroups(plan: Plan, session: Session): Promise<RequestGroups | undefined> {
   const { tags, assertions } = plan;
   const isAsked = tags !== undefined || assertions.some(({ where }) => where !== undefined);
@@ -236,15 +238,13 @@ async function openAnyTarget(plan: Plan, options: TargetOptions): Promise<Target
   return openMixedTarget(plan, options);
 }
 
-/** Ignores an opening error, which was reported where it was awaited. */
+/** Closes the token threads. Ignores an opening error, which was reported where it was awaited. */
 async function closeTokens(opening: Promise<OpenTokens>): Promise<void> {
-  await opening.then(
-    (tokens) => tokens.close(),
-    () => {},
-  );
+  const tokens = await opening.catch(() => undefined);
+  await tokens?.close();
 }
 
-/** Opens the sender of this thread. @param listener hears of what ends */
+/** Opens the sender of this thread. @param listener receives ended requests and errors */
 export function openSender(parts: SenderParts, listener: SenderListener): LoadSender {
   const { plan, session, feed, driver, groups, requests } = parts;
   const meter = new LevelMeter();
@@ -273,7 +273,10 @@ export function openSender(parts: SenderParts, listener: SenderListener): LoadSe
   return new LocalSender({ ...parts, meter, health, sessions, timestampsMs: timestampsOf(parts) });
 }
 
-/** Wraps a judge so that each judged request is passed on. What sessions send does not follow from the data. */
+/**
+ * Wraps a judge so that each judged request is passed on. Contents of session requests travel with them, because they
+ * do not follow from the data.
+ */
 function passOn(
   requests: JudgedRequests,
   judge: DriverWork["judge"],

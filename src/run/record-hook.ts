@@ -13,13 +13,13 @@ import type { Failure } from "../transport/failure.ts";
 import type { RequestGroups } from "./groups/request-groups.ts";
 import type { RunSignal } from "./interrupt.ts";
 
-/** Records that may wait for the function. Above this the run ends, because memory is bounded. */
+/** Maximum number of records that wait for the function. Above it the run ends, because memory is bounded. */
 const MOST_WAITING = 200_000;
 
-/** Records between two turns of the event loop, so that the load is not held up. */
+/** Number of records between two turns of the event loop, so that the load is not delayed. */
 const BATCH = 64;
 
-/** Passed records stay in memory up to this number, because removing each on its own is slow. */
+/** Passed records stay in memory up to this number, because removing them one by one is slow. */
 const FORGOTTEN = 4096;
 
 /** Longest time that a finished request waits in its columns. */
@@ -27,16 +27,16 @@ const INTERVAL_MS = 250;
 
 const NO_TAGS = {};
 
-/** What a record has from its response. */
+/** Fields of a record that come from its response. */
 type FromResponse = Pick<FinishedRequest, "extracted"> & { readonly hasTokens: boolean };
 
-/** A record, and whether its tokens are still awaited. */
+/** A record, and whether it still waits for its tokens. */
 interface Waiting {
   record: FinishedRequest;
   isComplete: boolean;
 }
 
-/** Calls a scenario's function for each finished request, in batches between the events of the load. */
+/** Calls a scenario's function for each finished request, in batches between the load's events. */
 export class RecordHook {
   private readonly onRecord: OnRecord;
   private readonly signal: RunSignal;
@@ -48,7 +48,7 @@ export class RecordHook {
   private readonly fromResponses = new Map<number, FromResponse>();
   /** Records that wait for their tokens, by number. */
   private readonly awaiting = new Map<number, Waiting>();
-  /** In the order of the ends. */
+  /** Records in the order of their ends. */
   private waiting: Waiting[] = [];
   /** Index of the first record that the function has not received. */
   private next = 0;
@@ -59,8 +59,9 @@ export class RecordHook {
   private error: RunError | undefined;
 
   /**
-   * @param groups whose tags records carry; undefined without any
-   * @param readsResponses whether responses are read, for extracted values or tokens. Otherwise their bodies are not kept for this function.
+   * @param groups groups whose tags are part of records; undefined without groups
+   * @param readsResponses whether responses are read, for extracted values or tokens. Otherwise their bodies are not kept for this
+   * function.
    */
   constructor(named: FunctionPlan, signal: RunSignal, groups: RequestGroups | undefined, readsResponses = false) {
     this.onRecord = functionOf<OnRecord>(named);
@@ -69,7 +70,7 @@ export class RecordHook {
     this.readsResponses = readsResponses;
   }
 
-  /** Executes a run and passes its records. The result has the error of the function, if it throws. */
+  /** Executes a run and passes its records to the function. The result has the function's error, if it throws. */
   async around(observer: RunObserver, execute: (observer: RunObserver) => Promise<RunResult>): Promise<RunResult> {
     const hook: RunObserver = {
       onFailed: ({ failure }) => this.failures.push(failure),
@@ -78,7 +79,7 @@ export class RecordHook {
         this.progress = progress;
         timer = setInterval(() => progress.drainRecords(), INTERVAL_MS);
       },
-      // Phases change while requests end, which only `onPhase` reports in time.
+      // Phases change while requests end; only `onPhase` reports this in time.
       onLevelStart: (unit, value, isWarmup, phase) => {
         if (phase === undefined) this.beginLevel({ unit, value, isWarmup });
       },
@@ -89,7 +90,7 @@ export class RecordHook {
       ...(this.readsResponses ? this.responseEvents() : {}),
     };
     let timer: ReturnType<typeof setInterval> | undefined;
-    // `own` is first, so that requests that ended before a level are passed on before the level is announced.
+    // `hook` comes first, so that requests that ended before a level are passed on before the level is announced.
     const result = await execute(broadcast([hook, observer])).finally(() => clearInterval(timer));
     // When a run ends early, some responses are never measured, and the tokens of their requests never arrive.
     for (const entry of this.awaiting.values()) entry.isComplete = true;
@@ -99,7 +100,7 @@ export class RecordHook {
     let isLate = false;
     while (this.working !== undefined && !isLate)
       isLate = await Promise.race([this.working.then(() => false), late.then(() => true)]);
-    // After an interrupt, the function is not waited for: its promise may never settle.
+    // After an interrupt the function is not awaited: its promise may never settle.
     if (isLate) this.forget();
     return this.error === undefined || result.error !== undefined ? result : { ...result, error: this.error };
   }
@@ -111,7 +112,7 @@ export class RecordHook {
           this.fromResponses.set(index, { ...(extracted === undefined ? {} : { extracted }), hasTokens });
       },
       onTokens: (tokens) => {
-        // A batch may hold its record still.
+        // The record may still be in a batch.
         if (!this.awaiting.has(tokens.index)) this.progress?.drainRecords();
         const entry = this.awaiting.get(tokens.index);
         if (entry === undefined) return;
@@ -123,7 +124,7 @@ export class RecordHook {
     };
   }
 
-  /** What ended before belongs to the level before. */
+  /** Requests that ended before belong to the previous level. */
   private beginLevel(level: FinishedRequest["level"]): void {
     this.progress?.drainRecords();
     this.level = level;
@@ -189,7 +190,7 @@ export class RecordHook {
     };
   }
 
-  /** Never rejects. Called when records wait, so that it is pending when it returns. */
+  /** Passes waiting records. Never rejects. Called when records wait, so that the promise is pending when this returns. */
   private async work(): Promise<void> {
     while (this.hasNext) {
       await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,8 +1,8 @@
 import type { LevelSearch } from "../load/load-mode.ts";
 import { WindowTally } from "../measure/tally/window-tally.ts";
 import type { ResponseSink } from "../measure/tokens/packed-responses.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/defaults.ts";
 import type { Plan } from "../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../plan/response-limit.ts";
 import { msToNs } from "../plan/units.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../registry/service-kinds.ts";
@@ -18,7 +18,7 @@ import { openHttp1Sink } from "../transport/sink/http1-sink.ts";
 import { openHttp2Sink } from "../transport/sink/http2-sink.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import { LevelMeter } from "./count/window-counter.ts";
-import { takesPrompts } from "./judge/failure-policy.ts";
+import { takesPrompts } from "./judge/failure-limits.ts";
 import { RequestJudge } from "./judge/judge.ts";
 import { type LaneOptions, laneOptionsOf } from "./lanes.ts";
 import { createTargetFeed } from "./mix/create-feed.ts";
@@ -31,34 +31,34 @@ import type { EndedCounts } from "./send/ended-requests.ts";
 import { type Feed, RequestFeed } from "./send/feed.ts";
 import { LoadStarter } from "./send/load-starter.ts";
 
-/** How long a rehearsal lasts: until the number of requests or the time is reached. */
+/** Limits of a rehearsal, which ends when the number of requests or the time is reached. */
 export interface RehearsalBounds {
   readonly requestCount: number;
   readonly durationMs: number;
   readonly concurrency: number;
 }
 
-/** Prompts are few and long, and each event of a response has its time. */
+/** Bounds for prompts, which are few and long, with a time for each event of a response. */
 export const PROMPT_BOUNDS: RehearsalBounds = { requestCount: 1200, durationMs: 200, concurrency: 48 };
-/** Requests of a scenario are short, and a level may be short too. */
+/** Bounds for scenarios, whose requests are short, and whose levels may be short too. */
 export const SERVER_BOUNDS: RehearsalBounds = { requestCount: 2000, durationMs: 50, concurrency: 4 };
-/** The embedded target's users wait for its start anyway. */
+/** Bounds for the embedded target, whose users wait for its start anyway. */
 const EMBEDDED_BOUNDS: RehearsalBounds = { requestCount: 6000, durationMs: 300, concurrency: 16 };
-/** For modes whose users compare the time to the first request. */
+/** Bounds for modes whose users compare the time to the first request. */
 export const SHORT_BOUNDS: RehearsalBounds = { requestCount: 300, durationMs: 5, concurrency: 2 };
-/** For tests that judge no time: every step, and none of them is JIT-compiled. */
+/** Bounds for tests that judge no times: every step runs, but none is JIT-compiled. */
 const COLD_BOUNDS: RehearsalBounds = { requestCount: 4, durationMs: 5, concurrency: 2 };
 
-/** What is rehearsed: a target that is measured alone, or a member of a mix. */
+/** Subject of a rehearsal: a target that is measured alone, or a member of a mix. */
 export interface Rehearsed {
   readonly plan: Plan;
   readonly session: TargetSession;
-  /** The run's source of requests, which gets the encoding of the first one. Absent: it encodes it itself. */
+  /** The run's source of requests, which receives the encoding of the first request. Absent: the run encodes it itself. */
   readonly feed?: Feed;
 }
 
 const STALL_TIMEOUT_NS = 60e9;
-/** The end does not wait for a response that never comes. */
+/** The end does not wait for a response that never arrives. */
 const LATE_RATIO = 10;
 const NO_BYTES = new Uint8Array(0);
 const NO_RESPONSE: ResponseRequest = () => ({ parts: [NO_BYTES] });
@@ -71,9 +71,9 @@ const NO_TOKENS: ResponseSink = {
 
 /**
  * Sends requests of the session's data to an in-process sink, which answers as a server of the kind does, so that the client's code is
- * JIT-compiled before the first measured request: its encoding, sending, reading, judging and counting. Nothing of it is kept. A scenario's
- * own functions are not called. Does nothing with a client that cannot do without its server.
- * @param observer decides with its callbacks what the run reads of responses; none is called
+ * JIT-compiled before the first measured request: its encoding, sending, reading, judging and counting. Its results are discarded. A
+ * scenario's functions are not called. Does nothing with a client that cannot work without its server.
+ * @param observer its callbacks determine which parts of responses are read; none is called
  * @returns the numbers of its requests
  */
 export async function rehearse(
@@ -115,7 +115,7 @@ export async function rehearse(
     judge: judgeUntilEnd,
     listener: { records: () => {}, failed: () => {}, limited: () => {}, broken: () => {} },
   });
-  // The run reports any error again.
+  // The run will report any error again.
   const started = new LoadStarter(driver).start({ kind: "closed", concurrency: laneCount }, requestCount);
   const ended = started.then(
     () => driver.finished(),
@@ -132,7 +132,9 @@ function openSink({ service: { codec, wire } }: TargetSession): OpenSocket {
   return wire === "http" ? openHttp1Sink(sampleResponse(NO_BYTES)) : openHttp2Sink(sampleResponse);
 }
 
-/** Returns a check that examines every other response thoroughly, as the first one of a run is; other responses are compared with known ones. */
+/**
+ * Returns a check that examines every other response thoroughly, like the first response of a run; the rest are compared with known ones.
+ */
 function forgetting(create: () => ResponseCheck): ResponseCheck {
   let check = create();
   let isNew = true;
@@ -150,7 +152,7 @@ function forgetting(create: () => ResponseCheck): ResponseCheck {
   };
 }
 
-/** Returns the session with the data of its first request, without expectations and without the scenario's functions. */
+/** Returns the session with the data of its first request, without expected outputs and without the scenario's functions. */
 function toRehearsed(session: TargetSession): TargetSession {
   const { responseReader: _, ...service } = session.service;
   const steps = session.dataset.streams[0]?.slice(0, service.batchSize) ?? [];
@@ -179,17 +181,17 @@ interface RehearsalParts {
   readonly search: LevelSearch;
   readonly observer: RunObserver;
   readonly driver: Driver;
-  /** Registers what to undo after the run. */
+  /** Registers a function that runs after the run. */
   atEnd(undo: () => void): void;
 }
 
-/** Returns what runs while connections are opened, before the first request. */
+/** Returns the rehearsal, which runs while connections are opened, before the first request. */
 export function prepareRehearsal(
   rehearsed: readonly Rehearsed[],
   { search, observer, driver, atEnd }: RehearsalParts,
 ): () => Promise<void> {
   const startsEarly = ({ plan }: Rehearsed): boolean => plan.behaviour?.startsEarly === true;
-  // Late code would be visible in the time to first token of prompts.
+  // Code that is compiled late would affect the time to first token of prompts.
   const hasTime = (one: Rehearsed): boolean => takesPrompts(one.plan) && !startsEarly(one);
   const boundsOf = (one: Rehearsed): RehearsalBounds => {
     if (startsCold()) return COLD_BOUNDS;
@@ -207,9 +209,9 @@ export function prepareRehearsal(
   const urls = urlsOf(streamed.plan.target);
   return async () => {
     await rehearseAll();
-    // Hot code is compiled now; other background work must not delay the tokens' times.
+    // Hot code is compiled now; other background work must not delay the tokens' timestamps.
     yieldBackgroundThreads();
-    // A local server on the same cores would have to wait.
+    // Higher thread priority would delay a local server on the same cores.
     if (!urls.some((url) => isThisHost(parseUrl(url, 0).host))) atEnd(raiseThreadPriority());
     driver.sharing = await openBurstSharing();
   };

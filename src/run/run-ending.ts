@@ -6,7 +6,7 @@ import type { ServerCounters } from "../service/server-counters.ts";
 import type { EarlyAbort } from "./conduct/early-abort.ts";
 import { awaitDelta } from "./conduct/settled-delta.ts";
 import type { RunSignal } from "./interrupt.ts";
-import type { FailurePolicy } from "./judge/failure-policy.ts";
+import type { FailureLimits } from "./judge/failure-limits.ts";
 import type { Session } from "./open/session.ts";
 import { drainLimitNs, endsDrain } from "./send/end-waits.ts";
 import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts";
@@ -14,19 +14,20 @@ import type { ClosedSender, LoadSender, SenderTotals } from "./send/messages.ts"
 /** Maximum wait for outstanding requests after an error. */
 const FAILED_GRACE_MS = 1000;
 
-/** The parts of a run that its end needs. */
+/** Parts of a run that are needed at its end. */
 export interface RunEnding {
   readonly observer: Pick<RunObserver, "onWait">;
   readonly session: Session;
   readonly sender: Pick<LoadSender, "stop" | "close" | "progress" | "until">;
   readonly signal: RunSignal;
-  readonly policy: Pick<FailurePolicy, "log" | "laneErrors">;
+  readonly failureLimits: Pick<FailureLimits, "log" | "laneErrors">;
   readonly abort: Pick<EarlyAbort, "broken"> | undefined;
   readonly prepared: PreparedRun;
 }
 
 /**
- * Stops sending and waits for outstanding requests, so that the server's counts and ours agree; briefly after an error or an interrupt.
+ * Stops sending and waits for outstanding requests, so that the server's counts and the client's agree; briefly after an error or an
+ * interrupt.
  * @param isOpen whether a load has been started
  */
 export async function shutDown(ending: RunEnding, isOpen: boolean): Promise<ClosedSender> {
@@ -40,13 +41,13 @@ export async function shutDown(ending: RunEnding, isOpen: boolean): Promise<Clos
   return sender.close(cancelReason(signal));
 }
 
-/** Returns why requests in flight are cancelled at the end of a run; undefined when it did not end early. */
+/** Returns why requests in flight are cancelled at the end of a run; undefined when the run did not end early. */
 export function cancelReason(signal: RunSignal): string | undefined {
   const end = endOf(signal);
   return end && `cancelled without its complete response when the run ${end}`;
 }
 
-/** Returns how this client ended the run, in words; undefined when it did not. */
+/** Returns how this client ended the run, in words; undefined when the run ended by itself. */
 function endOf({ isAborted, isInterrupted, error }: RunSignal): string | undefined {
   if (isAborted) return "was aborted";
   if (isInterrupted) return "was interrupted";
@@ -63,21 +64,21 @@ export async function serverDelta(
   return settled?.delta;
 }
 
-/** How a run ended, and what was sent in all. */
+/** Outcome of a run and its total counts. */
 type EndedRun = Omit<RunResult, "levels" | "findMax" | "warmup" | "phased" | "server" | keyof SenderTotals>;
 
-/** Describes the end of a run besides what it measured. @param startNs start of the run */
+/** Describes the end of a run, without its measurements. @param startNs start of the run */
 export async function describeEnd(ending: RunEnding, startNs: number): Promise<EndedRun> {
-  const { sender, signal, policy, abort, prepared } = ending;
+  const { sender, signal, failureLimits, abort, prepared } = ending;
   const { sentCount, completedCount, failedCount, cancelledCount } = await sender.until({ kind: "now" });
   return {
     prepared,
     ...{ sentCount, completedCount, failedCount, cancelledCount },
-    failures: policy.log.list(),
+    failures: failureLimits.log.list(),
     isInterrupted: signal.isInterrupted,
     error: signal.error,
     ...(abort?.broken === undefined ? {} : { aborted: abort.broken }),
-    laneErrors: policy.laneErrors,
+    laneErrors: failureLimits.laneErrors,
     startEpochNs: toEpochNs(startNs),
     durationNs: nowNs() - startNs,
   };

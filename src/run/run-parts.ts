@@ -22,46 +22,46 @@ import type { Feed } from "./send/feed.ts";
 import type { LoadSender, SenderListener } from "./send/messages.ts";
 import type { Slots } from "./send/slots.ts";
 
-/** What both sides of a run need: the one that decides, and the one that sends. */
+/** Parts of a run that both the conductor and the sender need. */
 export interface RunParts {
   readonly plan: Plan;
   readonly observer: RunObserver;
   readonly load: PhasedLoad;
   readonly session: Session;
-  /** The groups of requests to measure apart; undefined when there are none. */
+  /** Groups of requests that are measured separately; undefined when there are none. */
   readonly groups?: RequestGroups | undefined;
 }
 
-/** Hears of each judged request, for a conductor elsewhere. */
+/** Receives each judged request, for a remote conductor. */
 export interface JudgedRequests {
-  /** Whether it needs the bodies of responses. */
+  /** Whether the bodies of responses are needed. */
   readonly needsBodies: boolean;
-  /** @param content that of the request, unless it follows from its step of the data */
+  /** @param content content of the request, unless it follows from its step of the data */
   add(call: Call, slots: Slots, failure: Failure | undefined, content?: RequestContent): void;
 }
 
-/** What a sender of this thread needs. */
+/** Dependencies of a sender in this thread. */
 export interface SenderParts extends RunParts {
   readonly feed: Feed;
   readonly driver: Driver;
-  /** Creates the check of responses that the scenario makes, for a target's plan. Absent: it makes none. */
+  /** Creates the scenario's check of responses, for a target's plan. Absent: the scenario has none. */
   readonly createCheck?: ((plan: Plan) => ContentCheck) | undefined;
   /** Cancels some of the requests; undefined when the plan requests none. */
   readonly canceller: Canceller | undefined;
   /** Measures the tokens of responses; undefined when the plan requests none. */
   readonly tokens: RunTokens | undefined;
-  /** What the sender owns of the load. Default: all of it. */
+  /** The sender's share of the load. Default: all of it. */
   readonly share?: Share | undefined;
-  /** Hears of each judged request. Default: nobody wants single requests elsewhere. */
+  /** Receives each judged request. Default: no remote conductor wants single requests. */
   readonly requests?: JudgedRequests | undefined;
 }
 
-/** What the conductor of a run needs. */
+/** Dependencies of the conductor of a run. */
 export interface ConductorParts extends RunParts {
   readonly signal: RunSignal;
-  /** Opens what sends. @param listener hears of what ends */
+  /** Opens the sender. @param listener receives ended requests and errors */
   createSender(listener: SenderListener): LoadSender;
-  /** The one by which the sender sends. */
+  /** The clock by which the sender sends. */
   readonly clock: Clock;
   /** Number of lanes of the sender. */
   readonly laneCount: number;
@@ -71,27 +71,27 @@ export interface ConductorParts extends RunParts {
   readonly timestampsMs: readonly number[];
   /** Whether tokens are measured. */
   readonly hasTokens: boolean;
-  /** What the run may use of its host. */
+  /** Limits on the run's use of its host. */
   readonly hostLimits: HostLimits;
-  /** What the senders may use of their hosts. Default: `hostLimits`. */
+  /** Limits on the senders' use of their hosts. Default: `hostLimits`. */
   readonly senderLimits?: HostLimits | undefined;
   /** Scrapes GPU metrics; undefined when the plan requests none. */
   readonly poller: GaugePoller | undefined;
   readonly peers: Peers;
-  /** Runs while connections are opened, before the run begins. Absent: nothing, senders elsewhere have rehearsed when they are open. */
+  /** Runs while connections are opened, before the run begins. Absent: remote senders have rehearsed while they were opened. */
   rehearse?: (() => Promise<void>) | undefined;
-  /** Start of the run, before the first request. A rehearsal moves it. */
+  /** Start of the run, before the first request. A rehearsal delays it. */
   readonly startNs: number;
-  /** Rejects when the plan is not valid. Absent: it was checked before. */
+  /** Rejects when the plan is not valid. Absent: the plan was checked before. */
   check?: (() => Promise<unknown>) | undefined;
-  /** Decides how many threads send a level. Absent: it is always the same number. */
+  /** Decides how many threads send a level. Absent: the number is constant. */
   readonly growth?: SenderGrowth | undefined;
 }
 
 /** Decides between levels how many threads send. */
 export interface SenderGrowth {
-  /** For the level that is measured. */
+  /** Threads of the level being measured. */
   readonly levelWorkers: LevelWorkers;
-  /** Perhaps adds a thread after a level. Resolves when the next level can begin. */
+  /** Adds a thread after a level if needed. Resolves when the next level can begin. */
   growAfter(window: Measurement): Promise<void>;
 }

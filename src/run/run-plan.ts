@@ -27,38 +27,38 @@ import { ALONE, type Peers } from "./peers/peers.ts";
 import type { RunParts } from "./run-parts.ts";
 import { openServerMetrics, type ServerMetrics } from "./server-metrics.ts";
 
-/** What opening a run needs besides its plan. */
+/** Options for opening a run, besides its plan. */
 export interface OpenOptions extends Pick<SendingOptions, "meter" | "held" | "spare"> {
   /** Creates the run's observer, once, before the target is contacted; may reject. */
   openObserver(): Promise<RunObserver>;
   /**
-   * Rejects when the plan is not valid. Called outside of measured time, after the load has begun, for a front door that begins at once. Absent: the
-   * front door has checked the plan.
+   * Rejects when the plan is not valid. Called outside measured time, after the load has begun, for a front door that starts without
+   * checking. Absent: the front door has checked the plan.
    */
   check?: (() => Promise<unknown>) | undefined;
-  /** Where other threads find the plan's functions. Default: the plan names none. */
+  /** Source of the plan's functions for other threads. Default: the plan has none. */
   readonly functions?: FunctionsSource | undefined;
 }
 
-/** A plan whose target is open, and the senders of its load. */
+/** A plan with an open target and the senders of its load. */
 interface OpenRun {
   readonly parts: RunParts;
   readonly sending: Sending;
-  /** The senders in other threads or on other hosts; undefined: this thread sends. */
+  /** Senders in other threads or on other hosts; undefined: this thread sends. */
   readonly fleet: GrowingFleet | undefined;
-  /** The fleet when it may grow. */
+  /** The fleet, if it may grow. */
   readonly growth: GrowingFleet | undefined;
-  /** What is wanted of the single requests of a fleet. */
+  /** Single requests that are wanted from a fleet. */
   readonly requests: ReturnType<typeof wantedRequests> | undefined;
   readonly hostLimits: HostLimits;
   readonly metrics: ServerMetrics | undefined;
-  /** When everything was open. */
+  /** Time at which everything was open. */
   readonly startNs: number;
   close(): Promise<void>;
 }
 
 /**
- * Opens a plan's target, the senders of its load, and what measures beside them.
+ * Opens a plan's target, the senders of its load, and the meters beside them.
  * @throws UserError or RunError when no run is possible; nothing is left open then
  */
 export async function openRun(
@@ -122,18 +122,18 @@ export async function openRun(
   }
 }
 
-/** How the load of a plan is divided. */
+/** Division of a plan's load among senders. */
 interface Division {
-  /** Number of threads to begin with, on each host; 1: this thread, unless it grows or agents send. */
+  /** Initial number of threads on each host; 1: this thread, unless the fleet grows or agents send. */
   readonly count: number;
   readonly isGrowing: boolean;
   /** Whether other threads or hosts send. */
   readonly sendsElsewhere: boolean;
-  /** Where the functions are that other senders call. */
+  /** Source of the plan's functions for other senders. */
   readonly functions: FunctionsSource | undefined;
 }
 
-/** Divides the load among threads and agents as the plan asks. @throws UserError when it cannot be divided */
+/** Divides the load among threads and agents as the plan requests. @throws UserError when it cannot be divided */
 function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | undefined): Division {
   const { workers = 1, bus } = plan.client;
   if (workers === 1 && bus === undefined)
@@ -141,7 +141,7 @@ function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | unde
   const functions = functionsOf(withoutHook(plan)).size > 0 ? source : undefined;
   const undivided = findUndivided(plan, functions);
   if (workers === "auto" && bus === undefined) {
-    // Phases follow each other without a pause, in which other threads could take over.
+    // Phases follow each other without a pause in which other threads could take over.
     const isGrowing = undivided.length === 0 && !hasPhases(load);
     return { count: 1, isGrowing, sendsElsewhere: isGrowing, functions };
   }
@@ -149,7 +149,7 @@ function divideLoad(plan: Plan, load: PhasedLoad, source: FunctionsSource | unde
   return { count: workers === "auto" ? 1 : workers, isGrowing: false, sendsElsewhere: true, functions };
 }
 
-/** Finds the agents of a plan; undefined when it has none. The library of the bus is loaded where there is one. */
+/** Finds the agents of a plan; undefined when it has none. The bus library is loaded only if needed. */
 async function openAgents(
   { client: { bus } }: Plan,
   options: Pick<FleetOptions, "signal" | "functions"> & { readonly workers: number },
@@ -157,13 +157,13 @@ async function openAgents(
   return bus && (await import("./fleet/bus/open-agents.ts")).openAgents(bus, options);
 }
 
-/** Returns the data that functions have made, for each target; undefined where no target has such data. */
+/** Returns the data made by functions, for each target; undefined when no target has such data. */
 function madeInputs(plan: Plan, { members, dataset }: Session): MadeInputs | undefined {
   const made = members?.map((one) => holdInputs(one.plan, one.session.dataset)) ?? [holdInputs(plan, dataset)];
   return made.some((held) => held !== undefined) ? made : undefined;
 }
 
-/** Opens the senders that are elsewhere. */
+/** Opens the senders in other threads or on other hosts. */
 async function openSenders(
   served: Plan,
   { isGrowing, ...options }: FleetOptions & { readonly isGrowing: boolean },
@@ -174,7 +174,7 @@ async function openSenders(
   return new GrowingFleet({ open, mostCount }, await open(options.count));
 }
 
-/** Returns the plan for senders elsewhere: the conductor calls the function for records. */
+/** Returns the plan for remote senders: only the conductor calls the function for records. */
 function withoutHook({ onRecord: _, ...plan }: Plan): Plan {
   return plan;
 }
@@ -188,21 +188,21 @@ function openMetrics(plan: Plan, observer: RunObserver): Promise<ServerMetrics |
 
 /** A run that can be interrupted. */
 export interface RunningPlan {
-  /** Resolves with the result, also after an interrupt or an error during the run. Rejects when the run could not begin. */
+  /** Resolves with the result, also after an interrupt or an error during the run. Rejects when the run could not start. */
   readonly result: Promise<RunResult>;
   /** Ends the run early with a partial result. */
   interrupt(): void;
 }
 
-/** What a run needs besides its plan. */
+/** Options of a run, besides its plan. */
 export interface RunOptions extends OpenOptions {
   /** The other processes of the measurement. Default: none. */
   readonly peers?: Peers | undefined;
 }
 
 /**
- * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that it refuses parts of an
- * unchecked plan that do not fit together.
+ * Starts a plan's run: connects to the target and sends the first request as soon as possible. Before that, it rejects parts of
+ * an unchecked plan that do not fit together.
  */
 export function startPlan(plan: Plan, options: RunOptions): RunningPlan {
   const signal = new RunSignal();
@@ -218,7 +218,7 @@ async function runPlan(plan: Plan, signal: RunSignal, options: RunOptions): Prom
   }
 }
 
-/** Conducts an opened run to its end, with what listens to it. */
+/** Conducts an opened run to its end, with its followers. */
 async function followRun(
   { parts, sending, fleet, growth, requests, hostLimits, metrics, startNs }: OpenRun,
   signal: RunSignal,

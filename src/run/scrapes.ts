@@ -13,7 +13,7 @@ const TIMEOUT_NS = 2e9; // 2 s
 
 /** Scrapes of the metrics of a plan's servers, over separate clients. */
 export interface Scrapes {
-  /** Executes a run and scrapes meanwhile. The run must use the given observer. */
+  /** Executes a run and scrapes while it lasts. The run must use the given observer. */
   around(execute: (observer: RunObserver) => Promise<RunResult>): Promise<RunResult>;
 }
 
@@ -24,9 +24,9 @@ interface Source {
 
 /**
  * Prepares scraping.
- * @param observer of the run; receives a warning for each address from the user that cannot be scraped
+ * @param observer the run's observer; receives a warning for each address from the user that cannot be scraped
  * @param signal shortens timeouts when interrupted
- * @param sourcesTo what connections to an address come from. Default: the system's choice
+ * @param sourcesTo source addresses of connections to an address. Default: the system's choice
  */
 export function openScrapes(
   plan: ScrapePlan,

@@ -14,7 +14,7 @@ import { parseUrl, resolveEndpoint, sourcesOf } from "./open/endpoint.ts";
 /** Timeout of a scrape. */
 const FETCH_TIMEOUT_NS = 10e9; // 10 s
 
-/** Maximum size of a metrics page, because every line is parsed in every scrape. */
+/** Maximum size of a metrics page. There is a limit because every scrape parses every line. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024; // 16 MiB
 
 /** The metrics of a plan's server, over a separate client. */
@@ -24,8 +24,8 @@ export interface ServerMetrics {
 }
 
 /**
- * Prepares scraping of the plan's metrics; undefined when it requests none.
- * @throws UserError when a TLS file cannot be read, RunError when the address that the plan asks for has no metrics
+ * Prepares scraping of the plan's metrics; undefined when the plan requests none.
+ * @throws UserError when a TLS file cannot be read, RunError when the plan's metrics address has no metrics
  */
 export async function openServerMetrics(
   plan: Plan,
@@ -49,7 +49,7 @@ export async function openServerMetrics(
   };
 }
 
-/** A long run would otherwise end without what it was asked for. */
+/** Without this check, a long run would end without the requested metrics. */
 async function requireMetrics(address: string, source: MetricsSource): Promise<void> {
   try {
     await source.fetch();
@@ -69,7 +69,7 @@ export interface MetricsSource {
   close(): void;
 }
 
-/** Returns where connections to a page come from: at the host of a server of the plan, from the plan's addresses. */
+/** Returns the source addresses of connections to a page: at the host of a server of the plan, the plan's addresses. */
 export function sourcesToPage({ target, client }: Pick<Plan, "target" | "client">, url: URL): SourceTurns | undefined {
   const host = parseUrl(url.host, url.protocol === "https:" ? 443 : 80).host;
   return urlsOf(target).some((server) => parseUrl(server, 0).host === host) ? sourcesOf(client) : undefined;
@@ -82,7 +82,7 @@ export function sourcesToPage({ target, client }: Pick<Plan, "target" | "client"
  */
 export function openMetricsSource(url: URL, tls: TlsPlan, timeoutNs: number, sources?: SourceTurns): MetricsSource {
   const address = { url: `${url.protocol}//${url.host}`, wire: "http", defaultPort: 80, headers: [] } as const;
-  // The URL decides about TLS, not the model's port.
+  // The URL determines whether to use TLS, not the model's port.
   const endpoint = resolveEndpoint(address, { ...tls, isEnabled: false }, sources);
   const limits = { limitNs: timeoutNs, maxResponseBytes: MAX_PAGE_BYTES };
   const control = new ControlClient(timeoutNs, (options) => new Http1Client(endpoint, options), limits);

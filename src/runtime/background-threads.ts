@@ -10,14 +10,14 @@ const BACKGROUND: ReadonlySet<string> = new Set([
   "mi-scavenger",
 ]);
 /**
- * About a sixth of the weight of a normal thread. Much less would hurt when all cores are busy: the garbage collector waits for a
- * compiling thread to reach a safe point, which delayed the sending thread by 100 to 600 ms at 19.
+ * About a sixth of the weight of a normal thread. A much lower weight would be harmful when all cores are busy: the garbage
+ * collector waits for a compiling thread to reach a safe point, which delayed the sending thread by 100 to 600 ms at 19.
  */
 const NICENESS = 8;
 const TASKS = "/proc/self/task";
 /** Runtimes start such threads when there is more to compile. */
 const CHECK_INTERVAL_MS = 100;
-/** After these checks, all hot code has been compiled. */
+/** After this number of checks, all hot code has been compiled. */
 const MAX_CHECKS = 100;
 
 let known: ReadonlySet<string> = new Set();
@@ -26,8 +26,8 @@ let checks = 0;
 
 /**
  * Lowers the priority of this process's background threads, and of those that start within the next 10 seconds, so that they do not
- * delay the sending thread on a shared core. Call it before every run: idle threads end and new ones start. Linux only; does nothing
- * elsewhere, or when the system does not allow it.
+ * delay the sending thread on a shared core. Call it before every run, because idle threads end and new ones start. Linux only; does
+ * nothing elsewhere, or if the system does not allow it.
  */
 export function yieldBackgroundThreads(): void {
   if (process.platform !== "linux") return;
@@ -43,7 +43,7 @@ function check(): void {
   timer = undefined;
 }
 
-/** Lowers new background threads. Returns false when threads cannot be listed. */
+/** Lowers new background threads. Returns false if threads cannot be listed. */
 function lowerNewThreads(): boolean {
   let threads: string[];
   try {
@@ -56,7 +56,7 @@ function lowerNewThreads(): boolean {
   return true;
 }
 
-/** Lowers a background thread. Returns false when the thread may not have its name yet. */
+/** Lowers a background thread. Returns false if the thread may not have its final name yet. */
 function lower(thread: string): boolean {
   try {
     const name = readFileSync(`${TASKS}/${thread}/comm`, "utf8");

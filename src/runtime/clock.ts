@@ -1,7 +1,7 @@
 import { readlinkSync, writeFileSync } from "node:fs";
 import { runtimeName } from "./runtime.ts";
 
-/** What to add to this thread's time. */
+/** Offset that is added to this thread's time. */
 let offsetNs = 0;
 
 /**
@@ -25,8 +25,8 @@ export function wallMs(): number {
 }
 
 /**
- * Sets this thread's clock to that of another thread or host: {@link nowNs} is the time since `originMs` on the clock of {@link wallMs}. Call
- * before anything is timed.
+ * Sets this thread's clock to that of another thread or host: {@link nowNs} is then the time since `originMs` on the clock of {@link
+ * wallMs}. Call before anything is timed.
  */
 export function shareClock(originMs: number): void {
   offsetNs = (performance.timeOrigin - originMs) * 1e6;
@@ -39,31 +39,31 @@ export function toEpochNs(monotonicNs: number): bigint {
   return originEpochNs + BigInt(Math.round(monotonicNs));
 }
 
-/** Calls back after a wait in nanoseconds, some tens of microseconds late at most. The event loop sleeps meanwhile. */
+/** Calls back after a wait in nanoseconds, at most some tens of microseconds late. The event loop sleeps meanwhile. */
 type FineWait = (waitNs: number, then: () => void) => void;
 
 /** Cancels a timer that has not fired yet; otherwise it does nothing. */
 export type Cancel = () => void;
 
-/** The time and the timers that pacing and windows run on. Tests hand in one whose time they set. */
+/** The time and the timers for pacing and windows. Tests pass a clock whose time they set. */
 export interface Clock {
   /** Monotonic nanoseconds, see {@link nowNs}. */
   nowNs(): number;
   /**
-   * Calls `action` after at least `delayMs` milliseconds, however many.
+   * Calls `action` after at least `delayMs` milliseconds, of any number.
    * @param isBackground the timer does not keep the process alive; default false
    */
   after(delayMs: number, action: () => void, isBackground?: boolean): Cancel;
   /** Calls `action` every `periodMs` milliseconds. @param isBackground see {@link Clock.after} */
   every(periodMs: number, action: () => void, isBackground?: boolean): Cancel;
-  /** Calls `action` in the next turn of the event loop, after what has arrived is read. */
+  /** Calls `action` in the next turn of the event loop, after everything that has arrived has been read. */
   nextTurn(action: () => void): Cancel;
-  /** Waits finer than milliseconds; undefined where the runtime has none. */
+  /** Waits that are finer than milliseconds; undefined if the runtime has none. */
   readonly waitFinely: FineWait | undefined;
 }
 
 /**
- * Waits with a finer resolution than `setTimeout`; undefined when the runtime cannot. Bun's event loop sleeps with nanosecond
+ * Waits with a finer resolution than `setTimeout`; undefined if the runtime cannot. Bun's event loop sleeps with nanosecond
  * resolution, and `Atomics.waitAsync` is the only API that uses it; on Node and Deno the same call has millisecond resolution. A wait
  * cannot be cancelled and does not keep the process alive.
  */
@@ -123,12 +123,12 @@ function startTimer(delayMs: number, action: () => void, isBackground = false): 
     );
     if (isBackground) timer.unref?.();
   };
-  // Node warns of a due time that has just passed.
+  // Node warns about a due time that has just passed.
   start(Math.max(0, delayMs));
   return () => clearTimeout(timer);
 }
 
-/** Resolves after at least `delayMs` milliseconds; a negative time is over. @param clock default: this thread's */
+/** Resolves after at least `delayMs` milliseconds; at once if it is negative. @param clock default: this thread's clock */
 export function sleepMs(delayMs: number, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve) => {
     clock.after(delayMs, resolve);
@@ -145,24 +145,24 @@ export async function sleepUnless(delayMs: number, earlier: Promise<unknown>, cl
   cancel();
 }
 
-/** Time before the due time at which to set a timer, because timers fire late. In nanoseconds. */
+/** Time before the due time for which a timer is set, because timers fire late. In nanoseconds. */
 const TIMER_MARGIN_NS = runtimeName === "deno" ? 2.4e6 : 1.2e6;
 /** Minimum sleep, in nanoseconds. */
 const MIN_FINE_WAIT_NS = 20e3;
 const HOLD_MS = 1e9;
 
 /**
- * Fires at a given time: uses a timer while it is far, then a finer wait or, when the runtime has none, `setImmediate` in a loop, so that
- * I/O continues.
+ * Fires at a given time: uses a timer while the time is far away, then a finer wait or, if the runtime has none, `setImmediate` in a
+ * loop, so that I/O continues.
  */
 export class DueTimer {
   private readonly onDue: () => void;
   private readonly clock: Clock;
   private cancelTimer: Cancel | undefined;
   private cancelTurn: Cancel | undefined;
-  /** Number of fine waits; only the latest may fire. */
+  /** Number of fine waits; only the latest one may fire. */
   private waits = 0;
-  /** Keeps the process alive, which fine waits do not. */
+  /** Keeps the process alive, because fine waits do not. */
   private endHold: Cancel | undefined;
   private dueNs = Number.POSITIVE_INFINITY;
 

@@ -1,15 +1,15 @@
 import { openSync, readSync } from "node:fs";
 
 const FILE = "/proc/thread-self/schedstat";
-/** Three 64-bit numbers as text, with separators. */
+/** Size of three 64-bit numbers as text, with separators. */
 const MOST_BYTES = 64;
 
-/** Returns how long a thread has waited for a core while runnable, in nanoseconds since it started. */
+/** Returns the time that a thread has waited for a core while runnable, in nanoseconds since it started. */
 export type CoreWait = () => number;
 
 /**
  * Opens the kernel's count of the calling thread's run-queue wait (`run_delay` in /proc/PID/schedstat). Each read takes a few
- * microseconds. Returns undefined when the system has no such count; only Linux has.
+ * microseconds. Returns undefined if the system has no such count; only Linux has one.
  */
 export function openCoreWait(): CoreWait | undefined {
   if (process.platform !== "linux") return undefined;

@@ -9,38 +9,41 @@ export function fileSystem(): typeof import("node:fs") {
   return process.getBuiltinModule("node:fs");
 }
 
-/** Where the files of another host are on this one. */
+/** Local copies of the files of another host. */
 export interface FileMirror {
-  /** Folder with the files, each under its absolute path on the other host. */
+  /** Folder of the files, each under its absolute path on the other host. */
   readonly root: string;
-  /** Folder of relative paths on the other host. */
+  /** Base folder of relative paths on the other host. */
   readonly folder: string;
-  /** The other host's cache of tokenizers. */
+  /** Cache of tokenizers on the other host. */
   readonly hubCache: string;
 }
 
 let mirror: FileMirror | undefined;
-/** Paths of the files that were opened, for whoever wants to know them. */
+/** Paths of the files that were opened, if they are being recorded. */
 let opened: Set<string> | undefined;
 
-/** Returns where the files of another host are that this thread works with; undefined: it works with its own host's. */
+/** Returns the copies of another host's files that this thread uses; undefined: it uses the files of its own host. */
 export function fileMirror(): FileMirror | undefined {
   return mirror;
 }
 
-/** Makes this thread, and those that it starts, read the files of another host where these are at hand. */
+/** Makes this thread, and threads that it starts, read the copies of another host's files where they exist. */
 export function useFileMirror(files: FileMirror | undefined): void {
   mirror = files;
 }
 
-/** Returns where a file or folder that the user names is: its path, or where this thread has that of another host. */
+/** Returns the place of a file or folder that the user names: its path, or the local copy of another host's file. */
 export function locate(path: string): string {
   if (mirror === undefined) return path;
   const there = join(mirror.root, resolve(mirror.folder, path));
   return fileSystem().existsSync(there) ? there : path;
 }
 
-/** Begins to note the files that this thread opens by the functions below. @returns a function that ends it and returns their absolute paths */
+/**
+ * Starts recording the files that this thread opens with the functions below. @returns a function that stops recording and returns their
+ * absolute paths
+ */
 export function noteOpenedFiles(): () => string[] {
   const paths = new Set<string>();
   opened = paths;
@@ -63,11 +66,13 @@ export function isOutOfFiles(): boolean {
 }
 
 /**
- * Maximum size of a file that is read as a whole, unless another is given: 256 MiB. Every reader of files that a user names uses the
- * functions below, so that no file can fill the memory: devices are refused, and so are files above a limit.
+ * Default maximum size of a file that is read as a whole: 256 MiB. All files that a user names are read with the functions below, so
+ * that no file can fill the memory: they reject devices, and files above a limit.
  */
 export const MOST_FILE_BYTES = 256 * 1024 * 1024;
-/** Maximum size of a file whose bytes are sent as they are, such as a body or a raw tensor: 1 GiB. A pipe's limit is {@link MOST_FILE_BYTES}. */
+/**
+ * Maximum size of a file whose bytes are sent unchanged, such as a body or a raw tensor: 1 GiB. A pipe's limit is {@link MOST_FILE_BYTES}.
+ */
 export const MOST_BODY_BYTES = 1024 * 1024 * 1024;
 /** Maximum size of settings: scenarios, configurations, templates, `.proto` files, certificates and keys: 16 MiB. */
 export const MOST_SETTINGS_BYTES = 16 * 1024 * 1024;
@@ -75,7 +80,7 @@ export const MOST_SETTINGS_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Reads a whole file, or pipe of the shell.
+ * Reads a whole file, or a pipe of the shell.
  * @param file path or file descriptor
  * @param mostBytes default: {@link MOST_FILE_BYTES}
  * @throws Error for a device (`it is a device, not a file`), a named pipe, or a longer file; otherwise the system's error
@@ -92,7 +97,7 @@ export function readFileBytes(file: string | number, mostBytes = MOST_FILE_BYTES
   }
 }
 
-/** Reads a whole file as UTF-8 without a byte order mark. The rest is like {@link readFileBytes}. */
+/** Reads a whole file as UTF-8 without a byte order mark. Otherwise like {@link readFileBytes}. */
 export function readFileText(file: string | number, mostBytes?: number): string {
   return toText(readFileBytes(file, mostBytes));
 }
@@ -129,23 +134,39 @@ export async function openHandle(path: string): Promise<FileHandle> {
   return fileSystem().promises.open(locate(path), "r");
 }
 
-/** Before opening, because that alone can have effects on a device. @throws Error @param path what cannot be looked at passes */
+/**
+ * Rejects a device before it is opened, because opening it may have effects. @throws Error @param path a path that cannot be
+ * examined is accepted
+ */
 export function refuseDevice(path: string): void {
   const found = findFile(path);
   if (found?.isCharacterDevice() || found?.isBlockDevice()) throw new Error("it is a device, not a file");
 }
 
-/** The paths of pipes that this process has already: `/dev/stdin`, `/dev/fd/63` of a shell's `<(…)`. */
+/** Paths of pipes that this process has already opened: `/dev/stdin`, `/dev/fd/63` of a shell's `<(…)`. */
 const OPEN_PIPES = /^\/(?:dev\/(?:stdin$|fd\/)|proc\/)/;
 
-/** Before opening, because that stops the thread until the pipe has a writer, which may never come. @throws Error */
+/**
+ * Rejects a named pipe before it is opened, because opening it blocks the thread until the pipe has a writer, possibly
+ * forever. @throws Error
+ */
 function refuseNamedPipe(path: string): void {
   if (findFile(path)?.isFIFO() && !OPEN_PIPES.test(path))
     throw new Error("it is a named pipe, not a file; standard input is /dev/stdin");
 }
 
-/** Looks at a file. Returns undefined when that is not possible; opening it reports the reason. */
-function findFile(path: string): Stats | undefined {
+/** Reports whether a path is a regular file. */
+export function isFile(path: string): boolean {
+  return findFile(path)?.isFile() === true;
+}
+
+/** Reports whether a path is a folder. */
+export function isDirectory(path: string): boolean {
+  return findFile(path)?.isDirectory() === true;
+}
+
+/** Examines a file. Returns undefined if that is not possible; opening the file reports the reason. */
+export function findFile(path: string): Stats | undefined {
   try {
     return fileSystem().statSync(locate(path), { throwIfNoEntry: false });
   } catch {
@@ -153,15 +174,14 @@ function findFile(path: string): Stats | undefined {
   }
 }
 
-/** The refusal of a file above a limit in bytes, which is a whole number of MiB. */
+/** The refusal of a file above a limit in bytes, which is a whole number of MiB. Its code is `EFBIG`. */
 export function tooLarge(mostBytes: number): Error {
   const mebibytes = mostBytes / (1024 * 1024);
-  return new Error(
-    `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`,
-  );
+  const message = `it is larger than the maximum of ${mebibytes < 1024 ? `${mebibytes} MiB` : `${mebibytes / 1024} GiB`}`;
+  return Object.assign(new Error(message), { code: "EFBIG" });
 }
 
-/** Collects what is read. One buffer of the known size of a regular file, else pieces. */
+/** Collects the content of a file: in one buffer if the size of a regular file is known, otherwise in pieces. */
 class Content {
   private readonly mostBytes: number;
   private readonly pieces: Buffer[] = [];
@@ -174,11 +194,11 @@ class Content {
     const size = found.isFile() ? found.size : 0;
     this.mostBytes = found.isFile() ? mostBytes : Math.min(mostBytes, MOST_FILE_BYTES);
     if (size > this.mostBytes) throw tooLarge(mostBytes);
-    // One more byte, so that the read at the end finds room. Files of /proc have no size.
+    // One more byte, so that the read at the end has space. Files of /proc have no size.
     this.piece = Buffer.allocUnsafeSlow(size === 0 ? CHUNK_BYTES : size + 1);
   }
 
-  /** The room for the next read. */
+  /** Space for the next read. */
   space(): Buffer {
     if (this.used === this.piece.length) {
       this.pieces.push(this.piece);
@@ -188,7 +208,7 @@ class Content {
     return this.piece.subarray(this.used);
   }
 
-  /** Takes what a read put into the space. Returns false at the end. @throws Error when it is too long */
+  /** Adds the bytes that a read put into the space. Returns false at the end. @throws Error if there are too many */
   add(count: number): boolean {
     this.used += count;
     this.byteCount += count;

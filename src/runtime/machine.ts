@@ -4,20 +4,20 @@ import { runtimeName } from "./runtime.ts";
 
 /** The machine that this process runs on. */
 export interface Machine {
-  /** The processor's name, as the system reports it; empty when it reports none. */
+  /** The processor's name, as the system reports it; empty if it reports none. */
   readonly cpu: string;
   /** Number of cores that this process may use. */
   readonly cores: number;
   readonly memoryBytes: number;
   /** The system with its release: `Linux 6.1.0`. */
   readonly os: string;
-  /** Such as `x64` or `arm64`. */
+  /** For example `x64` or `arm64`. */
   readonly architecture: string;
   /** The runtime with its version: `bun 1.4.5`. */
   readonly runtime: string;
 }
 
-/** Describes the machine, without anything that identifies it. */
+/** Describes the machine, without identifying it. */
 export function describeMachine(): Machine {
   return {
     cpu: readCpuName(),
@@ -33,7 +33,7 @@ function readCpuName(): string {
   try {
     return cpus()[0]?.model.trim() ?? "";
   } catch {
-    // Bun on Windows throws where the registry does not name the processor.
+    // Bun on Windows throws if the registry does not name the processor.
     return "";
   }
 }
@@ -47,15 +47,15 @@ export interface HostResources {
   readonly memoryBytes: number;
   /** Maximum number of open files and sockets of this process. */
   readonly fileLimit: number;
-  /** Files and sockets that are open. */
+  /** Number of open files and sockets. */
   readonly openFiles: number;
-  /** Ports for outgoing connections to one address. */
+  /** Number of ports for outgoing connections to one address. */
   readonly localPorts: number;
 }
 
 const CGROUP_ROOT = "/sys/fs/cgroup";
 
-/** Reads the resources now. @param read default: the system's own files */
+/** Reads the current resources. @param read default: reads the system's files */
 export function readHostResources(read: ReadSystemFile = readSystemFile): HostResources {
   const [firstPort, lastPort] = readPortRange(read);
   return {
@@ -66,7 +66,7 @@ export function readHostResources(read: ReadSystemFile = readSystemFile): HostRe
   };
 }
 
-/** Returns the first and last port of outgoing connections, whose number is infinite where the system does not report it. */
+/** Returns the first and last port of outgoing connections; 0 and Infinity if the system does not report them. */
 export function readPortRange(read: ReadSystemFile = readSystemFile): readonly [first: number, last: number] {
   const [first = 0, last = Number.POSITIVE_INFINITY] = (read("/proc/sys/net/ipv4/ip_local_port_range") ?? "")
     .split(/\s+/)
@@ -93,11 +93,11 @@ function countOpenFiles(): number {
 
 function availableBytes(read: ReadSystemFile): number {
   const kib = /^MemAvailable:\s+(\d+) kB/m.exec(read("/proc/meminfo") ?? "")?.[1];
-  // Other systems count the cache of files as used.
+  // Other systems count the file cache as used memory.
   return kib === undefined ? Math.max(freemem(), totalmem() / 4) : Number(kib) * 1024;
 }
 
-/** Returns what the control groups of this process leave: those of version 2 and 1, and the groups around them. */
+/** Returns the memory that the control groups of this process leave: groups of version 2 and 1, and their parent groups. */
 function groupBytes(read: ReadSystemFile): number {
   let least = Number.POSITIVE_INFINITY;
   for (const line of (read("/proc/self/cgroup") ?? "0::/").split("\n")) {
@@ -105,7 +105,7 @@ function groupBytes(read: ReadSystemFile): number {
     const version = controllers === "" ? 2 : controllers?.split(",").includes("memory") === true ? 1 : undefined;
     if (version === undefined) continue;
     const root = version === 2 ? CGROUP_ROOT : `${CGROUP_ROOT}/memory`;
-    // Inside a container the path may be that of the host, which is not there.
+    // Inside a container the path may be that of the host, which does not exist here.
     for (let group = path.replace(/\/$/, ""); ; group = group.slice(0, group.lastIndexOf("/"))) {
       least = Math.min(least, leftInGroup(read, `${root}${group}`, version));
       if (group === "") break;
@@ -122,12 +122,12 @@ function leftInGroup(read: ReadSystemFile, folder: string, version: 1 | 2): numb
   const limit = Number(read(`${folder}/${most}`) ?? Number.NaN);
   // "max" is not a number.
   if (Number.isNaN(limit)) return Number.POSITIVE_INFINITY;
-  // The kernel takes back the cache of files before it refuses memory.
+  // The kernel frees the file cache before it refuses memory.
   const cached = new RegExp(`^${cache} (\\d+)`, "m").exec(read(`${folder}/memory.stat`) ?? "")?.[1] ?? "0";
   return limit - Math.max(0, Number(read(`${folder}/${used}`) ?? "0") - Number(cached));
 }
 
-/** Returns what `ulimit -v` and `ulimit -d` leave. */
+/** Returns the memory that `ulimit -v` and `ulimit -d` leave. */
 function addressSpaceBytes(read: ReadSystemFile): number {
   const status = read("/proc/self/status") ?? "";
   const used = (name: string): number =>
@@ -140,8 +140,8 @@ function limitOf(read: ReadSystemFile, name: string): number {
 }
 
 /**
- * Reads a limit of this process, such as `Max open files`, and to how much its user can raise it. Infinity: no limit. Undefined when the
- * system does not report it. @param read default: the system's own files
+ * Reads a limit of this process, such as `Max open files`, and the maximum to which its user can raise it. Infinity: no limit. Undefined
+ * if the system does not report it. @param read default: reads the system's files
  */
 export function readLimit(
   name: string,
@@ -156,8 +156,8 @@ export function readLimit(
 }
 
 /**
- * Frees memory that is no longer used, on Bun, whose garbage collector lets a loop that never waits grow by gigabytes. On Node and Deno it does
- * nothing. Takes some milliseconds.
+ * Frees unused memory on Bun, whose garbage collector lets the memory of a loop that never waits grow by gigabytes. On Node and Deno it
+ * does nothing. Takes some milliseconds.
  */
 export function collectGarbage(): void {
   const { Bun } = globalThis as { readonly Bun?: { gc(isSync: boolean): unknown } };

@@ -5,9 +5,9 @@ const CLOCK_MONOTONIC = 1;
 const READINGS = 16;
 
 /**
- * Returns what to add to nanoseconds of the system's monotonic clock, which all processes share, to get those of {@link nowNs}: from the
- * closest of several pairs of readings, usually within a microsecond. Linux only.
- * @throws NativeError when the system's library cannot be opened
+ * Returns the offset to add to nanoseconds of the system's monotonic clock, which all processes share, to get those of {@link nowNs}. It
+ * is taken from the closest of several pairs of readings, usually within a microsecond. Linux only.
+ * @throws NativeError if the system's library cannot be opened
  */
 export async function readMonotonicOffsetNs(): Promise<number> {
   const symbols = { clock_gettime: { args: ["i32", "buffer"], result: "i32" } } as const;
@@ -28,7 +28,10 @@ export async function readMonotonicOffsetNs(): Promise<number> {
   return offsetNs;
 }
 
-/** Opens the system's monotonic clock, in nanoseconds: {@link nowNs} without the offset. Linux only. @throws NativeError like the offset */
+/**
+ * Opens the system's monotonic clock, in nanoseconds: {@link nowNs} without the offset. Linux only. @throws NativeError like {@link
+ * readMonotonicOffsetNs}
+ */
 export async function openMonotonicClock(): Promise<() => number> {
   const offsetNs = await readMonotonicOffsetNs();
   return () => nowNs() - offsetNs;

@@ -3,7 +3,7 @@ export type Random = () => number;
 
 /**
  * Creates uniform numbers in [0, 1) with 53 random bits (xoshiro128**, seeded by splitmix32). The same seed gives the same numbers on every
- * runtime. Like all functions here, it uses only operations that IEEE 754 defines exactly; `Math.log` may differ between engines.
+ * runtime: like all functions here, it uses only operations that IEEE 754 defines exactly. `Math.log` may differ between engines.
  */
 export function createRandom(seed: number): () => number {
   const state = seedState(seed);
@@ -40,8 +40,8 @@ function rotateLeft(value: number, bits: number): number {
 }
 
 /**
- * Derives a seed for one purpose, so that draws for one purpose do not shift another's, and entry 1000 does not depend on the 999
- * before it.
+ * Derives a seed for one purpose, so that draws for one purpose do not affect those for another, and entry 1000 does not depend
+ * on the 999 before it.
  * @param purpose words and numbers, such as `"length", 12`
  */
 export function deriveSeed(seed: number, ...purpose: readonly (string | number)[]): number {
@@ -55,9 +55,9 @@ export function deriveSeed(seed: number, ...purpose: readonly (string | number)[
 }
 
 /**
- * Returns the seed for one of several draws of the same thing, which must be independent: the seed itself for number 0, an unrelated one for
- * each other number.
- * @param what runs, levels, phases …
+ * Returns the seed for one of several independent draws of the same kind: the seed itself for number 0, an unrelated seed for each other
+ * number.
+ * @param what kind: runs, levels, phases …
  */
 export function seedOfNumber(seed: number, what: string, number: number): number {
   return number === 0 ? seed : deriveSeed(seed, what, number);
@@ -73,7 +73,7 @@ export function drawIndex(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-/** Draws from the normal distribution (Marsaglia's polar method); returns the mean when the deviation is 0. */
+/** Draws from the normal distribution (Marsaglia's polar method); returns the mean if the deviation is 0. */
 export function drawNormal(random: Random, mean: number, stddev: number): number {
   if (stddev === 0) return mean;
   for (;;) {
@@ -108,7 +108,10 @@ export function drawGamma(random: Random, shape: number): number {
 
 const SERIES_TERMS = 18;
 
-/** ln x for x > 0. Scales x by powers of two to [0.7, 1.4), where the series 2·artanh((x - 1) / (x + 1)) converges fast. */
+/**
+ * Returns ln x for x > 0. Scales x by powers of two to [0.7, 1.4), where the series 2·artanh((x - 1) / (x + 1)) converges
+ * fast.
+ */
 function naturalLog(x: number): number {
   let mantissa = x;
   let exponent = 0;
@@ -127,7 +130,7 @@ function naturalLog(x: number): number {
   return 2 * ratio * sum + exponent * Math.LN2;
 }
 
-/** e to a power of 0 or less. Subtracts a multiple of ln 2 first, so that the series converges fast. */
+/** Returns e to a power of 0 or less. Subtracts a multiple of ln 2 first, so that the series converges fast. */
 function naturalExp(power: number): number {
   if (power < MIN_POWER) return 0;
   const halvings = Math.round(-power / Math.LN2);

@@ -26,7 +26,7 @@ export const isExecutable: boolean =
     ? globals.Bun.main.startsWith("/$bunfs/") || globals.Bun.main.startsWith("B:\\~BUN\\")
     : globals.Deno?.build.standalone === true;
 
-/** Returns the path or URL of the module that this process was started with; in an executable, its entry. Empty when there is none. */
+/** Returns the path or URL of the module with which this process was started; in an executable, its entry. Empty if there is none. */
 export function entryModule(): string {
   if (!isMainThread) return "";
   return globals.Bun?.main ?? globals.Deno?.mainModule ?? process.argv[1] ?? "";
@@ -34,7 +34,8 @@ export function entryModule(): string {
 
 /**
  * Ends the start-up phase. Call once, when the actual work begins. Rampart's executable starts Bun in the interpreter
- * (`--compile-jit-policy`), which leaves both cores to the start; from this call on, code is JIT-compiled as usual.
+ * (`--compile-jit-policy`), so that compilation does not compete with the start-up. From this call on, code is
+ * JIT-compiled as usual.
  */
 export function endStartUp(): void {
   if (isExecutable) globals.Bun?.unsafe.setJITPolicy?.(1);

@@ -23,7 +23,7 @@ interface BunConnectApi {
 /** Plain TCP through `Bun.connect`, the fastest API on Bun: one native callback per readable event. It sets TCP_NODELAY itself. */
 export function openBunSocket(target: SocketTarget, handlers: SocketHandlers): Socket {
   const connection = new BunConnection(handlers);
-  // At once, and not in a microtask, so that who opens many in a row sees how long that takes.
+  // Immediately, not in a microtask, so that a caller that opens many connections in a row sees how long that takes.
   void connect(connection, target);
   connection.isStarting = false;
   return connection;
@@ -41,7 +41,9 @@ async function connect(connection: BunConnection, target: SocketTarget): Promise
 
 class BunConnection implements Socket {
   native: BunSocket | undefined;
-  /** Bun reports some failures, such as too many open files, before `connect` returns, when the caller does not have the socket yet. */
+  /**
+   * Bun reports some failures, such as too many open files, before `connect` returns, when the caller does not yet have the socket.
+   */
   isStarting = true;
   readonly handlers: SocketHandlers;
   private readonly queue: Uint8Array[] = [];
@@ -56,7 +58,7 @@ class BunConnection implements Socket {
     return this.queuedBytes;
   }
 
-  /** The rest of what the kernel takes is not copied: of a tensor of 1 MiB that would be most. */
+  /** Copies only the bytes that the kernel did not accept: copying all bytes would be expensive for a tensor of 1 MiB. */
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
     if (this.native === undefined || this.queue.length > 0) return this.keep(bytes);
@@ -74,7 +76,7 @@ class BunConnection implements Socket {
     this.finish(undefined);
   }
 
-  /** Writes what the kernel did not take earlier. */
+  /** Writes the bytes that the kernel did not accept earlier. */
   drain(): void {
     if (this.queue.length === 0) return;
     while (this.native !== undefined && this.queue.length > 0) {

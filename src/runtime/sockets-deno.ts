@@ -12,7 +12,10 @@ interface DenoConnectApi {
   connect(options: { hostname: string; port: number }): Promise<DenoConn>;
 }
 
-/** 64 KiB, the usual size of a read on loopback, for connections that have filled the first buffer; of idle ones there may be thousands. */
+/**
+ * 64 KiB, the usual size of a read on loopback, for connections that have filled the first buffer. Idle connections, of which there may be
+ * thousands, keep the small one.
+ */
 const READ_BUFFER_BYTES = 64 * 1024;
 const FIRST_BUFFER_BYTES = 4 * 1024;
 
@@ -67,7 +70,7 @@ class DenoConnection implements Socket {
           writes++;
           this.queuedBytes -= written;
         }
-        // What the kernel takes in one write is not waited for.
+        // A single write that the kernel accepts at once needs no callback.
         if (writes > 1 && !this.finished) this.handlers.onDrained?.();
       }
     } catch (error) {
@@ -117,7 +120,7 @@ class DenoConnection implements Socket {
     try {
       this.native?.close();
     } catch {
-      // The runtime has closed it already.
+      // The runtime has already closed it.
     }
     this.handlers.onClose(error);
   }

@@ -11,9 +11,12 @@ export function openNodeSocket(target: SocketTarget, handlers: SocketHandlers): 
   return new NodeConnection(target, handlers);
 }
 
-/** Time for the first byte of the first handshake with a server. */
+/** Maximum time until the first byte of the first handshake with a server. */
 const FIRST_LIMIT_MS = 5000;
-/** Time for later handshakes with a server that has not answered one; shorter, because there may be many connections to open. */
+/**
+ * The same for later handshakes with a server that has not answered one. It is shorter, because there may be many connections to
+ * open.
+ */
 const NEXT_LIMIT_MS = 1000;
 
 type HandshakeSocket = Pick<TLSSocket, "once" | "destroy" | "bytesRead">;
@@ -22,7 +25,7 @@ type HandshakeSocket = Pick<TLSSocket, "once" | "destroy" | "bytesRead">;
 export class HandshakeLimit {
   private readonly firstMs: number;
   private readonly nextMs: number;
-  /** Servers that have completed a handshake, which are not watched again. */
+  /** Servers that have completed a handshake. They are not watched again. */
   private readonly speakers = new Set<string>();
   private readonly silent = new Set<string>();
 
@@ -32,7 +35,7 @@ export class HandshakeLimit {
     this.nextMs = nextMs;
   }
 
-  /** Destroys a connecting socket when its server sends no byte in time. @param place the server's host and port */
+  /** Destroys a connecting socket if its server sends no byte in time. @param place the server's host and port */
   watch(socket: HandshakeSocket, place: string): void {
     if (this.speakers.has(place)) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -109,7 +112,7 @@ class NodeConnection implements Socket {
   write(bytes: Uint8Array): boolean {
     if (this.finished) return true;
     this.native.write(bytes);
-    // An empty stream buffer means that the kernel took all bytes during the call.
+    // An empty stream buffer means that the kernel accepted all bytes during the call.
     return this.native.writableLength === 0;
   }
 

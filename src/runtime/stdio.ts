@@ -5,17 +5,23 @@ export function writeStdout(text: string): void {
   writeAll(1, text);
 }
 
-/** Writes to standard error synchronously. Never throws. Not through the console: on a terminal, Bun's prints everything in red. */
+/**
+ * Writes to standard error synchronously. Never throws. Does not use the console, because on a terminal Bun's prints everything in
+ * red.
+ */
 export function writeStderr(text: string): void {
   try {
     writeAll(2, text);
   } catch {
-    // It cannot be reported anywhere.
+    // The failure cannot be reported anywhere.
   }
 }
 
 const EAGAIN_PAUSE_MS = 5;
-/** A pipe takes as many bytes whole or not at all (PIPE_BUF of POSIX). Of a longer write, Deno does not report the part that was written. */
+/**
+ * A pipe accepts up to this number of bytes completely or not at all (PIPE_BUF of POSIX). Deno does not report which part of a longer write
+ * was written.
+ */
 export const PIPE_BYTES = 4096;
 
 function writeAll(fd: number, text: string): void {

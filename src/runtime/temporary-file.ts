@@ -1,11 +1,11 @@
 import { fileSystem } from "./files.ts";
 
-/** A temporary file without a name, which is gone with the object or the process. All methods throw the system's error. */
+/** A temporary file without a name, which is deleted with the object or the process. All methods throw the system's error. */
 export class TemporaryFile {
   private readonly fd: number;
   private endBytes = 0;
 
-  /** @param subject what is in it, for those who see it in the moment in which it has a name */
+  /** @param subject content, as part of the name that the file has for a moment */
   constructor(subject: string) {
     const { openSync, rmSync } = fileSystem();
     const { join } = process.getBuiltinModule("node:path");
@@ -15,12 +15,12 @@ export class TemporaryFile {
     closing.register(this, this.fd, this);
   }
 
-  /** Number of bytes that were appended. */
+  /** Number of appended bytes. */
   get length(): number {
     return this.endBytes;
   }
 
-  /** Returns the position of the bytes. */
+  /** Appends bytes. Returns their position. */
   append(bytes: Uint8Array): number {
     const position = this.endBytes;
     for (let at = 0; at < bytes.length; )
@@ -29,7 +29,7 @@ export class TemporaryFile {
     return position;
   }
 
-  /** Fills all of `into` with the bytes from a position on. */
+  /** Fills all of `into` with the bytes starting at a position. */
   read(position: number, into: Uint8Array): void {
     for (let at = 0; at < into.length; ) {
       const count = fileSystem().readSync(this.fd, into, at, into.length - at, position + at);
@@ -38,7 +38,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Closes it. Nothing may follow. */
+  /** Closes the file. No call may follow. */
   close(): void {
     closing.unregister(this);
     fileSystem().closeSync(this.fd);

@@ -12,7 +12,7 @@ export interface TlsSettings {
   readonly certPem?: string | undefined;
   /** Private key of the client certificate. */
   readonly keyPem?: string | undefined;
-  /** False: accept a certificate from any signer. */
+  /** False: accept a certificate of any signer. */
   readonly verifyPeer: boolean;
   /** False: accept a certificate for any name. */
   readonly verifyHost: boolean;
@@ -32,8 +32,8 @@ export function verifyOptions({ verifyPeer, verifyHost }: Pick<TlsSettings, "ver
 }
 
 /**
- * Checks the host name in the certificate of an open connection when the runtime does not verify the certificate. Returns undefined when
- * the name is correct, or when the runtime has checked it.
+ * Checks the host name in the certificate of an open connection if the runtime does not verify the certificate. Returns undefined if the
+ * name is correct, or if the runtime has checked it.
  */
 export function findNameError(
   settings: Pick<TlsSettings, "verifyPeer" | "verifyHost">,

@@ -1,2 +1,2 @@
-/** The version of this build, which reports name. */
+/** The version of this build, as shown in reports. */
 export const VERSION = "0.1.0";

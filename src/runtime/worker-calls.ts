@@ -3,12 +3,12 @@ import type { MessagePort, Worker } from "node:worker_threads";
 /** The other side of a call. */
 export type CallPort = MessagePort | Worker;
 
-/** The thread failed, not its task. */
+/** Error of the thread itself, not of a task. */
 export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** Serializes errors between threads, because a message would keep only their text. */
+/** Converts errors to plain data for another thread, because a message would keep only their text. */
 export interface ErrorForm<S> {
   send(error: unknown): S;
   receive(sent: S): Error;
@@ -20,17 +20,17 @@ interface Asked {
 }
 
 type Reply<S> =
-  /** The other side listens. Deno loses what is sent to a thread before. */
+  /** The other side is listening. Deno loses messages sent to a thread before that. */
   | { readonly isReady: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: S };
 
-/** Calls to another thread. Every call has one reply; tasks arrive in the order of sending. */
+/** Calls to another thread. Every call has one reply. Tasks arrive in sending order. */
 export class WorkerCalls<S> {
   private readonly port: CallPort;
   private readonly errors: ErrorForm<S>;
   private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  /** Tasks that wait until the other side listens; undefined when it does. */
+  /** Tasks that wait until the other side is listening; undefined once it is. */
   private queue: { readonly asked: Asked; readonly transfer: readonly ArrayBuffer[] }[] | undefined = [];
   private nextId = 0;
   private end: Error | undefined;
@@ -48,7 +48,10 @@ export class WorkerCalls<S> {
     port.on("exit", () => this.fail(new WorkerError("it ended")));
   }
 
-  /** Resolves with the reply. Rejects with the error that the task threw, or with `WorkerError` when the thread ends. @param transfer buffers to transfer */
+  /**
+   * Resolves with the reply. Rejects with the error that the task threw, or with `WorkerError` if the thread ends. @param transfer buffers
+   * to transfer
+   */
   call<R>(task: unknown, transfer: readonly ArrayBuffer[] = []): Promise<R> {
     if (this.end !== undefined) return Promise.reject(this.end);
     const id = this.nextId++;
@@ -87,7 +90,7 @@ export class WorkerCalls<S> {
 /**
  * Serves the calls of another thread.
  * @param handle runs a task; its result is the reply
- * @param buffersOf the buffers of a reply to transfer. Default: none
+ * @param buffersOf returns the buffers of a reply to transfer. Default: none
  */
 export function serveCalls<T, S>(
   port: MessagePort,

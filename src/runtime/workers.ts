@@ -10,22 +10,25 @@ export interface WorkerRole {
   readonly data: unknown;
 }
 
-/** What a thread gets at its start. */
+/** Data that a thread gets at its start. */
 export interface WorkerStart extends WorkerRole {
-  /** Where the files are that it works with, if they are those of another host. */
+  /** Local copies of the files that it uses, if they are from another host. */
   readonly files: FileMirror | undefined;
 }
 
 /**
  * Starts a thread. Its messages and errors arrive at the returned worker.
- * @param files where the files are that it works with; default: those of this thread
+ * @param files local copies of another host's files; default: those of this thread
  */
 export function startWorker(role: WorkerRole, files = fileMirror()): Worker {
   const start: WorkerStart = { ...role, files };
   return new Worker(workerUrl(), { workerData: start });
 }
 
-/** In an executable or a bundle all modules are in one folder; in the source and the package this module is one folder below. */
+/**
+ * Returns the URL of the worker module. In an executable or a bundle all modules are in one folder; in the source and the
+ * package this module is one folder below.
+ */
 function workerUrl(): URL {
   const extension = import.meta.url.endsWith(".js") && !isExecutable ? "js" : "ts";
   const beside = new URL(`./worker.${extension}`, import.meta.url);

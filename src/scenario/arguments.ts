@@ -2,11 +2,12 @@ import { problem, UserError, userError } from "../plan/problem.ts";
 import { showValue } from "../plan/show-value.ts";
 import { countOf } from "../plan/units.ts";
 
-/** Checks arguments of untyped callers that no schema sees. */
+/** Checks for arguments of untyped callers that no schema checks. */
 
 /**
- * Refuses more arguments than a builder takes. @param call the builder with the names of its arguments: `rate(perSec, options)`
- * @param hint how to correct it @throws UserError
+ * Rejects more arguments than a builder accepts. @param call the builder with the names of its arguments: `rate(perSec,
+ * options)`
+ * @param hint hint on how to correct it @throws UserError
  */
 export function refuseMore(call: string, given: IArguments | readonly unknown[], hint = "Remove what is more."): void {
   const [, names = ""] = /\((.*)\)/.exec(call) ?? [];
@@ -16,7 +17,7 @@ export function refuseMore(call: string, given: IArguments | readonly unknown[],
   throw userError("invalid-value", call, message, hint, showValue(given[most]));
 }
 
-/** Refuses options that no schema checks later: unknown ones, and those that are not text. @throws UserError */
+/** Rejects options that no schema checks later: unknown options, and options that are not text. @throws UserError */
 export function refuseOthers(call: string, options: unknown, names: readonly string[]): void {
   const hint = `Its options are ${names.join(" and ")}.`;
   if (typeof options !== "object" || options === null)
@@ -29,13 +30,13 @@ export function refuseOthers(call: string, options: unknown, names: readonly str
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** Refuses a load where another argument belongs. @param hint the right order @throws UserError */
+/** Rejects a load in the place of another argument. @param hint the right order @throws UserError */
 export function refuseLoad(call: string, given: unknown, hint: string): void {
   if (typeof given === "object" && given !== null && "pacing" in given)
     throw userError("invalid-value", call, "begins with another argument, not with a load", hint);
 }
 
-/** Returns options with further fields. What is not an object stays as it is, so that the schema refuses it. */
+/** Returns options with more fields. A value that is not an object is returned unchanged, so that the schema rejects it. */
 export function withFields(options: unknown, fields: object): object {
   return typeof options === "object" && options !== null ? { ...options, ...fields } : (options as object);
 }

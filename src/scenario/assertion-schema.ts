@@ -20,7 +20,7 @@ import type { AnyAssertion, AnyPrecision, AssertedMetric, Assertion, GoodputLimi
 import { durationSchema, percentSchema, shareSchema, spanSchema, strictOptions, toMs, toRatio } from "./fields.ts";
 import { givenTagsSchema, toTexts } from "./tags.ts";
 
-/** Checks assertions of untyped callers, and converts assertions to those of plans. */
+/** Checks assertions of untyped callers, and converts assertions to their form in a plan. */
 
 const SIDES = COMPARISONS.filter((comparison) => comparison !== "is");
 
@@ -51,8 +51,8 @@ export function precisionSchema(): Schema<AnyPrecision> {
 
 /**
  * Returns the schema of a value with a metric.
- * @param otherwise the schema of anything else, which refuses it
- * @param build makes the schema from that of the metric and its entry
+ * @param otherwise schema that rejects anything else
+ * @param build makes the schema from the schema and the entry of the metric
  */
 function schemaByMetric<T>(
   otherwise: v.GenericSchema,
@@ -74,7 +74,10 @@ function schemaByMetric<T>(
   });
 }
 
-/** Returns the schema that refuses a metric that needs a statistic, or has none; undefined when it has the given one, and for one that no metric has. */
+/**
+ * Returns the schema that rejects a metric without a statistic that it needs, or with a statistic that it does not have. Undefined if the
+ * metric has the given statistic, and for an unknown metric.
+ */
 function wrongStatistic(key: string, { statistics }: Metric, given: Statistic | undefined) {
   if (statistics === undefined && given !== undefined)
     return withHint(v.never(`${key} is one value`), `Write metric("${key}").`);
@@ -83,7 +86,7 @@ function wrongStatistic(key: string, { statistics }: Metric, given: Statistic | 
   return withHint(v.never(`${key} has statistics`), `Write ${name}("${key}").`);
 }
 
-/** Returns the name that was meant, or all. @param known those that have the statistic */
+/** Returns the metric that was probably meant, or all of them. @param known metrics with the statistic */
 function metricHint(given: unknown, known: readonly string[]): string {
   const name = String(given);
   const meant = meantMetric(name);
@@ -100,7 +103,7 @@ export function isAssertion(given: unknown): boolean {
   return typeof given === "object" && given !== null && Object.hasOwn(given, "comparison");
 }
 
-/** Returns how to write what is not an assertion. */
+/** Returns a hint on how to write a value that is not an assertion. */
 export function assertionHint(given: unknown): string {
   const [isLimit, percentile, of = "latency", limit, unit = "ms"] = LIMIT_TEXT.exec(String(given)) ?? [];
   const [, name = ""] = /^\s*([\w.]+)\s*[<>=]/.exec(String(given)) ?? [];
@@ -113,7 +116,10 @@ export function assertionHint(given: unknown): string {
   return `Write ${call}.below("${limit} ${unit}").`;
 }
 
-/** The limit of a metric by what it counts. Only numbers that a scenario defines may be negative. */
+/**
+ * Returns the schema of a metric's limit, by the quantity of the metric. Only numbers that a scenario defines may be
+ * negative.
+ */
 function limitSchema({ quantity, definedIn }: Metric): v.GenericSchema {
   if (quantity === "time") return durationSchema();
   if (quantity === "ratio") return shareSchema();
@@ -136,13 +142,13 @@ function goodputLimitsSchema(): Schema<GoodputLimits> {
   ) as Schema<GoodputLimits>;
 }
 
-/** Converts a precision to that of a plan. */
+/** Converts a precision to its form in a plan. */
 export function toPrecisionPlan({ metric, within, where }: AnyPrecision): PrecisionPlan {
   const tags = where === undefined ? {} : { where: toTexts(where) };
   return { metric: toMetricPlan(metric), ratio: toRatio(within), ...tags };
 }
 
-/** Converts an assertion to that of a plan: its limit in the base unit. */
+/** Converts an assertion to its form in a plan: with its limit in the base unit. */
 export function toAssertionPlan({ metric, comparison, limit, where, abortAfter }: AnyAssertion): AssertionPlan {
   return {
     metric: toMetricPlan(metric),
@@ -159,7 +165,7 @@ function toLimit(limit: Assertion["limit"]): number {
   return pct === undefined ? (parseDurationNs(limit as Duration) as number) : pct / 100;
 }
 
-/** Converts a metric to that of a plan: limits in nanoseconds. */
+/** Converts a metric to its form in a plan: with limits in nanoseconds. */
 function toMetricPlan({ key, statistic, name, text, limits }: AssertedMetric): MetricPlan {
   const inNs = Object.entries(limits ?? {}).map(([of, limit]) => [of, toLimit(limit as Duration | number)]);
   return {

@@ -25,8 +25,8 @@ export type MetricOf<S extends LoadKind = LoadKind, A extends ResponseType = Res
   | TokenName<A>;
 
 /**
- * The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. `never` is a name that no
- * metric has, which is an error already.
+ * The limit of a metric: a duration for times, a percentage for ratios (0 needs no sign), otherwise a number. `never` is an unknown
+ * name, which is already an error.
  */
 export type LimitOf<N extends MetricName> = [N] extends [never]
   ? Duration | Percent | number
@@ -36,14 +36,17 @@ export type LimitOf<N extends MetricName> = [N] extends [never]
       ? Percent | 0
       : number;
 
-/** Limits that a good request meets: maximum times (`latency`: of the whole request; `scheduledLatency` and `firstResponse` not with those of tokens), and minimum rates. */
+/**
+ * Limits of a good request: maximum times (`latency`: of the whole request; `scheduledLatency` and `firstResponse` cannot be combined with
+ * limits of tokens), and minimum rates.
+ */
 export type GoodputLimits = {
   readonly [Name in LimitedTimeName | RequestLimit]?: Duration;
 } & {
   readonly [Name in LimitedRateName]?: number;
 };
 
-/** A metric as builders return it. Limits are still durations. */
+/** A metric, as builders return it. Limits are still durations. */
 export interface AssertedMetric<N extends MetricName = MetricName> {
   readonly key: N;
   readonly statistic?: Statistic | undefined;
@@ -53,21 +56,24 @@ export interface AssertedMetric<N extends MetricName = MetricName> {
 }
 
 /**
- * An assertion on metrics with these names. `W` is what it refers to besides its metric, as texts: tags such as `"length=long"`, members of
- * a mix such as `"target: chat"`, extracted values such as `"extracted: tokens"`, and derived metrics; `never`: nothing.
+ * An assertion on metrics with these names. `W` are its references besides the metric, as texts: tags such as `"length=long"`, members of a
+ * mix such as `"target: chat"`, extracted values such as `"extracted: tokens"`, and derived metrics; `never`: none.
  */
 export interface Assertion<N extends MetricName = MetricName, W extends string = never> {
-  /** What is compared. */
+  /** The compared metric. */
   readonly metric: AssertedMetric<N>;
-  /** How it is compared with the limit. */
+  /** Comparison with the limit. */
   readonly comparison: Comparison;
   /** A duration for times, a percentage for ratios, otherwise a number in the unit of the metric. */
   readonly limit: Duration | Percent | number;
-  /** Judges only the requests with these tags. Default: all requests. */
+  /** Judges only requests with these tags. Default: all requests. */
   readonly where?: GivenTags | undefined;
-  /** Never set; it only carries what the assertion refers to. */
+  /** Never set; only carries the references in the type. */
   readonly refersTo?: W;
-  /** The run ends early when the assertion does not hold over this time. A function on what builders return, which sets it. */
+  /**
+   * Ends the run early when the assertion fails over this time. On an assertion from a builder, a function that sets this
+   * time.
+   */
   readonly abortAfter?: Duration | ((time: Duration) => Assertion<N, W>);
 }
 
@@ -75,22 +81,22 @@ export interface Assertion<N extends MetricName = MetricName, W extends string =
 export interface AbortableAssertion<N extends MetricName = MetricName, W extends string = never>
   extends Assertion<N, W> {
   /**
-   * Ends the run early, with exit code 65, when the assertion does not hold over this time: it is judged on the requests that ended in the
-   * last part of the measured time, again and again. Until that much is measured, nothing ends.
+   * Ends the run early, with exit code 65, when the assertion fails over this time: it is judged repeatedly, on the requests that ended in
+   * the last part of the measured time with this length. The run does not end before this much time has been measured.
    * @example
    * p99("latency").below("1 s").abortAfter("10 s")
    */
   readonly abortAfter: (time: Duration) => Assertion<N, W>;
 }
 
-/** How precise a metric must be over repeated runs. */
+/** Required precision of a metric over repeated runs. */
 export interface Precision<N extends MetricName = MetricName, W extends string = never> {
   readonly metric: AssertedMetric<N>;
-  /** How far the 95 % confidence interval of the mean over runs may reach to each side, in percent of the mean. */
+  /** Largest half-width of the 95 % confidence interval of the mean over runs, in percent of the mean. */
   readonly within: Percent;
-  /** Looks only at the requests with these tags. Default: all requests. */
+  /** Judges only requests with these tags. Default: all requests. */
   readonly where?: GivenTags | undefined;
-  /** Never set; it only carries what the precision refers to. */
+  /** Never set; only carries the references in the type. */
   readonly refersTo?: W;
 }
 

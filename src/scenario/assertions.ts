@@ -20,9 +20,9 @@ export interface MetricLimits<N extends MetricName, W extends string = never> {
   atMost(limit: LimitOf<N>): AbortableAssertion<N, W>;
   above(limit: LimitOf<N>): AbortableAssertion<N, W>;
   atLeast(limit: LimitOf<N>): AbortableAssertion<N, W>;
-  /** The same of the requests with these tags. */
+  /** The same limits for requests with these tags. */
   where<const X extends GivenTags>(tags: X): MetricLimits<N, W | NamedTags<X>>;
-  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  /** For `repeat`: largest half-width of the confidence interval, in percent of the mean over runs. */
   within(percent: Percent): Precision<N, W>;
 }
 
@@ -31,19 +31,19 @@ export interface ErrorRateLimits<W extends string = never> {
   is(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   below(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
   atMost(limit: LimitOf<"errorRate">): AbortableAssertion<"errorRate", W>;
-  /** The same of the requests with these tags. */
+  /** The same limits for requests with these tags. */
   where<const X extends GivenTags>(tags: X): ErrorRateLimits<W | NamedTags<X>>;
 }
 
-/** Limits of goodput, in requests per second. @template K the metrics that it limits */
+/** Limits of goodput, in requests per second. @template K the metrics with limits */
 export interface GoodputAssertions<K extends MetricName, W extends string = never> {
   below(limit: number): AbortableAssertion<K | "goodput", W>;
   atMost(limit: number): AbortableAssertion<K | "goodput", W>;
   above(limit: number): AbortableAssertion<K | "goodput", W>;
   atLeast(limit: number): AbortableAssertion<K | "goodput", W>;
-  /** The same of the requests with these tags. */
+  /** The same limits for requests with these tags. */
   where<const X extends GivenTags>(tags: X): GoodputAssertions<K, W | NamedTags<X>>;
-  /** For `repeat`: how close to the mean over runs its confidence interval must lie. */
+  /** For `repeat`: largest half-width of the confidence interval, in percent of the mean over runs. */
   within(percent: Percent): Precision<K | "goodput", W>;
 }
 
@@ -60,7 +60,7 @@ export interface ExtractedMetric<W extends string = never> {
   max(): ExtractedLimits<W>;
   /** @param value from 1 to below 100 */
   percentile<const P extends number>(value: P & Percentile<P>): ExtractedLimits<W>;
-  /** The share of the successful responses whose value is this text, in percent; true and false are texts too. */
+  /** The share of successful responses whose value is this text, in percent. `true` and `false` are texts too. */
   share(text: string): ShareLimits<W>;
 }
 
@@ -76,11 +76,11 @@ export interface DerivedLimits<W extends string = never> extends MetricLimits<"d
   where<const X extends GivenTags>(tags: X): DerivedLimits<W | NamedTags<X>>;
 }
 
-/** The name of a metric; `never` where the given one is wrong, so that the wrong name is the only error. `A` are all names. */
+/** The name of a metric; `never` if the given name is wrong, so that the wrong name is the only error. `A` are all names. */
 type Named<N extends A, A extends MetricName> = [A] extends [N] ? never : N;
 
 /**
- * Any percentile of a metric of requests, such as `percentile(99.9)`. Default: of the latency.
+ * Any percentile of a metric of requests, such as `percentile(99.9)`. Default metric: latency.
  * @param value from 1 to below 100
  * @example
  * percentile(99.9).below("80 ms")
@@ -94,7 +94,7 @@ export function percentile<const P extends number, const N extends NameWith<"per
 }
 
 /**
- * The median of a metric of requests. Default: of the latency.
+ * The median of a metric of requests. Default metric: latency.
  * @example
  * p50("timeToFirstToken").below("200 ms")
  */
@@ -106,7 +106,7 @@ export function p50<const N extends NameWith<"percentiles"> = "latency">(
 }
 
 /**
- * The 90th percentile. Default: of the latency.
+ * The 90th percentile of a metric of requests. Default metric: latency.
  * @example
  * p90("latency").below("20 ms")
  */
@@ -118,7 +118,7 @@ export function p90<const N extends NameWith<"percentiles"> = "latency">(
 }
 
 /**
- * The 95th percentile. Default: of the latency.
+ * The 95th percentile of a metric of requests. Default metric: latency.
  * @example
  * p95("scheduledLatency").below("30 ms")
  */
@@ -130,7 +130,7 @@ export function p95<const N extends NameWith<"percentiles"> = "latency">(
 }
 
 /**
- * The 99th percentile. Default: of the latency.
+ * The 99th percentile of a metric of requests. Default metric: latency.
  * @example
  * p99("latency").below("50 ms")
  */
@@ -142,7 +142,7 @@ export function p99<const N extends NameWith<"percentiles"> = "latency">(
 }
 
 /**
- * The mean of a metric of requests, of the server or of its GPUs. Default: of the latency.
+ * The mean of a metric of requests, of the server or of its GPUs. Default metric: latency.
  * @example
  * mean("serverQueue").below("10 ms")
  */
@@ -152,7 +152,7 @@ export function mean<const N extends NameWith<"mean"> = "latency">(of?: N): Metr
 }
 
 /**
- * The smallest value. Default: of the latency.
+ * The smallest value of a metric. Default metric: latency.
  * @example
  * min("outputTokens").atLeast(10)
  */
@@ -162,7 +162,7 @@ export function min<const N extends NameWith<"min"> = "latency">(of?: N): Metric
 }
 
 /**
- * The largest value. It grows with the number of requests. Default: of the latency.
+ * The largest value of a metric. It grows with the number of requests. Default metric: latency.
  * @example
  * max("latency").below("1 s")
  */
@@ -172,7 +172,7 @@ export function max<const N extends NameWith<"max"> = "latency">(of?: N): Metric
 }
 
 /**
- * A metric that has one value for a level, by its name.
+ * A metric with a single value per level, by its name.
  * @example
  * metric("serverCacheHits").atLeast("50 %")
  */
@@ -211,12 +211,12 @@ export function outputTokensPerSec(): MetricLimits<"outputTokensPerSec"> {
   return metric("outputTokensPerSec");
 }
 
-/** The metrics that limits are on; `never` where a limit is wrong, so that this is the only error. */
+/** The metrics with limits; `never` if a limit is wrong, so that this is the only error. */
 type LimitedBy<L extends GoodputLimits> = GoodputLimits extends L ? never : keyof L & MetricName;
 
 /**
- * Requests per second that keep all limits: on times of every request (`latency`, `scheduledLatency`, `firstResponse`), or on metrics of tokens
- * and `latency`.
+ * Requests per second that keep all limits: limits on times of every request (`latency`, `scheduledLatency`, `firstResponse`), or on
+ * metrics of tokens and `latency`.
  * @example
  * goodput({ timeToFirstToken: "200 ms", interTokenLatency: "20 ms" }).atLeast(10)
  */
@@ -225,7 +225,7 @@ export function goodput<const L extends GoodputLimits>(limits: L): GoodputAssert
   return limitsOf<MetricName>({ key: "goodput", limits }) as GoodputAssertions<LimitedBy<L>>;
 }
 
-/** The name of a derived metric, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */
+/** The name of a derived metric, as an assertion's reference. A name that is known only when the scenario runs is checked then. */
 type DerivedName<N extends string> = string extends N ? never : `derived: ${N}`;
 
 /**
@@ -238,12 +238,12 @@ export function derived<const N extends string>(name: N): DerivedLimits<DerivedN
   return limitsOf({ key: "derived", name });
 }
 
-/** The name of an extracted value, as what an assertion refers to. A name that is only known when the scenario runs is checked then. */
+/** The name of an extracted value, as an assertion's reference. A name that is known only when the scenario runs is checked then. */
 type ExtractedName<N extends string> = string extends N ? never : `extracted: ${N}`;
 
 /**
- * Values extracted from responses, by their name in `extract` of the target's options: statistics of numbers, where responses without a number
- * do not count, and the share of a text.
+ * Values extracted from responses, by their name in `extract` of the target's options: statistics of numbers, which ignore responses
+ * without a number, and the share of a text.
  * @example
  * extracted("tokens").mean().above(10)
  * extracted("finish").share("length").below("1 %")
@@ -290,7 +290,7 @@ export function limitsOf<N extends MetricName, W extends string = never>(
         refuseMore("abortAfter(time)", times);
         return { ...assertion, abortAfter: times[0] };
       };
-      // Not enumerable: the data of an assertion has no functions.
+      // Not enumerable, because the data of an assertion must not contain functions.
       return Object.defineProperty(assertion, "abortAfter", { value: abortAfter }) as unknown as AbortableAssertion<
         N,
         W

@@ -4,7 +4,7 @@ import { hinted, integerSchema, type OutputOf } from "../plan/schema.ts";
 import type { Duration, Percent } from "../plan/units.ts";
 import { durationSchema, percentSchema, strictOptions, toMs, toPct, toRatio } from "./fields.ts";
 
-/** Requests to cancel on purpose, like users who do not wait. */
+/** Requests that are cancelled on purpose, as by users who do not wait. */
 export interface CancelOptions {
   /** Share of the requests to cancel, above 0: `"5 %"`. */
   readonly share: Percent;
@@ -29,7 +29,7 @@ export function cancelSchema() {
   });
 }
 
-/** Converts these options to those of a plan. */
+/** Converts these options to their form in a plan. */
 export function toCancellationPlan({ share, after, seed = 0 }: OutputOf<typeof cancelSchema>): CancellationPlan {
   return { sharePct: toPct(share), delayMs: after === undefined ? 0 : toMs(after), seed };
 }

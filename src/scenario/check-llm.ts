@@ -57,12 +57,12 @@ export function checkLlm({ target, load, inputs, assert = [] }: Parts): Problem[
   return problems;
 }
 
-/** Returns the metrics that an assertion refers to, including those in goodput limits. */
+/** Returns the metrics in an assertion, including those in goodput limits. */
 function metricNames({ key, limits }: Assertion["metric"]): string[] {
   return [key, ...Object.keys(limits ?? {})];
 }
 
-/** Endpoints whose requests have images, and those with several texts. */
+/** Endpoints whose requests can have images, and endpoints whose requests can have several texts. */
 const WITH_IMAGES: readonly LlmEndpointName[] = [
   "multimodal",
   "responses",
@@ -74,7 +74,7 @@ const WITH_IMAGES: readonly LlmEndpointName[] = [
 const WITH_AUDIO: readonly LlmEndpointName[] = ["multimodal"];
 const WITH_BATCHES: readonly LlmEndpointName[] = ["embeddings", "nvclip", "rankings", "cohereRankings", "teiRankings"];
 
-/** Returns options that conflict, or that an endpoint's requests do not support. */
+/** Returns options that conflict, or that the endpoint's requests do not support. */
 function checkPrompts(options: PromptsData, endpoint: LlmEndpointName): Problem[] {
   const { images, audio, batch, osl, isl, lengths, count, file, fileFormat, delayFactor, sessions } = options;
   const isAnswered = hasText(LLM_ENDPOINTS[endpoint].responses);
@@ -168,14 +168,14 @@ function checkSessions({ sessions, file, fileFormat, count }: PromptsData, load:
   return [problem("conflict", "inputs.sessions", "already sets the number of requests", hint)];
 }
 
-/** How to give requests of a form, up to the other way. */
+/** Hints on how to give requests of a form. They end where the alternative is added. */
 const OWN_HINTS: Readonly<Record<Exclude<RequestForm, "mixed">, string>> = {
   tensors: "Use input.random(), or l",
   payloads: "Use input.payloads(file), or l",
   messages: "L",
 };
 
-/** Checks a target whose responses are not those of a language model. @param form of its requests */
+/** Checks a target whose responses are not those of a language model. @param form form of its requests */
 function checkOwnRequests(
   builder: TargetBuilder,
   form: Exclude<RequestForm, "mixed">,

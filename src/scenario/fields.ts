@@ -45,20 +45,20 @@ export function spreadSchema() {
   );
 }
 
-/** Converts a valid think time to that of a plan. */
+/** Converts a valid think time to its form in a plan. */
 export function toThinkPlan(thinkTime: DurationSpread): ThinkTimePlan {
   if (typeof thinkTime === "string") return { meanMs: toMs(thinkTime) };
   return { meanMs: toMs(thinkTime.mean), stddevMs: toMs(thinkTime.stddev) };
 }
 
-/** Above this, whole numbers are not exact, and nobody means them. */
+/** Above this, whole numbers are not exact, and are hardly intended. */
 const MAX_COUNT = 1e15;
 
 /**
- * Returns the schema of an integer from 1 to 1e15.
- * @param rule what it must be. Default: a number
- * @param most the largest. Default: 1e15
- * @param least the smallest. Default: 1
+ * Returns the schema of an integer.
+ * @param rule message for other types. Default: it must be a number
+ * @param most largest value. Default: 1e15
+ * @param least smallest value. Default: 1
  */
 export function countSchema(rule = "must be a number", most = MAX_COUNT, least = 1): Schema<number> {
   return v.pipe(
@@ -69,7 +69,7 @@ export function countSchema(rule = "must be a number", most = MAX_COUNT, least =
   );
 }
 
-/** Returns the schema of a number above 0. @param rule what it must be. Default: a number */
+/** Returns the schema of a number above 0. @param rule message for other types. Default: it must be a number */
 export function positiveSchema(rule = "must be a number"): Schema<number> {
   return v.pipe(numberSchema(rule), aboveZero(), v.finite("must be finite"));
 }
@@ -79,12 +79,12 @@ export function naturalSchema(): Schema<number> {
   return v.pipe(numberSchema(), atLeast(0), v.finite("must be finite"));
 }
 
-/** Returns the schema of text that is not empty. @param hint how to correct what is no text. Default: unknown */
+/** Returns the schema of a text that is not empty. @param hint how to correct a value that is not text. Default: no hint */
 export function nameSchema(what: string, hint: Hint<unknown> = () => undefined): Schema<string> {
   return v.pipe(withHint(v.string(`must be ${what}`), hint), v.nonEmpty(`must be ${what}`), isSet());
 }
 
-/** Refuses a text into which a variable without a value was put: `Bearer ${process.env.KEY}`. */
+/** Rejects a text with a variable without a value: `Bearer ${process.env.KEY}`. */
 export function isSet() {
   return v.check(
     hinted((text: string) => !/(?:^|[\s/:@=])undefined(?=$|[\s/:?])/.test(text), "Give it a value."),
@@ -103,7 +103,7 @@ export function expressionSchema(): Schema<string> {
   );
 }
 
-/** The message for what is not a percentage. */
+/** The message for a value that is not a percentage. */
 export const PERCENT_RULE = 'must be a percentage with its sign, such as "1 %"';
 
 /** Returns the schema of a share: a percentage with its sign up to `"100 %"`, or 0. */
@@ -156,7 +156,7 @@ export function toMs(duration: Duration): number {
 
 /**
  * Returns the schema of an options object that reports all unknown names, each with the known names as its `requirement`.
- * @param hint how to correct what is no object. Default: by the names of the options
+ * @param hint how to correct a value that is not an object. Default: from the names of the options
  */
 export function strictOptions<const E extends v.ObjectEntries>(
   entries: E,
@@ -168,10 +168,10 @@ export function strictOptions<const E extends v.ObjectEntries>(
   return {
     ...schema,
     "~run": (dataset, config) => {
-      // To Valibot a list is an object with numbers as its names.
+      // For Valibot, a list is an object with numbers as its names.
       const given = Array.isArray(dataset.value) ? { ...dataset, value: undefined } : dataset;
       const result = schema["~run"].call(schema, given, config);
-      // Valibot only reports the first one.
+      // Valibot reports only the first one.
       const startsServer = ({ type, expected, path }: v.BaseIssue<unknown>): boolean =>
         type === "strict_object" && expected === "never" && path?.length === 1;
       const [first] = result.issues ?? [];

@@ -1,6 +1,6 @@
-/** How a builder is written in a scenario that is data, in YAML or JSON: `{ ramp: { from: 1, to: 8, step: 1 } }`. */
+/** Form of builders in a scenario that is data, in YAML or JSON: `{ ramp: { from: 1, to: 8, step: 1 } }`. */
 
-/** What an argument or an option of a builder is, when it is made by other builders. */
+/** Kind of an argument or an option that is made by other builders. */
 export type PartKind =
   | "target"
   | "load"
@@ -13,29 +13,37 @@ export type PartKind =
   | "members"
   | "body";
 
-/** The form of a builder: its name, and the names of what its function takes by position. Its options keep their names. */
+/**
+ * The form of a builder: its name, and the names of its function's positional arguments. Options have the same names as in
+ * code.
+ */
 export interface DataForm {
-  /** As in data: `triton`. */
+  /** Name in data: `triton`. */
   readonly name: string;
-  /** The object of the API that has the function: `input` of `input.json(…)`. Absent: the function stands alone, under `name`. */
+  /**
+   * The object of the API that contains the function: `input` for `input.json(…)`. Absent: the function is exported as `name`.
+   */
   readonly space?: string;
-  /** Names of the positional arguments. The first one may be written alone: `hold: 16`. Absent: it has none. */
+  /** Names of the positional arguments. The first one may be written alone: `hold: 16`. Absent: no arguments. */
   readonly args?: readonly string[];
-  /** Whether its only argument is a list, may be one, or is an object whose names the user chooses. Absent: each argument is a value. */
+  /**
+   * Whether the only argument is a list, may be a list, or is an object whose names the user chooses. Absent: each argument is a
+   * single value.
+   */
   readonly takes?: "list" | "one-or-list" | "by-name";
-  /** Whether the argument may be left out. */
+  /** True if the argument may be omitted. */
   readonly isArgOptional?: true;
-  /** The option that may be written alone, of a builder without arguments: `intervals: gaps.txt`. */
+  /** Option that may be written alone, for a builder without arguments: `intervals: gaps.txt`. */
   readonly alone?: string;
   /** Arguments and options that are made by other builders. */
   readonly parts?: Readonly<Record<string, PartKind>>;
   /** Options that are functions, so that they need a scenario in TypeScript. */
   readonly codeOnly?: readonly string[];
-  /** Whether the whole builder needs a scenario in TypeScript. Absent: it can be written as data. */
+  /** True if the whole builder needs a scenario in TypeScript. Absent: it can be written as data. */
   readonly isCodeOnly?: true;
 }
 
-/** Returns the call of a builder as messages name it: `triton(…)`, unless the builder says it in another way. */
+/** Returns the call of a builder for messages: `triton(…)`, unless the builder sets another text. */
 export function callOf({ form, call }: { readonly form: DataForm; readonly call?: string }): string {
   return call ?? `${codeNameOf(form)}(…)`;
 }
@@ -51,7 +59,7 @@ export function listCalls(builders: readonly { readonly form: DataForm; readonly
   return `${calls.slice(0, -1).join(", ")} or ${calls.at(-1)}`;
 }
 
-/** The form of a target at an address, or at several. */
+/** Returns the form of a target with one or several addresses. */
 export function serverForm(name: string, rest: Partial<DataForm> = {}): DataForm {
   return { name, args: ["url"], takes: "one-or-list", ...rest };
 }

@@ -7,35 +7,38 @@ import type { DataForm } from "./form.ts";
 import type { Inputs } from "./input-data.ts";
 import type { LlmContent } from "./targets/llm-content.ts";
 
-/** What a target takes. */
+/** The inputs that a target accepts. */
 export interface TakenInputs {
   readonly form: RequestForm;
-  /** For language models. */
+  /** Format of requests, for language models. */
   readonly content?: LlmContent | undefined;
   /** Whether payloads are files of any kind. */
   readonly takesFiles: boolean;
-  /** The number of requests of a level, if the load fixes it. */
+  /** Number of requests of a level, if the load fixes it. */
   readonly requestCount: number | undefined;
 }
 
 /** A builder of inputs: everything that the other modules ask about it. `O` are its options. */
 export interface InputBuilder<O extends object = object> {
-  /** How it is written. Absent: a load brings them. */
+  /** Its form in data. Absent: the inputs belong to a load. */
   readonly form?: DataForm;
   /** The call in messages. Default: the name in `form` with parentheses. */
   readonly call?: string;
-  /** Returns the schema of its paths. Absent: it has none. */
+  /** Returns the schema of its paths. Absent: no paths. */
   files?(): Schema<readonly string[]>;
   /** Returns the schema of its options. */
   options(): Schema<O>;
-  /** The forms of requests that it can make. */
+  /** Forms of requests that it can make. */
   readonly makes: readonly RequestForm[];
-  /** Whether its payloads are plain bytes, instead of requests to a language model. Absent: no. */
+  /** True if its payloads are plain bytes instead of requests to a language model. Absent: false. */
   readonly isPlain?: true;
-  /** The only target that it is for, by its name, and options of it that have no effect. Absent: it is for all that take its form. */
+  /**
+   * The only target that supports it, by name, and options of that target that then have no effect. Absent: all targets that accept
+   * its form.
+   */
   readonly needsTarget?: { readonly name: string; readonly without: readonly string[] };
   toPlan(inputs: Inputs & { readonly options: NoInfer<O> }, folder: string, taken: TakenInputs): InputsPlan;
-  /** Whether its options are those of prompts. Absent: no. */
+  /** True if its options are those of prompts. Absent: false. */
   readonly isPrompts?: true;
 }
 
@@ -44,7 +47,7 @@ export function inputBuilder<O extends object>(builder: InputBuilder<O>): InputB
   return builder;
 }
 
-/** Returns the schema of the names of files, one or more. */
+/** Returns the schema of one or more file names. */
 export function filesSchema(): Schema<readonly string[]> {
   const file = nameSchema("a file", (given) =>
     Array.isArray(given) ? "Write each file as an argument, without brackets." : undefined,

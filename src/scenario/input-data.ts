@@ -9,6 +9,6 @@ export interface Inputs<I extends InputKind = InputKind> {
   readonly files: readonly string[];
   /** The options of the builder, not yet checked. */
   readonly options: object;
-  /** Never set; it only carries the form to the scenario's type. */
+  /** Never set; only carries the form to the scenario's type. */
   readonly form?: I;
 }

@@ -16,7 +16,7 @@ const DEFAULT_STRING_LENGTH = 128;
 
 /** Options of {@link random} and {@link zero}, for BYTES inputs. */
 export interface TextOptions {
-  /** Characters of each random string, 1 or more. Default: 128. */
+  /** Number of characters of each random string, 1 or more. Default: 128. */
   readonly stringLength?: number;
   /** Text of every string. Default: random text. */
   readonly stringData?: string;
@@ -86,8 +86,8 @@ const jsonBuilder = inputBuilder({
 });
 
 /**
- * Files, each of which is the input of a request, in this order. `*` and `?` in a name stand for the files that match. A relative path
- * starts at the scenario's folder.
+ * Files, each of which is the input of a request, in this order. `*` and `?` in a name match files. A relative path starts at the
+ * scenario's folder.
  * @example
  * input.files("images/*.jpg")
  */
@@ -110,8 +110,8 @@ const filesBuilder = inputBuilder({
 });
 
 /**
- * All inputs of a folder: for tensors a file for each input, with its bytes (of BYTES a text on each line); for JSON APIs the files of
- * payloads; for targets of files each file, by name. A relative path starts at the scenario's folder.
+ * All inputs of a folder: for tensors one file for each input, with its bytes (for BYTES, one text per line); for JSON APIs the files
+ * with payloads; for targets of files each file, by name. A relative path starts at the scenario's folder.
  * @example
  * input.dir("images")
  */
@@ -133,7 +133,7 @@ const dirBuilder = inputBuilder({
   },
 });
 
-/** What to send: the functions that make a scenario's `inputs`. */
+/** Data to send: the functions that make a scenario's `inputs`. */
 export const input = {
   dir,
   files,
@@ -146,7 +146,7 @@ export const input = {
   zero,
 };
 
-/** The builders of inputs by the `kind` of what they return. To add one, add it to a file and a line here. */
+/** The builders of inputs, by the `kind` of their results. To add a builder, add it to a file and a line here. */
 const INPUT_BUILDERS: Readonly<Record<string, InputBuilder>> = {
   random: randomBuilder,
   zero: zeroBuilder,
@@ -178,7 +178,7 @@ export function inputsSchema(): Schema<Inputs> {
   );
 }
 
-/** Returns the input that a wrong value resembles most: the name of a file, one input, or a list of inputs. */
+/** Returns the input that a wrong value resembles most: a file name, one input, or a list of inputs. */
 function inputLike(given: unknown): string {
   const [first] = Array.isArray(given) ? (given as unknown[]) : [given];
   if (typeof first === "string" && /\.\w+$/.test(first))
@@ -198,17 +198,17 @@ function hasForm(entry: readonly [kind: string, builder: InputBuilder]): entry i
   return entry[1].form !== undefined;
 }
 
-/** How inputs are written. */
+/** The form of inputs in data. */
 export interface InputForm {
   readonly kind: string;
   readonly form: DataForm;
   /** Schema of the options. */
   readonly options: v.GenericSchema;
-  /** Schema of the paths. Absent: there are none. */
+  /** Schema of the paths. Absent: no paths. */
   readonly files?: Schema<readonly string[]> | undefined;
 }
 
-/** Returns how inputs are written. */
+/** Returns the forms of inputs in data. */
 export function inputForms(): readonly InputForm[] {
   return Object.entries(INPUT_BUILDERS)
     .filter(hasForm)
@@ -225,7 +225,7 @@ export function isPlain(inputs: Inputs): boolean {
   return builderOf(inputs).isPlain === true;
 }
 
-/** Returns the only target that inputs are for; undefined when there are others. */
+/** Returns the only target that supports the inputs; undefined if there are others. */
 export function targetFor(inputs: Inputs): InputBuilder["needsTarget"] {
   return builderOf(inputs).needsTarget;
 }
@@ -235,7 +235,7 @@ export function promptOptionsOf(inputs: Inputs): PromptsData | undefined {
   return builderOf(inputs).isPrompts === true ? (inputs.options as PromptsData) : undefined;
 }
 
-/** Converts inputs to those of a plan. @param folder base of relative paths */
+/** Converts inputs to their form in a plan. @param folder base of relative paths */
 export function toInputsPlan(inputs: Inputs, folder: string, taken: TakenInputs): InputsPlan {
   return builderOf(inputs).toPlan(inputs, folder, taken);
 }

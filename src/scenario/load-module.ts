@@ -3,7 +3,7 @@ import * as nodeModule from "node:module";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { NO_FILE, type Problem, unreadable, userError } from "../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
+import { isFile, MOST_SETTINGS_BYTES, tooLarge } from "../runtime/files.ts";
 import { guardExit } from "../runtime/process-end/exit-guard.ts";
 import { runtimeName } from "../runtime/runtime.ts";
 import { defineScenario, isScenario, type Scenario, type ScenarioDefinition } from "./define.ts";
@@ -19,13 +19,13 @@ import { beforeLimit, describeExit, type LoadLimits, type Say, toLoadError } fro
 
 const PACKAGE = "rampart";
 const API_KEY = Symbol.for("rampart.api");
-/** Never fetched, because the load hook provides its source. */
+/** Never fetched, because the load hook returns its source. */
 const API_URL = "data:text/javascript,rampart";
 
 /** A loaded scenario and the base folder of its relative paths. */
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** As the user typed it. */
+  /** File name as the user typed it. */
   readonly file: string;
   readonly folder: string;
   /** Adds line and column to a problem with a part of the scenario. */
@@ -39,7 +39,7 @@ interface BunPlugins {
   }): void;
 }
 
-/** The names of files with scenarios that are data. */
+/** File names of scenarios that are data. */
 const DATA_FILE = /\.(?:ya?ml|json)$/i;
 
 /** Whether a file's scenario is data, in YAML or JSON. */
@@ -49,18 +49,19 @@ export function isDataFile(file: string): boolean {
 
 const SIZE_HINT = "Keep data in files of its own.";
 
-/** Exit code where the scenario ends the process: wrong usage. */
+/** Exit code if the scenario ends the process: wrong usage. */
 const EXIT_USAGE = 64;
 
-/** A script of a shell command may have no extension. */
+/** A file name of code. A script of a shell command may have no extension. */
 const CODE_FILE = /(?:^|[\\/])[^\\/.]+$|\.[mc]?[jt]sx?$/;
 
 /**
  * Loads a scenario.
  * @param api exports of `"rampart"`
- * @param say receives a sentence when loading takes long. Default: it is not said
- * @param limits of the loading time, including top-level `await`; default: a sentence after 10 s, and an error after 5 min
- * @throws UserError when the file does not exist, does not load in time, or has no scenario as its default export
+ * @param say receives a sentence if loading takes long. Default: no message
+ * @param limits limits of the loading time, including top-level `await`; default: a sentence after 10 s, and an error
+ * after 5 min
+ * @throws UserError if the file does not exist, does not load in time, or does not export a scenario as its default
  */
 export async function loadScenario(
   file: string,
@@ -69,12 +70,13 @@ export async function loadScenario(
   limits?: LoadLimits,
 ): Promise<LoadedScenario> {
   const path = resolve(file);
-  if (!existsSync(path) || !statSync(path).isFile()) {
+  if (!isFile(path)) {
     const hint = "Give the path of a scenario, or write one with rampart init.";
     const message = existsSync(path) ? "is not a regular file" : NO_FILE;
     throw userError("unreadable", file, message, hint);
   }
-  if (statSync(path).size > MOST_SETTINGS_BYTES) throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), SIZE_HINT);
+  if (statSync(path).size > MOST_SETTINGS_BYTES)
+    throw unreadable(file, tooLarge(MOST_SETTINGS_BYTES), undefined, SIZE_HINT);
   if (isDataFile(path)) {
     const { loadDataScenario } = await import("./data/load-data.ts");
     const { scenario, place } = loadDataScenario(path, file);
@@ -107,7 +109,7 @@ export async function loadScenario(
   return loadedFrom(loaded.default, path, file);
 }
 
-/** Returns a scenario that is code. @param path absolute path of its file @param file as the user typed it */
+/** Returns a scenario that is code. @param path absolute path of its file @param file name as the user typed it */
 export function loadedFrom(scenario: Scenario, path: string, file: string): LoadedScenario {
   const read = withReadFields(scenario, path);
   const place = (found: Problem): Problem => placeInCode(found, path, file, read.definition);
@@ -115,20 +117,20 @@ export function loadedFrom(scenario: Scenario, path: string, file: string): Load
 }
 
 /**
- * Returns a scenario whose fields can be read again without calling code of the user, with the file's name where it has none.
- * @throws UserError naming a field that throws
+ * Returns a scenario whose fields can be read again without calling the user's code, named like the file if it has no name.
+ * @throws UserError with the name of a field that throws
  */
 function withReadFields({ definition }: Scenario, path: string): Scenario {
   const fields = readFields(definition) as ScenarioDefinition;
   return defineScenario({ ...fields, name: fields.name ?? basename(path, extname(path)) });
 }
 
-/** Characters of a path that a runtime cannot import, in whatever way they are written. */
+/** Characters of a path that a runtime cannot import, in any notation. */
 const NOT_IMPORTABLE = { bun: /[?\\]/, node: /\\/, deno: /(?!)/ };
 
 /**
- * Returns the path to import: that of the scenario, or where its name cannot be imported, that of a copy beside it, so that relative imports
- * work. The caller removes the copy. @throws UserError when the folder cannot be imported from or written to
+ * Returns the path to import: the scenario's path, or if it cannot be imported, the path of a copy beside it, so that relative imports
+ * work. The caller removes the copy. @throws UserError if the folder cannot be imported from or written to
  */
 function toImportable(path: string, file: string): string {
   const pattern = NOT_IMPORTABLE[runtimeName];
@@ -145,7 +147,7 @@ function toImportable(path: string, file: string): string {
   return copy;
 }
 
-/** Makes `"rampart"` resolve to the API in modules that are loaded until the returned function is called. */
+/** Makes `"rampart"` resolve to the API, in modules that are loaded until the returned function is called. */
 function injectApi(api: object): () => void {
   if (runtimeName === "bun") {
     (globalThis as typeof globalThis & { Bun: BunPlugins }).Bun.plugin({
@@ -166,7 +168,7 @@ function injectApi(api: object): () => void {
     load: (url, context, next) =>
       url === API_URL ? { format: "module", shortCircuit: true, source } : loadTypeScript(url, context, next),
   });
-  // In Deno 2.9, a package's `require` of a JSON file fails while there is a load hook.
+  // In Deno 2.9, a package's `require` of a JSON file fails while a load hook is installed.
   return () => hooks.deregister();
 }
 
@@ -190,7 +192,10 @@ function loadTypeScript(
   return { format: "module", shortCircuit: true, source: stripTypes(text, url) };
 }
 
-/** Suppresses Node's one-time warning on stderr that type stripping is experimental, which would be in every report. */
+/**
+ * Strips types. Suppresses Node's one-time warning on stderr that type stripping is experimental, which would otherwise
+ * appear in every report.
+ */
 function stripTypes(text: string, url: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -205,7 +210,7 @@ function stripTypes(text: string, url: string): string {
 
 /**
  * Keeps positions in errors correct: Node replaces types with spaces, and uses a source map for syntax that needs a transformation (enums,
- * parameter properties). Deno always uses the source map of its own transformation.
+ * parameter properties). Deno always uses a source map.
  */
 function stripOrTransform(text: string): string {
   if (runtimeName === "deno") return nodeModule.stripTypeScriptTypes(text, { mode: "transform" });
@@ -222,7 +227,7 @@ function describeSyntaxError(error: unknown, url: string): SyntaxError {
   const { message, stack = "" } = error as Error;
   const line = (/stripTypeScriptTypes\.ts:(\d+):/.exec(message) ?? /^\S*:(\d+)\n/.exec(stack))?.[1];
   const [first = ""] = message.split("\n", 1);
-  // Like in a stack, because Deno only passes on the message of an error in a load hook.
+  // Written as in a stack, because Deno only passes on the message of an error in a load hook.
   const place = line === undefined ? "" : ` (${fileURLToPath(url)}:${line})`;
   return new SyntaxError(`${first.replace(/^SyntaxError: /, "")}${place}`, { cause: error });
 }

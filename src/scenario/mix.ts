@@ -16,15 +16,18 @@ export interface MixMember<T extends Target = Target, I = Inputs> {
   readonly name: string;
   /** The server and the model to measure. */
   readonly target: T;
-  /** What to send there. Default: `input.random()`, or what the target's options describe; required with `openai` and `embeddedLlm`. */
+  /**
+   * Data to send to it. Default: `input.random()`, or the requests from the target's options; required with `openai` and
+   * `embeddedLlm`.
+   */
   readonly inputs?: I;
-  /** Its share of the requests is its weight over the sum of all weights: a whole number, 1 or more. Default: 1. */
+  /** Its share of the requests is its weight divided by the sum of all weights: a whole number, 1 or more. Default: 1. */
   readonly weight?: number;
   /** Tags of its requests: the same for all, or a function of the input. Default: only `target`, its name. */
   readonly tags?: TagOptions;
 }
 
-/** The members of a mix, each with the inputs that its target takes. */
+/** The members of a mix, each with the inputs that its target accepts. */
 export type MembersOf<M extends readonly MixMember[]> = {
   readonly [I in keyof M]: M[I] extends MixMember<infer T>
     ? T extends Target<Protocol, infer A>
@@ -35,20 +38,20 @@ export type MembersOf<M extends readonly MixMember[]> = {
 
 type OtherFields<T> = T extends unknown ? Exclude<keyof T, keyof MixMember> : never;
 
-/** {@link MembersOf}, or what the compiler reports of fields that no member has. */
+/** {@link MembersOf}, or the compiler's message about unknown fields. */
 type CheckedMembers<M extends readonly MixMember[]> = [OtherFields<M[number]>] extends [never]
   ? MembersOf<M>
   : `a member has no field ${string & OtherFields<M[number]>}`;
 
-/** The target that the members of a mix are together. */
+/** The target that combines the members of a mix. */
 export type MixOf<M extends readonly MixMember[]> =
   M[number]["target"] extends Target<infer P, infer A, infer X>
     ? Target<P, A | "mixed", X | `target: ${M[number]["name"]}`>
     : never;
 
 /**
- * Several targets under one load: models to compare, or the traffic of several models at once. Each request goes to one of them, as often
- * as its weight asks, whichever answers sooner. Reports have rows for each and for the whole.
+ * Several targets under one load: models to compare, or the traffic of several models at once. Each request goes to one of them, in
+ * proportion to the weights, regardless of which one responds sooner. Reports have rows for each target and for the whole.
  * @example
  * mix([
  *   { name: "a", target: embedded(), weight: 9 },
@@ -101,7 +104,7 @@ function mixSchema(target: Schema<AnyTarget>) {
   });
 }
 
-/** What a target and its inputs are in a plan. */
+/** A target and its inputs in a plan. */
 export type RequestsPlan = Pick<MixMemberPlan, "inputs" | "tokens"> & { readonly target: TargetPlan };
 
 /**

@@ -1,6 +1,6 @@
 import { messageOf, type UserError, userError } from "../plan/problem.ts";
 
-/** Copies the data of a scenario once, so that later checks meet no getters, proxies, cycles or endless lists. */
+/** Copies the data of a scenario once, so that later checks do not encounter getters, proxies, cycles or endless lists. */
 
 const MAX_ITEMS = 10_000;
 const MAX_DEPTH = 100;
@@ -34,7 +34,7 @@ function copy(value: unknown, keys: readonly string[], parents: readonly object[
   return Array.isArray(value) ? copies.map(([, item]) => item) : Object.fromEntries(copies);
 }
 
-/** Returns keys and values of a list or a plain object; undefined for anything else, such as a date. */
+/** Returns the keys and values of a list or a plain object; undefined for anything else, such as a date. */
 function itemsOf(value: object): readonly (readonly [string, unknown])[] | undefined {
   if (Array.isArray(value)) return Array.from(value, (item, index) => [String(index), item] as const);
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -47,7 +47,8 @@ function problem(keys: readonly string[], message: string, hint: string): UserEr
 }
 
 /**
- * Copies the fields of an object once, so that later code meets no getters or proxies. The fields stay as they are.
+ * Copies the fields of an object once, so that later code does not encounter getters or proxies. The values of the
+ * fields are not copied.
  * @throws UserError with the name of a field that cannot be read
  */
 export function readFields<T extends object>(given: T): T {

@@ -39,12 +39,12 @@ function sumOf(parts: readonly { readonly share: Percent | 0 }[]): number {
   return parts.reduce((total, { share }) => total + toPct(share), 0);
 }
 
-/** A length in tokens: a fixed number, or `{ mean, stddev }` of a normal distribution. */
+/** A length in tokens: a fixed number, or `{ mean, stddev }` for a normal distribution. */
 export type Length = number | { readonly mean: number; readonly stddev: number };
 
 /** Synthetic images of {@link prompts}. */
 export interface ImageOptions {
-  /** Images per request. Default: 1. */
+  /** Number of images per request. Default: 1. */
   readonly count?: number;
   /** Width in pixels. */
   readonly width: Length;
@@ -56,9 +56,9 @@ export interface ImageOptions {
 
 /** Synthetic audio of {@link prompts}. */
 export interface AudioOptions {
-  /** Clips per request. Default: 1. */
+  /** Number of clips per request. Default: 1. */
   readonly count?: number;
-  /** Length of a clip, 0.1 s or more: `"3 s"`, or `{ mean: "3 s", stddev: "500 ms" }` of a normal distribution. */
+  /** Length of a clip, 0.1 s or more: `"3 s"`, or `{ mean: "3 s", stddev: "500 ms" }` for a normal distribution. */
   readonly length: DurationSpread;
   /** Format of the files. Default: `"wav"`. */
   readonly format?: "wav" | "mp3";
@@ -74,28 +74,28 @@ export interface AudioOptions {
 export interface PromptOptions {
   /** Input length in tokens, without prefix and system message. Default: 550. */
   readonly isl?: Length;
-  /** Most tokens of a response. Default: the server decides. */
+  /** Maximum number of tokens in a response. Default: the server decides. */
   readonly osl?: Length;
   /** Several lengths instead of `isl` and `osl`, each with its share of the prompts; the shares add up to 100 %. Default: none. */
   readonly lengths?: readonly { readonly isl: Length; readonly osl: Length; readonly share: Percent | 0 }[];
-  /** Number of different requests. They repeat when the load needs more. Default: 100. */
+  /** Number of different requests. They repeat if the load needs more. Default: 100. */
   readonly count?: number;
   /** Seed of the prompts. The same seed and tokenizer give the same prompts on every runtime. Default: 0. */
   readonly seed?: number;
-  /** Prefixes of prompts: `count` different ones of `tokens` tokens, so that a KV cache is hit. Default: none. */
+  /** Prefixes of prompts: `count` different ones of `tokens` tokens, to get hits in a KV cache. Default: none. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
   /**
-   * Conversations for the load `sessions(…)`: how many, how many turns each has, and the pause between a response and the next turn.
-   * The pause is a duration, or `{ mean, stddev }` of a normal distribution. Default: none; the pause is `"0 ms"`.
+   * Conversations for the load `sessions(…)`: number of conversations, number of turns in each, and pause between a response and the
+   * next turn. The pause is a duration, or `{ mean, stddev }` for a normal distribution. Default: none; the pause is `"0 ms"`.
    */
   readonly sessions?: {
     readonly count: number;
     readonly turns: Length;
     readonly delay?: DurationSpread;
   };
-  /** Tokens of a system message that all requests share. Default: 0. */
+  /** Number of tokens of a system message that all requests share. Default: 0. */
   readonly systemTokens?: number;
-  /** Texts per request for embeddings, passages per request for rankings. Default: 1. */
+  /** Number of texts per request for embeddings, or of passages per request for rankings. Default: 1. */
   readonly batch?: number;
   /**
    * Synthetic images per request, for `multimodal`, `responses`, `messages`, `huggingfaceGenerate`, `nvclip` and `imageRetrieval`. Default:
@@ -107,20 +107,19 @@ export interface PromptOptions {
   /** JSON Lines file of prompts (`{"text": "…"}`), or a folder of such files, instead of synthetic prompts. Default: none. */
   readonly file?: string;
   /**
-   * What the lines of `file` are instead of prompts: requests in Mooncake's format (`"mooncake"`), where those with the same `session_id`
-   * are turns of a conversation, with a pause of `delay` milliseconds after each; or conversations in ShareGPT's format (`"conversations"`),
-   * also as one JSON array. Conversations need the load `sessions(…)`; with other loads only the first turns of `"conversations"` are sent.
-   * Default: prompts.
+   * Format of `file`: requests in Mooncake's format (`"mooncake"`), where requests with the same `session_id` are turns of a conversation,
+   * with a pause of `delay` milliseconds after each; or conversations in ShareGPT's format (`"conversations"`), also as one JSON array.
+   * Conversations need the load `sessions(…)`; with other loads, only the first turns of `"conversations"` are sent. Default: prompts.
    */
   readonly fileFormat?: "mooncake" | "conversations";
   /** Factor for the pauses in a file of conversations: 0.5 halves them. Default: 1. */
   readonly delayFactor?: number;
   /**
-   * Ask for the server's own token counts in streams of chats and completions (`stream_options.include_usage`); some servers refuse it.
-   * Default: true.
+   * Requests the server's own token counts in streams of chats and completions (`stream_options.include_usage`); some servers reject
+   * this. Default: true.
    */
   readonly usage?: boolean;
-  /** More keys for every request body: `{ temperature: 0 }`. Default: none. */
+  /** Additional keys for every request body: `{ temperature: 0 }`. Default: none. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -135,8 +134,8 @@ export function prompts(options: PromptOptions = {}): Inputs<"payloads"> {
 }
 
 /**
- * Whole request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A relative
- * path starts at the scenario's folder.
+ * Complete request bodies from a file: an `inputs.json` as GenAI-Perf writes it, or JSON Lines (`.jsonl`) with one body per line. A
+ * relative path starts at the scenario's folder.
  * @example
  * input.payloads("requests.jsonl")
  */
@@ -147,7 +146,7 @@ export function payloads(file: string): Inputs<"payloads"> {
 
 const DEFAULT_COUNT = 100;
 
-/** Options of prompts that are valid. */
+/** Valid options of prompts. */
 export type PromptsData = OutputOf<typeof promptsSchema>;
 
 function promptsSchema() {
@@ -252,7 +251,7 @@ export const payloadsBuilder = inputBuilder({
   toPlan: ({ files }, folder) => ({ kind: "payloads", file: resolve(folder, files[0] ?? ""), readsTags: true }),
 });
 
-/** @param isGenerated whether texts are made, whose lengths are counted in tokens. Default: unless a file has them */
+/** @param isGenerated whether texts are generated, whose lengths are counted in tokens. Default: unless a file has them */
 function toPromptsPlan(
   given: PromptsData,
   content: LlmContent,
@@ -290,7 +289,7 @@ function toPromptsPlan(
   };
 }
 
-/** Returns the tokenizer that makes prompts: without one of the model, the built-in one, whose counts are near enough. */
+/** Returns the tokenizer that makes prompts: the model's, or the built-in one, whose counts are close enough. */
 function promptTokenizer(
   { tokenizer, revision, isTokenizerAssumed }: LlmContent,
   isGenerated: boolean,
@@ -302,7 +301,7 @@ function promptTokenizer(
   return { tokenizer, revision, ...(isTokenizerAssumed === true ? { ifNotLoaded: other } : {}) };
 }
 
-/** Whether prompts ask for a response length. */
+/** Whether prompts request a response length. */
 export function asksLength({ osl, lengths = [] }: PromptsData): boolean {
   return osl !== undefined || lengths.length > 0;
 }
@@ -323,10 +322,10 @@ function toImagesPlan(images: PromptsData["images"]): PromptsPlan["images"] {
   if (images === undefined) return null;
   const { count = 1, width, height, format } = images;
   const sizes = { widthPx: toLengthPlan(width), heightPx: toLengthPlan(height) };
-  return { count, ...sizes, ...(format === undefined ? {} : { format }) };
+  return { count, ...sizes, ...defined({ format }) };
 }
 
-/** Converts audio to that of a plan. */
+/** Converts audio to its form in a plan. */
 export function toAudioPlan(audio: NonNullable<PromptsData["audio"]>): NonNullable<PromptsPlan["audio"]> {
   const { count = 1, length, format = "wav", depthsBits = [16], sampleRatesHz = [16_000], channels = 1 } = audio;
   const { mean, stddev } = typeof length === "string" ? { mean: length, stddev: "0 s" as const } : length;

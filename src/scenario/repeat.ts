@@ -9,17 +9,20 @@ import { strictOptions } from "./fields.ts";
 const DEFAULT_AT_LEAST = 3;
 const DEFAULT_AT_MOST = 10;
 
-/** Whole runs until a metric is known precisely enough. */
+/** Repetition of whole runs until a metric is known precisely enough. */
 export interface RepeatOptions<N extends MetricName = MetricName, W extends string = never> {
-  /** Runs before the precision is looked at; 2 or more. Default: 3. */
+  /** Number of runs before the precision is judged; 2 or more. Default: 3. */
   readonly atLeast?: number;
-  /** Runs after which the repetition ends in any case; the run then counts as unstable. Default: 10. */
+  /** Maximum number of runs; if the precision is not reached by then, the result counts as unstable. Default: 10. */
   readonly atMost?: number;
-  /** The precision that ends the repetition, at every level of every phase, or at the highest load of each search: `p99("latency").within("5 %")`. */
+  /**
+   * The precision that ends the repetition: at every level of every phase, or at the highest load of each search: `p99("latency").within("5
+   * %")`.
+   */
   readonly until: Precision<N, W>;
 }
 
-/** How often the whole run is repeated: a number, or until a metric is precise. */
+/** Number of repetitions of the whole run, or the precision of a metric that ends them. */
 export type Repeat<N extends MetricName = MetricName, W extends string = never> = number | RepeatOptions<N, W>;
 
 type RepeatData = OutputOf<typeof repeatSchema>;
@@ -45,14 +48,14 @@ export function checkRepeat(repeat: RepeatData | undefined): Problem[] {
   return [problem("conflict", `repeat.${name}`, message, `Change it, or give ${other}.`)];
 }
 
-/** Returns an assertion on the metric of a repetition, which must fit the scenario like any other. */
+/** Returns an assertion on the metric of a repetition. Like any other assertion, it must fit the scenario. */
 export function untilOf(repeat: RepeatData | undefined): readonly AnyAssertion[] {
   if (typeof repeat !== "object") return [];
   const { metric, where } = repeat.until;
   return [{ metric, comparison: "at-most", limit: 0, where }];
 }
 
-/** Converts a repetition to that of a plan. */
+/** Converts a repetition to its form in a plan. */
 export function toRepeatPlan(repeat: RepeatData): RepeatPlan {
   if (typeof repeat === "number") return { atLeast: repeat, atMost: repeat };
   const { atLeast = DEFAULT_AT_LEAST, atMost = DEFAULT_AT_MOST, until } = repeat;

@@ -1,3 +1,4 @@
+import { defined } from "../plan/defined.ts";
 import { TARGET_TAG } from "../plan/groups/tags.ts";
 import { word } from "../plan/messages.ts";
 import { movePath, type Problem, problem } from "../plan/problem.ts";
@@ -13,19 +14,19 @@ import { toTokensPlan } from "./targets/llm-content.ts";
 import { targetBuilderOf } from "./targets/table.ts";
 import type { AnyTarget } from "./targets/target-builder.ts";
 
-/** A target and what is sent there. */
+/** A target and its inputs. */
 export interface TargetPart {
   readonly target: AnyTarget;
   readonly inputs?: Inputs | undefined;
 }
 
-/** A part of a scenario and the beginning of its paths: `target.1.` for a member of a mix, otherwise empty. */
+/** A part of a scenario and the prefix of its paths: `target.1.` for a member of a mix, otherwise empty. */
 interface NamedPart extends TargetPart {
   readonly name: string;
   readonly prefix: string;
 }
 
-/** Converts a target and its inputs, or the members of a mix, to those of a plan. */
+/** Converts a target and its inputs, or the members of a mix, to their form in a plan. */
 export function toRequestsPlan(part: TargetPart, folder: string, requestCount: number | undefined): RequestsPlan {
   const { target, inputs } = part;
   const builder = targetBuilderOf(target);
@@ -45,14 +46,14 @@ export function toRequestsPlan(part: TargetPart, folder: string, requestCount: n
   return {
     target: builder.toPlan(target, folder, inputs),
     inputs: builtIn ?? toInputsPlan(given, folder, taken),
-    ...(tokens === undefined ? {} : { tokens }),
+    ...defined({ tokens }),
   };
 }
 
 /** Returns the single targets of a scenario. */
 export function partsOf({ target, inputs }: TargetPart): NamedPart[] {
   const members = targetBuilderOf(target).members?.(target);
-  if (members === undefined) return [{ name: "", prefix: "", target, ...(inputs === undefined ? {} : { inputs }) }];
+  if (members === undefined) return [{ name: "", prefix: "", target, ...defined({ inputs }) }];
   return members.map((member, index) => ({ ...member, prefix: `target.${index}.` }));
 }
 
@@ -81,7 +82,7 @@ export function checkRequests(
   return [...problems, ...assert.flatMap((assertion, index) => checkAssertion(assertion, index, parts, load))];
 }
 
-/** Returns a conflict of inputs that are for one kind of target with another one, or with a mix. */
+/** Returns a problem if inputs for one kind of target are used with another one, or with a mix. */
 function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
   const needed = inputs && targetFor(inputs);
   if (inputs === undefined || needed === undefined) return [];
@@ -110,7 +111,7 @@ function checkTarget({ target, inputs, prefix }: NamedPart): Problem[] {
   );
 }
 
-/** An assertion is possible when one of the members that it is on can be measured so. */
+/** An assertion is possible if its metric can be measured for one of its members. */
 function checkAssertion(
   assertion: AnyAssertion,
   index: number,

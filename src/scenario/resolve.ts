@@ -6,15 +6,15 @@ import { toFieldProblem, withPlace } from "./scenario-error.ts";
 /** Fields that are not part of a plan. */
 const OTHER_FIELDS: ReadonlySet<string> = new Set(["params", "setup", "teardown"]);
 
-/** Fields whose functions are not of the parameters. */
+/** Fields whose functions do not take the parameters. */
 const FUNCTION_FIELDS: ReadonlySet<string> = new Set(["tags", "check", "onRecord"]);
 
-/** What the fields of a scenario may depend on. */
+/** Values on which the fields of a scenario may depend. */
 export interface FieldContext {
   readonly values: Readonly<Record<string, ParameterValue>>;
-  /** What `setup` returned. Absent: it was not called. */
+  /** The result of `setup`. Absent: `setup` was not called. */
   readonly started?: { readonly value: unknown };
-  /** As the user typed it. */
+  /** File name as the user typed it. */
   readonly file: string;
   /** Absolute path of the scenario. */
   readonly path: string;
@@ -27,18 +27,18 @@ function isCalled(name: string, field: unknown): field is FieldFunction {
   return typeof field === "function" && !FUNCTION_FIELDS.has(name);
 }
 
-/** Whether a field is a function of what `setup` returns. */
+/** Whether a field is a function of the result of `setup`. */
 function needsSetup(name: string, field: unknown): boolean {
   return isCalled(name, field) && field.length > 1;
 }
 
-/** Returns the fields that are functions of what `setup` returns. */
+/** Returns the fields that are functions of the result of `setup`. */
 export function fieldsAfterSetup({ definition }: Scenario): string[] {
   const fields = Object.entries(definition) as [string, unknown][];
   return fields.flatMap(([name, field]) => (!OTHER_FIELDS.has(name) && needsSetup(name, field) ? [name] : []));
 }
 
-/** Returns the values of the parameters, where reading another name is an error. */
+/** Returns the values of the parameters. Reading an unknown name is an error. */
 function refuseUnknown(values: FieldContext["values"]): FieldContext["values"] {
   return new Proxy(values, {
     get: (given, name) => {
@@ -49,14 +49,14 @@ function refuseUnknown(values: FieldContext["values"]): FieldContext["values"] {
   });
 }
 
-/** Whether an error is that of a builder, which stands there instead of its call and got the arguments of a field. */
+/** Whether an error is from a builder that was given instead of its call, and received the arguments of a field. */
 function refusesArguments({ problems: [first] }: UserError, field: unknown): boolean {
   return String(first?.path).includes(`${(field as FieldFunction).name}(`);
 }
 
-/** Whether a load's builder stands there instead of its call, and took the values of the parameters as its first argument. */
+/** Whether a load's builder was given instead of its call, and received the values of the parameters as its first argument. */
 function hasTaken(value: unknown, given: object): boolean {
-  // Spreading a long text would give it as many fields.
+  // A long text is not spread, because it would get as many fields as characters.
   const values = typeof value === "object" ? (value as { readonly values?: unknown } | null)?.values : undefined;
   return values === given || (Array.isArray(values) && values[0] === given);
 }
@@ -71,8 +71,9 @@ function notCalled(name: string, field: unknown): Problem {
 }
 
 /**
- * Calls the fields that are functions. Returns the scenario with their results; without `started`, without the fields that need it.
- * @throws UserError with an error of each field that throws
+ * Calls the fields that are functions. Returns the scenario with their results. Without `started`, the fields that need it are left
+ * out.
+ * @throws UserError with the error of each field that throws
  */
 export function resolveFields({ definition }: Scenario, { values, started, file, path }: FieldContext): Scenario {
   const problems: Problem[] = [];
@@ -85,7 +86,7 @@ export function resolveFields({ definition }: Scenario, { values, started, file,
       if (hasTaken(value, given)) problems.push(notCalled(name, field));
       else fields.push([name, value]);
     } catch (error) {
-      // Builders, and the fields of scenarios in YAML and JSON, have problems of their own.
+      // Builders, and the fields of scenarios in YAML and JSON, report their own problems.
       if (error instanceof UserError && refusesArguments(error, field)) problems.push(notCalled(name, field));
       else if (error instanceof UserError) problems.push(...withPlace(error, file, path));
       else problems.push(toFieldProblem(error, name, file, path));

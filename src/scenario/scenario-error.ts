@@ -6,23 +6,23 @@ import { messageOf, movePath, type Problem, problem, UserError, userError } from
 import { msToSec } from "../plan/units.ts";
 import { guessedOption, renamedFunction } from "./renamed/hints.ts";
 
-/** Errors of a scenario's own code, with positions in the user's files. */
+/** Errors of a scenario's code, with positions in the user's files. */
 
-/** The folder of Rampart's own code when it runs from source. */
+/** The folder of Rampart's code when it runs from source. */
 const OWN_FOLDER = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 const HINT = "Correct the file.";
-/** Further errors of syntax follow from the first ones, or the file is not a scenario at all. */
+/** Maximum number of syntax errors to report. More errors follow from the first ones, or the file is not a scenario at all. */
 const MOST_PARTS = 3;
 
 /**
- * Converts an error while a scenario is loaded.
- * @param file as the user typed it
+ * Converts an error that occurred while a scenario was loaded.
+ * @param file name as the user typed it
  * @param path absolute path of the file
  * @param names exports of `"rampart"`
  */
 export function toLoadError(error: unknown, file: string, path: string, names: readonly string[] = []): UserError {
   if (error instanceof UserError) return new UserError(withPlace(error, file, path));
-  // Bun reports several errors in one file together, each with its position. Those after a mistake of syntax mostly follow from it.
+  // Bun reports several errors in one file together, each with its position. Errors after a syntax error mostly follow from it.
   const all = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   const parts = /^(?:Expected|Unexpected) /.test(messageOf(all[0])) ? all.slice(0, 1) : all;
   return new UserError(
@@ -33,7 +33,7 @@ export function toLoadError(error: unknown, file: string, path: string, names: r
   );
 }
 
-/** Whether a file, by its path or URL, is Rampart's own, and not a user's. */
+/** Whether a file, given by path or URL, belongs to Rampart and not to a user. */
 export function isOwnFile(file: string): boolean {
   return toPath(file).startsWith(OWN_FOLDER);
 }
@@ -41,11 +41,11 @@ export function isOwnFile(file: string): boolean {
 /** Receives a line for standard error. */
 export type Say = (text: string) => void;
 
-/** When a scenario that is still loading is mentioned, and when that is an error, in milliseconds. */
+/** Times after which a scenario that is still loading is mentioned, and after which that is an error, in milliseconds. */
 export interface LoadLimits {
   readonly noticeMs: number;
   readonly mostMs: number;
-  /** Whether the process may end meanwhile. Absent: no, because Node ends silently when nothing but a promise is left. */
+  /** Whether the process may end meanwhile. Absent: false, because Node ends silently when only a promise is pending. */
   readonly letsEnd?: true;
 }
 
@@ -63,7 +63,7 @@ export function describeLoading(ms: number): string {
 
 /**
  * Waits until a scenario is loaded.
- * @param limits default: a sentence after 10 s, and an error after 5 min @throws UserError when it is not loaded in time
+ * @param limits default: a sentence after 10 s, and an error after 5 min @throws UserError if it is not loaded in time
  */
 export async function beforeLimit<T>(
   loading: Promise<T>,
@@ -90,19 +90,22 @@ export async function beforeLimit<T>(
   }
 }
 
-/** Returns the problems of an error of Rampart's builders, with the place in the scenario's code from which they were called. */
+/** Returns the problems of an error from Rampart's builders, with the place in the scenario's code that called them. */
 export function withPlace(error: UserError, file: string, path: string): readonly Problem[] {
   const place = placeOf(error, path);
   if (place === undefined) return error.problems;
   return error.problems.map((found) => movePath(found, (named) => `${formatPlace(place, file, path)}: ${named}`));
 }
 
-/** Describes that a scenario's code ended the process. @param when such as `during its run` */
+/** Describes that a scenario's code ended the process. @param when for example `during its run` */
 export function describeExit(file: string, code: number, when: string): string {
   return `rampart: ${file}: its code ended the process ${when} (exit code ${code}), so the run does not count. Remove that call, or throw an error instead.`;
 }
 
-/** A name that the file uses without a definition, or imports from `"rampart"` where it is not: Bun's words, and those of Node and Deno. */
+/**
+ * A name that the file uses without a definition, or imports from `"rampart"` although it does not exist: the messages of Bun, and of Node
+ * and Deno.
+ */
 const UNDEFINED_NAME = /: (?:Can't find variable: )?([\w$]+) is not defined$/;
 const MISSING_EXPORT =
   /named '([\w$]+)' not found in module 'rampart'|'rampart(?::\w+)?' does not provide an export named '([\w$]+)'/;
@@ -110,7 +113,7 @@ const MISSING_EXPORT =
 /** A call of something that is not a function, such as `rampart.server(1)`. */
 const NO_FUNCTION = /[\w)]\.([\w$]+) is not a function/;
 
-/** What metrics have, for a call that they do not have. */
+/** Methods of metrics, for hints on a call of a missing one. */
 const METHODS: readonly (readonly [call: RegExp, hint: string])[] = [
   [/\bextracted\([^)]*\)\.\w+ is/, 'Write its statistic first: extracted("NAME").mean().below(1).'],
   [/\berrorRate\(\)\.\w+ is/, "It has is, below, atMost and where."],
@@ -120,10 +123,10 @@ const METHODS: readonly (readonly [call: RegExp, hint: string])[] = [
   ],
 ];
 
-/** A package that is not installed: the words of Bun and Deno, and of Node. */
+/** A package that is not installed: the messages of Bun and Deno, and of Node. */
 const MISSING_PACKAGE = /Cannot find (?:package|module) '([^'./][^']*)'|bare specifier "([^"./][^"]*)"/;
 
-/** Returns how to correct a name; undefined when the error is another one. */
+/** Returns a hint on how to correct a name; undefined for other errors. */
 function hintForName(message: string, names: readonly string[]): string | undefined {
   const [, inMost, inDeno] = MISSING_PACKAGE.exec(message) ?? [];
   const missing = inMost ?? inDeno;
@@ -142,26 +145,26 @@ function hintForName(message: string, names: readonly string[]): string | undefi
   return near === undefined ? guessedOption([name]) : nearHint(near, "");
 }
 
-/** Converts an error that the scenario's code throws later; undefined when no frame is in the scenario's folder. */
+/** Converts an error that the scenario's code throws later; undefined if no frame is in the scenario's folder. */
 export function toLaterError(error: unknown, file: string, path: string): UserError | undefined {
   if (placeOf(error, path) === undefined) return undefined;
   return new UserError([toProblem(error, "throws while it runs", file, path)]);
 }
 
-/** Converts an error that a hook throws. @param hook its name */
+/** Converts an error that a hook throws. @param hook name of the hook */
 export function toHookError(error: unknown, hook: string, file: string, path: string): UserError {
   return new UserError(toProblem(error, `${hook} fails`, file, path, describeCommand(error) ?? messageOf(error)));
 }
 
-/** Converts an error that a function in place of a field throws. */
+/** Converts an error from a function that replaces a field. */
 export function toFieldProblem(error: unknown, field: string, file: string, path: string): Problem {
   return toProblem(error, `the function of ${field} throws`, file, path);
 }
 
-/** Of what a command printed, errors have the end. */
+/** Number of last lines of a command's output that errors contain. */
 const MAX_SHOWN_LINES = 20;
 
-/** Describes a command of `$` that failed; undefined for other errors. zx's own message has frames of Rampart. */
+/** Describes a failed command of `$`; undefined for other errors. zx's message would contain frames of Rampart. */
 function describeCommand(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("exitCode" in error) || !("stdall" in error)) return undefined;
   const { exitCode, signal, stderr, stdall, cause } = error as object as Readonly<Record<string, unknown>>;
@@ -189,7 +192,7 @@ function formatPlace(place: Place, file: string, path: string): string {
 interface Place {
   readonly path: string;
   readonly line: number;
-  /** From 1; undefined when the runtime does not report it. */
+  /** Column, from 1; undefined if the runtime does not report it. */
   readonly column?: number | undefined;
 }
 
@@ -204,7 +207,7 @@ const FRAME = /(?:^|[\s(])((?:file:\/\/)?\/[^\s()]+?):(\d+)(?::(\d+))?(?=[)\s]|$
 /** The position that the load hook appends to a syntax error's message. */
 const PLACE_IN_MESSAGE = / \(\/[^()]+:\d+\)$/;
 
-/** What Bun adds to the message of a call that is not a function. */
+/** Text that Bun appends to the message of a call that is not a function. */
 const REPEATED = /\. \(In '.*', '.*' is undefined\)$/s;
 
 /** Returns the innermost position of an error in the scenario's folder. */

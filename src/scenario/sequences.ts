@@ -5,17 +5,20 @@ import { DEFAULT_SEQUENCES } from "../plan/sequences.ts";
 import type { Percent } from "../plan/units.ts";
 import { countSchema, shareSchema, strictOptions, toPct } from "./fields.ts";
 
-/** How requests form sequences. Only sequence models use it. */
+/** Sequences of requests. Used only by sequence models. */
 export interface SequenceOptions {
   /** Requests per sequence. Default: the length of its data stream, or 20. */
   readonly length?: number;
-  /** Largest deviation of a sequence from `length`. Default: `"20 %"`. */
+  /** Largest deviation of a sequence's length from `length`. Default: `"20 %"`. */
   readonly variation?: Percent | 0;
-  /** Correlation ids: the first, and the one after the last. They repeat from the first. Default: from 1, without an end. */
+  /** Correlation ids: the first one, and the one after the last. They repeat from the first. Default: from 1, without an end. */
   readonly ids?: readonly [first: number, end: number];
-  /** Active sequences with request rates and schedules. With concurrency, each request in flight has its own sequence. Default: 4. */
+  /**
+   * Number of active sequences with request rates and schedules. With concurrency, each request in flight has a separate sequence.
+   * Default: 4.
+   */
   readonly concurrent?: number;
-  /** A sequence never has more than one request in flight, also on a stream. Default: false. */
+  /** Whether a sequence never has more than one request in flight, also on a stream. Default: false. */
   readonly serial?: boolean;
 }
 
@@ -34,7 +37,7 @@ export function sequenceOptionsSchema() {
   });
 }
 
-/** Converts these options to those of a plan. */
+/** Converts these options to their form in a plan. */
 export function toSequencesPlan({
   length,
   variation,

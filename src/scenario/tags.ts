@@ -4,13 +4,19 @@ import { type PlannedFunction, toFunctionPlan } from "../plan/functions.ts";
 import { TARGET_TAG, type Tags, type TagsPlan } from "../plan/groups/tags.ts";
 import { filledSchema, recordSchema, type Schema } from "../plan/schema.ts";
 
-/** What a scenario gives as tags. Whether their values can be tags is {@link CheckedTags}, so that an error says that in a few lines. */
+/**
+ * The tags of a scenario, of any type. {@link CheckedTags} checks whether the values can be tags, so that the compiler's message is
+ * short.
+ */
 export type AnyTags = Readonly<Record<string, unknown>>;
 
-/** Tags of a scenario with the type of what they are. @template I what their function takes, which {@link CheckedTags} checks */
+/** Tags of a scenario, with their type. @template I the parameter of their function, which {@link CheckedTags} checks */
 export type TagsOf<G extends AnyTags, I = TaggedInput> = G | ((input: I) => G);
 
-/** What the tags of a scenario must be: where a value cannot be a tag, or their function takes another input, the error says what can. */
+/**
+ * The required type of a scenario's tags: if a value cannot be a tag, or their function takes another input, the compiler's message says
+ * what is allowed.
+ */
 export type CheckedTags<G, I = TaggedInput> = TaggedInput extends I
   ? string extends keyof G
     ? unknown
@@ -22,7 +28,10 @@ export type CheckedTags<G, I = TaggedInput> = TaggedInput extends I
 /** Tags of a scenario or of a member of a mix: the same for all requests, or returned by a function of the input. */
 export type TagOptions = GivenTags | TagInput;
 
-/** A tag as text, so that an error shows the difference in one line: `"length=long"`, or `"target: chat"` for a member of a mix. */
+/**
+ * A tag as text, so that the compiler's message shows the difference in one line: `"length=long"`, or `"target: chat"` for a member
+ * of a mix.
+ */
 type TagText<K, V> = V extends GivenTags[string]
   ? K extends "target"
     ? `target: ${V}`
@@ -31,12 +40,15 @@ type TagText<K, V> = V extends GivenTags[string]
       : never
   : never;
 
-/** The tags that an assertion names. Values that are only known when the scenario runs are checked then. */
+/** The tags that an assertion names. Values that are known only when the scenario runs are checked then. */
 export type NamedTags<X extends GivenTags> = {
   [K in keyof X]: string extends X[K] ? never : number extends X[K] ? never : TagText<K, X[K]>;
 }[keyof X];
 
-/** The tags that an assertion may name: those that `tags` of the scenario gives. Without it, entries of the inputs can have any. */
+/**
+ * The tags that an assertion may name: those in the field `tags` of the scenario. Without that field, any tags, because entries of
+ * the inputs may have them.
+ */
 export type WhereOf<G extends AnyTags> = string extends keyof G
   ? `${string}=${string}`
   : { [K in keyof G]: TagText<K, G[K]> }[keyof G];
@@ -60,7 +72,7 @@ export function tagOptionsSchema(): Schema<TagOptions> {
   return v.lazy((input) => (typeof input === "function" ? fn : fixed));
 }
 
-/** Converts tags to those of a plan. @param place the setting that has them: `tags` */
+/** Converts tags to their form in a plan. @param place the setting that contains them: `tags` */
 export function toTagsPlan(tags: TagOptions, place: string): TagsPlan {
   return typeof tags === "function" ? { of: toFunctionPlan(place, tags as PlannedFunction) } : { fixed: toTexts(tags) };
 }

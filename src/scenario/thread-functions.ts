@@ -6,20 +6,20 @@ import { loadScenario } from "./load-module.ts";
 import { type FieldContext, resolveFields } from "./resolve.ts";
 import { type PlanOverrides, toPlan } from "./to-plan.ts";
 
-/** Where another thread finds the functions of a scenario: plain data. Functions do not travel, so each thread loads the scenario. */
+/** Source of a scenario's functions for another thread: plain data. Functions cannot be sent, so each thread loads the scenario. */
 export interface FunctionsSource {
   readonly folder: string;
-  /** What the fields of the scenario depend on. */
+  /** Values on which the fields of the scenario depend. */
   readonly context: FieldContext;
   readonly overrides: PlanOverrides;
 }
 
 /**
  * Loads a scenario in this thread. `setup` is not called.
- * @param plan a plan of it, with the names of its functions
+ * @param plan a plan of the scenario, with the names of its functions
  * @param api exports of `"rampart"`
- * @returns the plan with the functions that the scenario gives here
- * @throws UserError when the scenario gives other functions here
+ * @returns the plan with the scenario's functions in this thread
+ * @throws UserError if the scenario has other functions in this thread
  */
 export async function loadFunctions(
   plan: Plan,
@@ -34,7 +34,7 @@ export async function loadFunctions(
   throw userError("unsupported", missing, message, "Send with one worker.");
 }
 
-/** Returns why the functions of a scenario cannot be loaded elsewhere; undefined when they can. */
+/** Returns the reason why the functions of a scenario cannot be loaded elsewhere; undefined if they can. */
 export function whyNotElsewhere({ context }: FunctionsSource): string | undefined {
   try {
     structuredClone(context.started?.value);

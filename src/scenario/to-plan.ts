@@ -37,22 +37,22 @@ import { targetBuilderOf } from "./targets/table.ts";
 
 /** Parts of a scenario that the command line can change. */
 export interface PlanOverrides {
-  /** The servers instead of the target's; none: the target's. */
+  /** Servers that replace the target's servers; empty: the target's. */
   readonly urls?: readonly string[];
   readonly client?: Plan["client"]["kind"] | undefined;
-  /** Show a single level as lines. Default: as a table. */
+  /** Shows a single level as lines. Default: as a table. */
   readonly showsLines?: true;
   /** The values of the scenario's parameters, for reports. */
   readonly parameters?: ParametersPlan | undefined;
-  /** Which target of `ab(…)`. Default: the first one. */
+  /** Target of `ab(…)`. Default: the first one. */
   readonly side?: AbSide;
-  /** Which target of a mix whose targets have loads of their own, by its index. Default: the first one. */
+  /** Index of the target of a mix whose targets have separate loads. Default: the first one. */
   readonly part?: number;
 }
 
 /**
  * Builds the plan of a scenario, and checks it.
- * @param folder base of relative paths @param change what the command line changes in the plan. Default: nothing
+ * @param folder base of relative paths @param change changes from the command line. Default: none
  * @throws UserError with all problems, by path in the definition
  */
 export function toPlan(
@@ -75,14 +75,14 @@ export function toPlan(
   return { ...plan, ...describeCustomMetrics(plan) };
 }
 
-/** Checks the fields of a scenario, each on its own. @param absent fields that are not known yet @throws UserError with all problems */
+/** Checks each field of a scenario separately. @param absent fields that are not known yet @throws UserError with all problems */
 export function checkFields(scenario: Scenario, absent: readonly string[]): void {
   const { issues = [] } = v.safeParse(definitionSchema(), readDefinition(scenario));
   const wrong = issues.filter(({ path }) => !absent.includes(String(path?.[0]?.key)));
   if (wrong.length > 0) throw new UserError(toProblems(wrong));
 }
 
-/** Returns the definition of a scenario as plain data; where the scenario runs several times, that of one of its runs. */
+/** Returns the definition of a scenario as plain data; if the scenario runs several times, the definition of one of its runs. */
 function readDefinition({ definition }: Scenario, { side, part }: PlanOverrides = {}): unknown {
   let given = copyPlainData(definition);
   if (isAb(given)) given = sideOf(given, side);
@@ -112,13 +112,16 @@ function registerTarget({ url, moreUrls, options }: GivenTarget): void {
   for (const [name, value] of Object.entries(headers)) if (typeof value === "string") registerHeaders([[name, value]]);
 }
 
-/** Checks the rules of a valid load when other parts of the definition are not valid. @param parsed what was valid of it */
+/**
+ * Checks the rules of a valid load although other parts of the definition are not valid. @param parsed the valid parts of
+ * the definition
+ */
 function checkLoadAlone(issues: readonly v.BaseIssue<unknown>[], parsed: unknown, folder: string): readonly Problem[] {
   if (issues.some(({ path }) => path === undefined || path[0]?.key === "load")) return [];
   return convertLoads((parsed as Pick<DefinitionData, "load">).load, folder).problems;
 }
 
-/** Returns the definition with the inputs that the load brings. @throws UserError when there are other inputs */
+/** Returns the definition with the inputs that the load contains. @throws UserError if there are other inputs */
 function withInputsOf({ plain }: ConvertedLoad, definition: DefinitionData): DefinitionData {
   if (plain?.inputs === undefined) return definition;
   const { inputs } = definition;
@@ -143,7 +146,7 @@ function buildPlan(
   return {
     version: 1,
     name: definition.name,
-    ...(overrides.parameters === undefined ? {} : { parameters: overrides.parameters }),
+    ...defined({ parameters: overrides.parameters }),
     target: atServers(target, overrides.urls),
     load: loadPlan,
     sequences: toSequencesPlan(definition.sequences),
@@ -151,10 +154,10 @@ function buildPlan(
     measurement: {
       mode,
       warmupRequests: definition.warmupRequests ?? 0,
-      ...(warmupMs === undefined ? {} : { warmupMs }),
+      ...defined({ warmupMs }),
       percentile: stability?.percentile ?? null,
       latencyLimitMs: latencyLimit === undefined ? null : toMs(latencyLimit),
-      ...(tokens === undefined ? {} : { tokens }),
+      ...defined({ tokens }),
     },
     client: {
       kind: overrides.client ?? definition.client ?? "own",
@@ -193,7 +196,7 @@ function buildPlan(
   };
 }
 
-/** Returns the target with all its servers replaced by others, if there are any. */
+/** Returns the target with other servers, if any are given. */
 function atServers(target: Plan["target"], [url, ...moreUrls]: readonly string[] = []): Plan["target"] {
   if (url === undefined || !("url" in target)) return target;
   const { moreUrls: _, ...rest } = target;
@@ -228,7 +231,7 @@ function toStabilityMode({
   return { kind: "time-windows", windowMs: window === undefined ? DEFAULT_WINDOWS.windowMs : toMs(window), ...rule };
 }
 
-/** Returns what is wrong with fields that only one kind of window, or only one server, can have. */
+/** Returns the problems with fields that only one kind of window, or only a single server, supports. */
 function checkServerFields({ stability, serverTrace, target }: DefinitionData): Problem[] {
   const problems: Problem[] = [];
   if (stability?.window !== undefined && stability.requests !== undefined) {
@@ -264,7 +267,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   const namedAt = (path: string): string => (path === `assert.${assert.length}` ? "repeat.until" : path);
   problems.push(...checkRepeat(definition.repeat));
   const ofRequests = checkRequests({ ...definition, assert: judged, load: { kind: plain?.kind ?? "phase" } });
-  // A list of loads that is wrong does not say what its loads need.
+  // If a list of loads is wrong, the requirements of its loads are not known.
   const isUnsure = (path: Text): boolean =>
     plain === undefined && load.problems.length > 0 && path === "inputs.sessions";
   problems.push(...ofRequests.filter(({ path }) => !isUnsure(path)).map((found) => movePath(found, namedAt)));
@@ -294,7 +297,7 @@ function checkTogether(definition: DefinitionData, load: ConvertedLoad, override
   return nameLimits(problems, definition.assert?.length ?? 0);
 }
 
-/** Names the limits of a search by their own path. @param count number of assertions before them */
+/** Reports the limits of a search under their path. @param count number of assertions before them */
 function nameLimits(problems: readonly Problem[], count: number): Problem[] {
   return problems.map((problem) =>
     movePath(problem, (path) => {

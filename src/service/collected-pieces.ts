@@ -41,7 +41,7 @@ export abstract class CollectedCheck implements ResponseCheck {
   private readonly pieces = new CollectedPieces();
   private readonly limitBytes: number;
 
-  /** @param limitBytes maximum number of bytes that the check needs. Default: all, whose number the client limits */
+  /** @param limitBytes maximum number of bytes that the check needs. Default: all; the client limits their number */
   constructor(limitBytes = Number.POSITIVE_INFINITY) {
     this.limitBytes = limitBytes;
   }
@@ -56,7 +56,7 @@ export abstract class CollectedCheck implements ResponseCheck {
     this.pieces.add(bytes, start, end);
   }
 
-  /** Events are pieces too. Responses of HTTP/2 have none. */
+  /** Handles an event like a piece. Responses of HTTP/2 have no events. */
   event(bytes: Uint8Array, start: number, end: number): void {
     this.pieces.add(bytes, start, end);
   }

@@ -5,7 +5,7 @@ import type { CreateResponseCheck } from "../transport/response-check.ts";
 import type { ResponseRequest } from "../transport/sink/sample-response.ts";
 import type { SharedPlace, Tensor } from "./tensor.ts";
 
-/** The contents of requests and responses, how they are encoded, and what reads those of responses. */
+/** Contents of requests and responses, with their codecs and readers. */
 
 /** A request that replaces parts of the target's: its method, path and headers. */
 export interface PayloadRequest {
@@ -14,23 +14,23 @@ export interface PayloadRequest {
   readonly path?: string;
   /** Replace headers of the same name. */
   readonly headers?: readonly Header[];
-  /** The type of the body, unless a header gives another. */
+  /** Type of the body, unless a header sets another. */
   readonly contentType?: string;
 }
 
-/** A request's body, complete as in the data. */
+/** A request's body, exactly as in the data. */
 export interface Payload {
-  /** With `messages`: their text for exports; empty when they have none. */
+  /** With `messages`: their text for exports; empty if they have no text. */
   readonly bytes: Uint8Array;
   /** The encoded messages of a request that consists of messages. Absent: `bytes` is the body. */
   readonly messages?: readonly Uint8Array[];
-  /** What else differs between requests, for targets whose requests differ in more than the body. */
+  /** Other parts of the request, for targets whose requests differ in more than the body. */
   readonly request?: PayloadRequest;
-  /** What it was made from, for a codec that needs more than its bytes. */
+  /** Source of the payload, for a codec that needs more than its bytes. */
   readonly origin?: unknown;
-  /** Whether the same object is sent again, so that its encoding is kept. Default: false. */
+  /** True if the same object is sent again, so that its encoding is kept. Default: false. */
   readonly isFixed?: true;
-  /** Its bytes for exports, without secrets. Absent: all of them. */
+  /** The bytes as exports show them, without secrets. Absent: `bytes`. */
   readonly shown?: Uint8Array;
   /** For exports, in conversations: the session, and the delay before its next turn. */
   readonly session?: { readonly id: string; readonly delayMs: number | undefined };
@@ -39,19 +39,19 @@ export interface Payload {
 /** The contents of a request. */
 export type RequestContent = readonly Tensor[] | Payload;
 
-/** The contents of a response: outputs by name, or its body, in memory that is reused. */
+/** The contents of a response: its outputs by name, or its body, in memory that is reused. */
 export type ResponseContent = ReadonlyMap<string, Tensor> | Uint8Array;
 
 /** A decoded inference response. */
 export interface InferResponse<R extends ResponseContent = ResponseContent> {
-  /** The request's id; empty when the server sent none. Absent when requests have none. */
+  /** The request's id; empty if the server sent none. Absent if requests have no ids. */
   readonly id?: string;
   readonly outputs: R;
-  /** Formats the response for `-v -v`. Expensive; call only when printed, and before the body's memory is reused. */
+  /** Formats the response for `-v -v`. Expensive: call it only to print, before the body's memory is reused. */
   readonly describe: () => string;
 }
 
-/** A request's position in a sequence, for the server. */
+/** A request's position in a sequence, as sent to the server. */
 export interface SequenceMark {
   /** Correlation id, 1 or more. */
   readonly id: number;
@@ -59,7 +59,7 @@ export interface SequenceMark {
   readonly isEnd: boolean;
 }
 
-/** Encodes and decodes one model's inference requests for one protocol. The contents have the form that its target takes. */
+/** Encodes and decodes one model's inference requests for one protocol. The target determines the form of the contents. */
 export interface InferCodec<C extends RequestContent = RequestContent, R extends ResponseContent = ResponseContent> {
   /**
    * @param idDigits number of decimal digits to reserve for the request id; 0: no id
@@ -67,14 +67,17 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
    * @throws UserError when a tensor has no representation in the chosen format
    */
   encode(content: C, idDigits: number, sequenceStamp?: Uint8Array): WireRequest;
-  /** Creates the part of a request's stamp about its sequence, which follows the id's digits. Absent: its requests belong to no sequences. */
+  /** Creates the sequence part of a request's stamp, which follows the id's digits. Absent: its requests have no sequences. */
   stampSequence?(mark: SequenceMark): Uint8Array;
   /**
    * Creates a run's checks of responses. Its slots share what the checks learn.
    * @param acceptsOtherOutputs whether the model and the outputs of a response are not compared with the request's; default: false
    */
   responseChecks(acceptsOtherOutputs?: boolean): CreateResponseCheck;
-  /** Decodes a response. @param jsonBytes length of its JSON part; 0: all of it @throws ProtocolError when the body is not a response */
+  /**
+   * Decodes a response. @param jsonBytes length of its JSON part; 0: the whole body @throws ProtocolError if the body is not a
+   * response
+   */
   decode(body: Uint8Array, jsonBytes: number): InferResponse<R>;
   /** Creates a run's check of the ends of streams. Absent: the protocol shows when a stream is cut off. */
   createCutCheck?(): CutCheck;
@@ -82,56 +85,59 @@ export interface InferCodec<C extends RequestContent = RequestContent, R extends
   explain(failure: Failure, body: Uint8Array | undefined): Failure;
   /** Formats the request for `-v -v`. */
   describe(request: WireRequest): string;
-  /** Returns a small successful response, which the in-process sink gives before the first measured request. Absent: an empty one. */
+  /** Returns a small successful response, which the in-process sink sends during the rehearsal. Absent: an empty response. */
   readonly sampleResponse?: ResponseRequest;
-  /** Returns the codec of requests whose outputs the server writes to shared memory, by name; absent when the kind does not support it. */
+  /**
+   * Returns the codec of requests whose outputs the server writes to shared memory, by name. Absent: the service kind does not support
+   * it.
+   */
   withOutputsAt?(places: ReadonlyMap<string, SharedPlace>): InferCodec<C, R>;
 }
 
-/** Finds streams without the end mark that others of the server have. */
+/** Finds streams that lack the end mark of the server's other streams. */
 export interface CutCheck {
   /** Whether a stream of these events lacks the mark, and no stream so far had it. */
   isUndecided(events: StreamEvents): boolean;
-  /** Explains why the stream is not complete; undefined when it is, and as long as no stream had the mark. */
+  /** Explains why the stream is not complete; undefined if it is, and while no stream has had the mark. */
   explain(events: StreamEvents): CutStream | undefined;
 }
 
 /** The events of a stream, in order. */
 export type StreamEvents = readonly { readonly body: Uint8Array }[];
 
-/** What is wrong with a stream that was cut, and the end mark that it lacks. */
+/** The fault of a stream that was cut off, and the end mark that it lacks. */
 export interface CutStream {
   readonly message: string;
   readonly mark: string;
 }
 
-/** A codec of requests that consist of tensors. */
+/** Codec of requests that consist of tensors. */
 export type TensorCodec = InferCodec<readonly Tensor[], ReadonlyMap<string, Tensor>>;
-/** A codec of requests that consist of payloads, whose bytes are sent and received unchanged. */
+/** Codec of requests that consist of payloads, whose bytes are sent and received unchanged. */
 export type PayloadCodec = InferCodec<Payload, Uint8Array>;
 
 /** Reads the responses of a target with rules. */
 export interface ResponseReader {
-  /** The extracted values: their names, and what their numbers count. */
+  /** Names of the extracted values, with the meaning of numbers. */
   readonly names: readonly ExtractedName[];
   /**
    * Reads the response to one request.
-   * @param bodies its responses, in order
+   * @param bodies responses to the request, in order
    * @param answered the request
-   * @returns the extracted values in the order of `names`, null where there is none; or the failure
+   * @returns the extracted values in the order of `names`, null for missing ones; or the failure
    */
   read(bodies: readonly Uint8Array[], answered?: AnsweredContent): readonly unknown[] | Failure;
 }
 
-/** A value that a target extracts: its name, and what its numbers count. */
+/** A value that a target extracts: its name, and the meaning of numbers. */
 export interface ExtractedName extends CustomFacts {
   readonly name: string;
 }
 
-/** What a response answers, and its tensors. */
+/** The request of a response, and its tensors. */
 export interface AnsweredContent {
   readonly request: RequestContent;
   readonly tags: Readonly<Record<string, string>>;
-  /** Decodes the tensors of each response, in order; empty for targets without tensors. @throws ProtocolError when one is not a response */
+  /** Decodes the tensors of each response, in order; empty for targets without tensors. @throws ProtocolError if one is not a response */
   tensors(): readonly (readonly Tensor[])[];
 }

@@ -1,25 +1,25 @@
 import type { ModelInfo } from "./service.ts";
 import type { Datatype } from "./tensor.ts";
 
-/** What a response must be besides being valid in itself. */
+/** Requirements on a response, besides being valid in itself. */
 export interface ExpectedResponse {
-  /** The model that was asked. */
+  /** The requested model. */
   readonly model: string;
-  /** The outputs that were asked for, by name; empty when they are not known, so that any will do. */
+  /** The requested outputs, by name; empty if they are unknown, so that any outputs are accepted. */
   readonly outputs: ReadonlyMap<string, Datatype>;
-  /** Whether a response has all of them. Responses of a stream may have some. */
+  /** Whether each response must have all outputs. Responses of a stream may have some of them. */
   readonly isWhole: boolean;
 }
 
-/** Returns what a response of a model must be. @param isStreamed whether a request may have several responses */
+/** Returns the requirements on a response of a model. @param isStreamed whether a request may have several responses */
 export function expectResponse({ name, outputs }: ModelInfo, isStreamed: boolean): ExpectedResponse {
   const asked = new Map(outputs.map((output) => [output.name, output.datatype]));
   return { model: name, outputs: asked, isWhole: !isStreamed };
 }
 
 /**
- * Explains why a response is not the expected one; undefined when it is.
- * @param model its model; empty or absent: the response does not say @param outputs its outputs, each valid in itself
+ * Explains why a response is not the expected one; undefined if it is.
+ * @param model model of the response; empty or absent: not stated @param outputs its outputs, each valid in itself
  */
 export function explainUnexpected(
   { model: asked, outputs: expected, isWhole }: ExpectedResponse,

@@ -1,5 +1,5 @@
-/** Loads the library of Jinja templates: of payloads, and of conversations. */
+/** Loads the library for Jinja templates of payloads and conversations. */
 export const loadJinja = () => import("@huggingface/jinja");
 
-/** The library. */
+/** The Jinja library. */
 export type Jinja = Awaited<ReturnType<typeof loadJinja>>;

@@ -5,7 +5,7 @@ import { type Datatype, elementBytes } from "./tensor.ts";
 // A byte order mark belongs to the element.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Splits BYTES elements, each of which follows its 4-byte little-endian length. Undefined when the lengths do not add up. */
+/** Splits BYTES elements, each of which follows its 4-byte little-endian length. Undefined if the lengths do not add up. */
 export function splitBytesElements(bytes: Uint8Array): Uint8Array[] | undefined {
   const elements: Uint8Array[] = [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -19,7 +19,7 @@ export function splitBytesElements(bytes: Uint8Array): Uint8Array[] | undefined 
   return elements;
 }
 
-/** Joins BYTES elements with their lengths. */
+/** Joins BYTES elements, each after its length. */
 export function joinBytesElements(elements: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(elements.reduce((sum, element) => sum + 4 + element.length, 0));
   const view = new DataView(bytes.buffer);
@@ -86,7 +86,7 @@ const NUMBER_WRITERS: Readonly<
 
 const encoder = new TextEncoder();
 
-/** Converts JSON elements to binary. Undefined when one does not fit the datatype. */
+/** Converts JSON elements to binary. Undefined if one does not fit the datatype. */
 export function fromJsonElements(datatype: Datatype, elements: readonly unknown[]): Uint8Array | undefined {
   if (datatype === "BYTES") {
     if (!elements.every((element) => typeof element === "string")) return undefined;

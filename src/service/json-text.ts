@@ -1,8 +1,8 @@
 import { parseOutsideJson } from "../plan/document/json-depth.ts";
 
 /**
- * JSON that is sent as written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`, and move
- * keys that look like integers to the front. The functions here keep such values as text.
+ * JSON that is sent exactly as written. `JSON.parse` and `JSON.stringify` round long integers, print `1.0` as `1` and `1e400` as `null`,
+ * and move keys that look like integers to the front. The functions here keep such values as text.
  */
 
 /** Prefix of keys that look like integers, which objects would move to the front. Random per process, so that no input contains it. */
@@ -34,7 +34,7 @@ const MAY_CHANGE = /\d[eE]|\d[\d.]{15}|\.\d*0(?!\d)|-0(?![.\d])|0\.00000|"\d+"\s
 /**
  * Parses JSON so that {@link formatJson} prints it as written. Numbers that JavaScript would print differently become {@link JsonNumber};
  * keys that look like integers get a prefix, which keeps them in place ({@link plainKey} removes it).
- * @throws SyntaxError for text that is not JSON, or is nested too deeply
+ * @throws SyntaxError for text that is not JSON or is nested too deeply
  */
 export function parseJson(text: string): unknown {
   const value = parseOutsideJson(text);
@@ -42,7 +42,7 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Prints a value like `JSON.stringify`, and what {@link parseJson} kept as written.
+ * Prints a value like `JSON.stringify`, but values that {@link parseJson} kept are printed as written.
  * @param indent number of spaces per level; default: 0, compact
  */
 export function formatJson(value: unknown, indent = 0): string {

@@ -1,4 +1,4 @@
-import { isSameBytes } from "../runtime/same-bytes.ts";
+import { isSameBytes } from "../runtime/bytes.ts";
 
 /**
  * Remembers valid responses. A response whose significant bytes equal those of a valid one is valid too and need not be decoded; the
@@ -60,7 +60,7 @@ class CommonBytes {
 /** Maximum number of lengths for which a response is remembered. */
 const MAX_LENGTHS = 64;
 
-/** Valid responses by length, for formats that declare which bytes may vary: all others must be equal. */
+/** Valid responses by length, for formats that declare which bytes may vary. All other bytes must be equal. */
 export class KnownResponses {
   private readonly byLength = new Map<number, { readonly headBytes: number; readonly common: CommonBytes }>();
 
@@ -75,7 +75,7 @@ export class KnownResponses {
   }
 
   /**
-   * Remembers a valid response. @param head its compared part
+   * Remembers a valid response. @param head compared part of the response
    * @param totalBytes length of the whole response
    * @param fixed `from, to` pairs of the offsets that must be equal
    */
@@ -89,25 +89,29 @@ export class KnownResponses {
   }
 }
 
-/** Of responses with checked data, one in this number is decoded although its form is known; of long ones fewer. */
+/** One in this number of responses with checked data is decoded although its form is known; fewer for long ones. */
 const DECODED_EVERY = 64;
 
-/** Fewer common bytes are not significant. */
+/** Minimum number of common bytes that is significant. */
 const MIN_COMMON_BYTES = 16;
 
-/** What valid responses of one form have in common at their start and end, for formats that do not declare what varies: it is learned. */
+/**
+ * The bytes that valid responses of one form have in common at their start and end, for formats that do not declare which bytes vary.
+ * They are learned.
+ */
 export class ResponseForm {
   private readonly headBytes: number;
   private readonly tailBytes: number;
   private head: CommonBytes | undefined;
   private tail: CommonBytes | undefined;
   private isSignificant = false;
-  /** Number of responses until one is decoded again; infinite without such checks. */
+  /** Number of responses until one is decoded again; Infinity without such checks. */
   private left: number;
 
   /**
    * @param headBytes number of bytes compared at the start @param tailBytes number of bytes compared at the end
-   * @param hasCheckedData whether what varies may be wrong, so that some responses of a known form are decoded too. Default: false
+   * @param hasCheckedData whether the varying bytes may be wrong, so that some responses of a known form are decoded too. Default:
+   * false
    */
   constructor(headBytes: number, tailBytes: number, hasCheckedData = false) {
     this.left = hasCheckedData ? DECODED_EVERY : Number.POSITIVE_INFINITY;
@@ -115,11 +119,11 @@ export class ResponseForm {
     this.tailBytes = tailBytes;
   }
 
-  /** Whether `bytes[start, end)` has everything that all valid responses so far had in common, and is not due to be decoded. */
+  /** Whether `bytes[start, end)` has all bytes that the valid responses so far have in common, and is not due to be decoded. */
   has(bytes: Uint8Array, start: number, end: number): boolean {
     const { head, tail } = this;
     if (--this.left <= 0) {
-      // Decoding takes time by length: with this, at most about 0.2 ns per byte.
+      // The time for decoding depends on the length. This limits the average to about 0.2 ns per byte.
       this.left = Math.max(DECODED_EVERY, (end - start) >> 6);
       return false;
     }

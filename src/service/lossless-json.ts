@@ -1,5 +1,5 @@
 /**
- * JSON with what tensor data needs beyond `JSON.parse`: integers above 2^53 as `bigint`, and the words `NaN`, `Inf` and `Infinity` as numbers, like
+ * JSON with extensions for tensor data: integers above 2^53 as `bigint`; the words `NaN`, `Inf` and `Infinity` as numbers, like
  * perf_analyzer; and numbers written like RapidJSON.
  */
 
@@ -8,7 +8,7 @@ const MARK = "\u0000rampart:";
 /** Strings (skipped), long integers and the words for non-finite numbers. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\w.+-])-?\d{16,}(?![\d.eE])|-?\b(?:NaN|Infinity|Inf)\b/g;
 
-/** Whether a text may contain any of those outside of strings; much faster than marking them. */
+/** Whether a text may contain such tokens outside of strings; much faster than marking them. */
 const MAY_HAVE_TOKENS = /(?:^|[[,:\s-])(?:\d{16}|NaN|Inf)/;
 
 /** Parses the text. @throws SyntaxError like `JSON.parse` */

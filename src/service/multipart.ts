@@ -1,3 +1,5 @@
+import { joinBytes } from "../runtime/bytes.ts";
+
 /** Bodies of type multipart/form-data, as RFC 7578 describes them. */
 
 /** One part of a form. */
@@ -28,7 +30,7 @@ export function encodeForm(parts: readonly FormPart[]): FormBody {
   const pieces: Uint8Array[] = [];
   for (const part of parts) pieces.push(encoder.encode(formatHead(part, boundary)), part.bytes, LINE_END);
   pieces.push(encoder.encode(`--${boundary}--\r\n`));
-  return { bytes: join(pieces), contentType: `multipart/form-data; boundary=${boundary}` };
+  return { bytes: joinBytes(pieces), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
 const LINE_END = encoder.encode("\r\n");
@@ -51,14 +53,4 @@ function formatHead({ name, fileName, contentType }: FormPart, boundary: string)
 /** Escapes a name as browsers do. */
 function escapeName(name: string): string {
   return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
-}
-
-function join(pieces: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const piece of pieces) {
-    joined.set(piece, offset);
-    offset += piece.length;
-  }
-  return joined;
 }

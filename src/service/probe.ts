@@ -1,16 +1,16 @@
-/** How servers of a kind are recognized. */
+/** Recognition of servers of a kind. */
 
-/** How to recognize servers of a kind. */
+/** Data for recognizing servers of a kind. */
 export interface ServiceApi {
-  /** For codes of errors: `kserve`. */
+  /** Name in error codes: `kserve`. */
   readonly name: string;
-  /** The API's name in texts: `KServe v2 (Triton)`. */
+  /** Name in texts: `KServe v2 (Triton)`. */
   readonly label: string;
-  /** What servers of the kind answer, each on its own protocol. Empty: its servers cannot be recognized. */
+  /** Requests that servers of the kind answer, each over its own protocol. Empty: such servers cannot be recognized. */
   readonly probes: readonly ServiceProbe[];
 }
 
-/** A cheap request without side effects that only servers of a kind answer in a way of their own: a GET over HTTP, or a unary gRPC call. */
+/** A cheap request without side effects whose response identifies servers of a kind: a GET over HTTP, or a unary gRPC call. */
 export type ServiceProbe =
   | { readonly protocol: "http"; readonly path: string; readonly recognize: Recognize<HttpProbeResponse> }
   | {
@@ -21,13 +21,13 @@ export type ServiceProbe =
       readonly recognize: Recognize<GrpcProbeResponse>;
     };
 
-/** Returns a description of the server, such as `Triton 2.51.0`, or undefined when the response is not that of a server of the kind. */
+/** Returns a description of the server, such as `Triton 2.51.0`; undefined if the response is not from a server of the kind. */
 export type Recognize<A> = (response: A) => string | undefined;
 
 /** The response to a probe over HTTP. */
 export interface HttpProbeResponse {
   readonly status: number;
-  /** The body as received, perhaps with the lengths of its chunks. */
+  /** The body as received, possibly with chunk lengths. */
   readonly text: string;
 }
 

@@ -5,11 +5,11 @@ const SHOWN_CHARACTERS = 200;
 
 /** Describes an HTML page, without its title. */
 export const PAGE_FOUND = "an HTML page came in place of a response";
-/** Why bytes are not a response of a service that speaks JSON. */
+/** Reasons why bytes are not a response of a JSON service. */
 export const EMPTY_RESPONSE = "the response is empty";
 export const NOT_JSON = "the response is not JSON";
 export const NOT_OBJECT = "the response is not a JSON object";
-/** A server reports an error within its response. */
+/** Reason for an error that a server reports within its response. */
 export const SENT_ERROR = "the server sent an error within its response";
 
 /** Whether a text is an HTML page. */
@@ -18,8 +18,8 @@ export function isPage(text: string): boolean {
 }
 
 /**
- * Describes a response that is an HTML page, such as that of a proxy, or of a web server for an unknown path; undefined for any other
- * response. Ignores the content type, because small servers often send `text/html` for plain text.
+ * Describes a response that is an HTML page, such as a page of a proxy, or of a web server for an unknown path; undefined for any
+ * other response. Ignores the content type, because small servers often send `text/html` for plain text.
  * @param reads the socket reads, in order
  */
 export function explainPage(reads: readonly string[]): string | undefined {

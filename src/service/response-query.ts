@@ -1,10 +1,10 @@
 import { compile, type JSONValue, TreeInterpreter } from "@jmespath-community/jmespath";
 import { messageOf, userError } from "../plan/problem.ts";
 
-/** A JMESPath expression (jmespath.org) over a response that is JSON. */
+/** A JMESPath expression (jmespath.org) over a JSON response. */
 export interface ResponseQuery {
   readonly text: string;
-  /** Returns what the expression finds; null for nothing, or when a function gets a value of the wrong type. */
+  /** Returns the result of the expression; null if there is none, or if a function gets a value of the wrong type. */
   find(data: unknown): unknown;
 }
 
@@ -30,7 +30,7 @@ export function parseResponseQuery(text: string, path: string, hint = DEFAULT_HI
   };
 }
 
-/** Whether JMESPath counts a value as true: all except null, false, and an empty string, list or object. */
+/** Whether JMESPath counts a value as true: any value except null, false, and an empty string, list or object. */
 export function isTruthy(value: unknown): boolean {
   if (value === null || value === undefined || value === false || value === "") return false;
   if (Array.isArray(value)) return value.length > 0;
@@ -61,7 +61,9 @@ function compileExpression(text: string, path: string, hint: string): Expression
 /** Longer expressions get no position, because finding it takes quadratic time. */
 const MAX_PLACED_CHARACTERS = 2000;
 
-/** Describes where a syntax error is, which the library does not report: after the longest beginning that could still become valid. */
+/**
+ * Describes the place of a syntax error, which the library does not report: after the longest beginning that could still become valid.
+ */
 function describePlace(text: string): string {
   if (text.length > MAX_PLACED_CHARACTERS) return "";
   let end = text.length;
@@ -81,7 +83,8 @@ function canContinue(start: string): boolean {
 }
 
 /**
- * The library looks up functions when they are called. Calls each one without values, so that only unknown names and arities are errors.
+ * Checks the functions of an expression, which the library looks up only when they are called. Calls each one without values, so that
+ * only unknown names and wrong numbers of arguments are errors.
  */
 function checkFunctions(node: unknown): void {
   if (typeof node !== "object" || node === null) return;

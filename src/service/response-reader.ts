@@ -11,7 +11,10 @@ import { isTruthy, parseResponseQuery } from "./response-query.ts";
 import { createScenarioResponse, type ScenarioResponse } from "./scenario-response.ts";
 import { describeUserError, toPlainValue } from "./user-defined/user-error.ts";
 
-/** A target's rules for its responses: an expression that must be true, and values to extract. Responses are decoded only for these. */
+/**
+ * A target's rules for its responses: an expression that must be true, and values to extract. Responses are decoded only for this
+ * purpose.
+ */
 
 /** The rules in a plan. */
 export type ResponseRulesPlan = Readonly<EntriesOf<typeof responseRulesEntries>>;
@@ -32,11 +35,14 @@ export type ExtractPlan = NonNullable<EntriesOf<typeof extractEntries>["extract"
 export function extractEntries() {
   const value = v.union([expressionSchema(), functionSchema()]);
   const one = v.union([value, v.object({ value, ...customFactsEntries() })]);
-  /** Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with what their numbers count. Absent: none. */
+  /**
+   * Values to extract by name: JMESPath expressions, or functions of the scenario; alone, or with the meaning of their numbers. Absent:
+   * none.
+   */
   return { extract: v.exactOptional(v.record(filledSchema("must have a name"), one)) };
 }
 
-/** A value to extract, and where it is. */
+/** A value to extract, and its place. */
 interface ExtractedValue extends ExtractedName {
   readonly value: string | FunctionPlan;
 }
@@ -48,12 +54,12 @@ export function listExtracted(extract: ExtractPlan = {}): ExtractedValue[] {
   );
 }
 
-/** Returns the names of extracted values, with what they count. */
+/** Returns the names of extracted values, with the meaning of their numbers. */
 export function namesOf(values: readonly ExtractedValue[]): ExtractedName[] {
   return values.map(({ value: _, ...named }) => named);
 }
 
-/** Returns what is wrong with the expressions of a target, all at once. */
+/** Returns all problems with the expressions of a target. */
 export function checkResponseRules(rules: ResponseRulesPlan): Problem[] {
   const problems: Problem[] = [];
   for (const [place, text] of placesOf(rules)) {
@@ -67,7 +73,7 @@ export function checkResponseRules(rules: ResponseRulesPlan): Problem[] {
   return problems;
 }
 
-/** Returns why an expression is not valid; undefined when it is. */
+/** Returns why an expression is not valid; undefined if it is. */
 export function explainExpression(text: string): string | undefined {
   const [found] = checkResponseRules({ successWhere: text });
   return found && word(found.message);
@@ -80,19 +86,19 @@ function placesOf({ successWhere, extract }: ResponseRulesPlan): [place: string,
   return successWhere === undefined ? places : [["target.success.where", successWhere], ...places];
 }
 
-/** A response as its expressions and functions read it. */
+/** A response, as expressions and functions read it. */
 interface ReadResponse {
-  /** What expressions read: plain data. */
+  /** Returns plain data for expressions. */
   document(): unknown;
-  /** What functions get. */
+  /** Returns the response for functions. */
   response(): ScenarioResponse;
 }
 
 /**
- * Creates the reader; undefined when there are no rules.
- * @param decode returns a response as plain data, for expressions; throws an error that says why it cannot be read
- * @param kindOf returns the kind of a response, for its text. Default: it is not one of a language model
- * @throws UserError when an expression is not valid
+ * Creates the reader; undefined if there are no rules.
+ * @param decode returns a response as plain data, for expressions; throws an error with the reason if it cannot be read
+ * @param kindOf returns the kind of a response, for its text. Default: not a response of a language model
+ * @throws UserError if an expression is not valid
  */
 export function createResponseReader(
   { successWhere, extract }: ResponseRulesPlan,
@@ -119,10 +125,10 @@ export function createResponseReader(
   };
 }
 
-/** Where nothing but the response is known. */
+/** Content for a response whose request is not known. */
 const NOTHING_KNOWN: AnsweredContent = { request: [], tags: {}, tensors: () => [] };
 
-/** A function of the scenario failed. */
+/** Error of a scenario's function. */
 class ExtractError extends Error {}
 
 function createFinder({ name, value }: ExtractedValue): (read: ReadResponse) => unknown {
@@ -141,7 +147,7 @@ function createFinder({ name, value }: ExtractedValue): (read: ReadResponse) => 
   };
 }
 
-/** Decodes a response when it is first read, once for all that read it. */
+/** Returns a function that decodes a response when it is first read, and only once. */
 function once(
   bodies: readonly Uint8Array[],
   answered: AnsweredContent,

@@ -22,7 +22,7 @@ export function badResponse(message: string): RunError {
 /** Protobuf's JSON mapping writes 64-bit integers as strings. */
 const INTEGER_TEXT = /^-?\d{1,20}$/;
 
-/** An object in a response, with its path for errors. Methods throw `RunError` when a field has another type. */
+/** An object in a response, with its path for errors. Methods throw `RunError` if a field has another type. */
 export class ResponseObject {
   private readonly fields: Readonly<Record<string, unknown>>;
   private readonly path: string;
@@ -32,7 +32,7 @@ export class ResponseObject {
     this.path = path;
   }
 
-  /** @param what names the response in errors @throws RunError when it is not an object */
+  /** @param what names the response in errors @throws RunError if it is not an object */
   static of(value: unknown, what: string): ResponseObject {
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return new ResponseObject(value as Record<string, unknown>, what);
@@ -50,26 +50,26 @@ export class ResponseObject {
     throw this.unexpected(name, "a string");
   }
 
-  /** Returns an integer, also from a string; 0 when absent, because gRPC omits zeros. Throws when it is below `least`. */
+  /** Returns an integer, which may be given as a string; 0 if absent, because gRPC omits zeros. Throws if it is below `least`. */
   integer(name: string, least: number): number {
     const value = toInteger(this.fields[name] ?? 0);
     if (value !== undefined && value >= least) return value;
     throw this.unexpected(name, `an integer of ${least} or more`);
   }
 
-  /** Returns a boolean; false when absent. */
+  /** Returns a boolean; false if absent. */
   boolean(name: string): boolean {
     const value = this.fields[name] ?? false;
     if (typeof value === "boolean") return value;
     throw this.unexpected(name, "a boolean");
   }
 
-  /** Returns an object; an empty one when absent. */
+  /** Returns an object; empty if absent. */
   object(name: string): ResponseObject {
     return ResponseObject.of(this.fields[name] ?? {}, `${this.path}.${name}`);
   }
 
-  /** Returns a list of objects; empty when absent. */
+  /** Returns a list of objects; empty if absent. */
   objects(name: string): ResponseObject[] {
     const objects: ResponseObject[] = [];
     for (const item of this.list(name))
@@ -83,7 +83,7 @@ export class ResponseObject {
     return list as string[];
   }
 
-  /** Returns a list of integers of at least `least`, also from strings; empty when absent. */
+  /** Returns a list of integers of at least `least`, which may be given as strings; empty if absent. */
   integers(name: string, least: number): number[] {
     const integers: number[] = [];
     for (const item of this.list(name)) {
@@ -106,7 +106,7 @@ export class ResponseObject {
   }
 }
 
-/** Counters may exceed 2^53, where they are rounded. Returns undefined for anything but a finite integer. */
+/** Converts a counter, which is rounded above 2^53. Returns undefined for anything but a finite integer. */
 function toInteger(value: unknown): number | undefined {
   const number = typeof value === "string" && INTEGER_TEXT.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isInteger(number) ? number : undefined;

@@ -1,10 +1,10 @@
 import type { ModelInfo } from "./service.ts";
 import { elementBytes, type Tensor } from "./tensor.ts";
 
-/** Bytes of an empty element of BYTES: its length. */
+/** Size of an empty element of BYTES, which is its length field. */
 const EMPTY_TEXT_BYTES = 4;
 
-/** Returns each output of a model with one element, for a sample response. */
+/** Returns the outputs of a model with one element each, for a sample response. */
 export function sampleOutputs({ outputs, maxBatchSize }: ModelInfo): Tensor[] {
   return outputs.map(({ name, datatype, shape }) => ({
     name,

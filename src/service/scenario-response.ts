@@ -1,3 +1,4 @@
+import { joinBytes } from "../runtime/bytes.ts";
 import type { RequestContent } from "./content.ts";
 import { splitBytesElements, toJsonElements } from "./json-tensors.ts";
 import type { ResponseKind } from "./openai/response-kind.ts";
@@ -5,15 +6,15 @@ import { hasTensors, hasText } from "./openai/response-kind.ts";
 import type { ServerUsage } from "./openai/response-parts.ts";
 import { type Response, readResponse } from "./openai/response-text.ts";
 import { isShortFloat, readShortFloats } from "./short-floats.ts";
-import { joinBytes, type Tensor } from "./tensor.ts";
+import type { Tensor } from "./tensor.ts";
 
 /** A tensor of a request or a response, as functions of a scenario see it. */
 export interface ScenarioTensor {
   /** Data type in KServe v2: `FP32`, `INT64`, `BYTES`. */
   readonly datatype: string;
-  /** Dimensions as they were sent. */
+  /** Dimensions, as they were sent. */
   readonly shape: readonly number[];
-  /** Little-endian elements; of BYTES, each with its length in front. */
+  /** Little-endian elements; each element of BYTES follows its length. */
   readonly bytes: Uint8Array;
   /** Returns the elements in order: numbers, booleans, texts of BYTES, or `bigint` of INT64 and UINT64. */
   values(): readonly (number | bigint | boolean | string)[];
@@ -21,34 +22,40 @@ export interface ScenarioTensor {
 
 /** The request of a response. */
 export interface AnsweredRequest {
-  /** Its body, parsed; undefined when it is not JSON, and for tensors. */
+  /** The request's body, parsed; undefined if it is not JSON, and for tensors. */
   readonly body: unknown;
   /** Bytes of the body; empty for tensors. */
   readonly bytes: Uint8Array;
-  /** Its tensors by name; empty for payloads. */
+  /** The request's tensors by name; empty for payloads. */
   readonly tensors: Readonly<Record<string, ScenarioTensor>>;
-  /** Its tags; empty without any. In a mix, `target` is the name of its target. */
+  /** The request's tags; may be empty. In a mix, `target` is the name of its target. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A scenario's function that says whether a response is right: true or nothing, false, or why it is wrong. */
+/** A scenario's function that checks a response. Returns true or nothing if it is right, false or the reason if it is wrong. */
 export type CheckResponse = (response: ScenarioResponse) => boolean | string | undefined;
 
-/** The response to one request, for the function `check`. Values are read when they are used. The memory of `bytes` is reused after the call. */
+/**
+ * The response to one request, for the function `check`. Values are decoded when they are used. The memory of `bytes` is reused after the
+ * call.
+ */
 export interface ScenarioResponse {
-  /** The body; of a stream all its messages or events, joined. */
+  /** The body; for a stream, all its messages or events, joined. */
   readonly bytes: Uint8Array;
-  /** The messages or server-sent events, in order; the only one when the response is not a stream. */
+  /** The messages or server-sent events, in order; a single one if the response is not a stream. */
   readonly parts: readonly Uint8Array[];
-  /** Text of a language model's response; of a stream all pieces, joined. Empty for other responses. */
+  /** Text of a language model's response; for a stream, all pieces, joined. Empty for other responses. */
   readonly content: string;
-  /** Why a language model ended its response, in the server's words such as `stop` or `length`; undefined when it does not say. */
+  /**
+   * Reason why a language model ended its response, in the server's words, such as `stop` or `length`; undefined if not
+   * reported.
+   */
   readonly finishReason: string | undefined;
-  /** Tokens of a language model's response by the server's own count; undefined when it reports none. */
+  /** Token counts of a language model's response, as the server reports them; undefined if it reports none. */
   readonly usage: ServerUsage | undefined;
-  /** The tensors by name, of the last response if there are several; empty for other responses. */
+  /** The tensors by name, from the last response if there are several; empty for other responses. */
   readonly tensors: Readonly<Record<string, ScenarioTensor>>;
-  /** The request that it answers. */
+  /** The request that was answered. */
   readonly request: AnsweredRequest;
   /** Returns the response as UTF-8 text. */
   text(): string;
@@ -59,18 +66,18 @@ export interface ScenarioResponse {
 const decoder = new TextDecoder();
 const NO_BYTES = new Uint8Array(0);
 
-/** What a response is made from. */
+/** Source data of a response. */
 export interface ResponseSource {
   readonly parts: readonly Uint8Array[];
   /** The tensors of the last response; empty for other responses. */
   readonly tensors: readonly Tensor[];
   readonly request: RequestContent;
   readonly tags: Readonly<Record<string, string>>;
-  /** Absent: not a response of a language model. */
+  /** Kind of the response. Absent: not a response of a language model. */
   readonly kind?: ResponseKind | undefined;
 }
 
-/** Creates the response that functions of a scenario get. */
+/** Creates the response that is passed to functions of a scenario. */
 export function createScenarioResponse({ parts, tensors, request, tags, kind }: ResponseSource): ScenarioResponse {
   const joined = (): Uint8Array => (parts.length === 1 ? (parts[0] as Uint8Array) : joinBytes([...parts]));
   const text = (): string => decoder.decode(joined());
@@ -149,8 +156,8 @@ function toScenarioTensors(tensors: readonly Tensor[]): Record<string, ScenarioT
 }
 
 /**
- * Returns tensors as plain data for expressions: the elements of each in order, by its name. 64-bit integers that no number can hold are texts.
- * A tensor is decoded when it is read.
+ * Returns tensors as plain data for expressions: the elements of each tensor in order, by its name. 64-bit integers that numbers cannot
+ * represent are texts. A tensor is decoded when it is read.
  */
 export function toTensorData(tensors: readonly Tensor[]): object {
   const data = {};

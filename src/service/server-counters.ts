@@ -6,7 +6,7 @@ export interface ComposingModel {
   readonly composing: readonly ComposingModel[];
 }
 
-/** A server's counters: items that were inferred, executions, each of a whole batch, and what happened how often and for how long. */
+/** A server's counters: inferred items; executions, each of a whole batch; and the count and duration of each event. */
 export const COUNTERS = [
   ...(["inferenceCount", "executionCount", "successCount", "successNs", "failCount", "queueCount", "queueNs"] as const),
   ...(["computeInputCount", "computeInputNs", "computeInferCount", "computeInferNs"] as const),

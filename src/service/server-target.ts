@@ -2,7 +2,7 @@ import { userError } from "../plan/problem.ts";
 import { readApiKey, registerHeaders, registerSecret, registerUrl } from "../plan/secrets.ts";
 import type { Header } from "../transport/request.ts";
 
-/** What targets of several service kinds have in common. */
+/** Fields that targets of several service kinds share. */
 interface ServerTarget {
   readonly url: string;
   readonly moreUrls?: readonly string[] | undefined;
@@ -12,12 +12,12 @@ interface ServerTarget {
   readonly apiKeyEnv?: string | undefined;
 }
 
-/** Returns all servers of a target, the first one first. */
+/** Returns all servers of a target, in order. */
 function serverUrls({ url, moreUrls = [] }: ServerTarget): readonly string[] {
   return [url, ...moreUrls];
 }
 
-/** Describes where a target is. */
+/** Describes the address of a target. */
 export function describeServer({ url, protocol }: ServerTarget): string {
   return `${url} over ${protocol}`;
 }
@@ -29,13 +29,13 @@ export function registerServerSecrets(target: ServerTarget): void {
   if (target.apiKeyEnv !== undefined) registerSecret(process.env[target.apiKeyEnv] ?? "");
 }
 
-/** What service kinds of servers at addresses have in common. */
+/** Parts that all service kinds of servers at addresses share. */
 export const OF_SERVERS = { urls: serverUrls, describe: describeServer, registerSecrets: registerServerSecrets };
 
 /**
  * Adds the key in an environment variable to the headers of every request.
- * @param name of the variable; undefined: none
- * @throws UserError when the variable is not set
+ * @param name name of the variable; undefined: no key
+ * @throws UserError if the variable is not set
  */
 export function withApiKey(headers: readonly Header[], name: string | undefined): readonly Header[] {
   if (name === undefined) return headers;

@@ -14,7 +14,7 @@ import type { ServiceApi } from "./probe.ts";
 import type { ComposingModel, ServerCounters } from "./server-counters.ts";
 import type { TensorSpec } from "./tensor.ts";
 
-/** The unit of throughput of kinds that name none: inferences, each item of a batch counted. */
+/** Unit of throughput of kinds that set none: inferences per second. Each item of a batch counts. */
 export const DEFAULT_THROUGHPUT_UNIT = "infer/s";
 
 /** A model. */
@@ -37,14 +37,14 @@ export function modelNamed(name: string, version = ""): ModelInfo {
   return { name, version, maxBatchSize: 0, inputs: [], outputs: [] };
 }
 
-/** The traits of a service whose requests have one input, and nothing to do with each other. */
+/** Traits of a service whose requests have one input and do not depend on each other. */
 export const SEPARATE_REQUESTS = { batchSize: 1, isSequence: false, isDecoupled: false } as const;
 
-/** How a request consists of messages. */
+/** The messages of a request. */
 export interface MessageForm {
-  /** Whether a request has any number of messages; otherwise it has one. */
+  /** Whether a request has any number of messages; otherwise it has exactly one. */
   readonly isStream: boolean;
-  /** Encodes a message from plain data, or returns all that is wrong with it. Absent: the type of messages is not known. */
+  /** Encodes a message from plain data, or returns all problems with it. Absent: the type of messages is unknown. */
   encode?(
     value: unknown,
   ):
@@ -52,15 +52,15 @@ export interface MessageForm {
     | { readonly problems: readonly { readonly path: string; readonly message: string }[] };
 }
 
-/** A model that a server has ready. */
+/** A model that is ready on a server. */
 export interface ListedModel extends ModelInfo {
-  /** Why it cannot be measured; empty when it can. */
+  /** Reason why it cannot be measured; empty if it can. */
   readonly refusal: string;
-  /** The tokenizer, as the server names it: a path there, or a model of the hub. Absent: it does not say. */
+  /** The tokenizer, as the server names it: a path on the server, or a model of the hub. Absent: the server does not name it. */
   readonly tokenizer?: string;
 }
 
-/** How a server accesses shared memory. */
+/** A server's access to shared memory. */
 export interface ServiceSharedMemory {
   readonly kind: SharedMemoryKind;
   /** Bytes of one item of an output of unspecified size. */
@@ -69,10 +69,13 @@ export interface ServiceSharedMemory {
   unregister(region: SharedRegion): Query;
 }
 
-/** A query to a server, outside of the load, and how to read its response. */
+/** A query to a server, outside of the load, with a reader for its response. */
 export interface Query {
   readonly request: WireRequest;
-  /** Address of another server, for what the target's own does not answer: `host:port` or a URL. Absent: the target's server. */
+  /**
+   * Address of another server, for queries that the target's server does not answer: `host:port` or a URL. Absent: the
+   * target's server.
+   */
   readonly url?: string;
   /** Returns the response as plain data. @throws ProtocolError */
   read(body: Uint8Array): unknown;
@@ -80,7 +83,7 @@ export interface Query {
   format(body: Uint8Array): string;
 }
 
-/** Sends a query and returns the response. @param what completes "failed to get …" in errors; empty: no such prefix */
+/** Sends a query and returns the response. @param what completes "failed to get …" in errors; empty: no prefix */
 export type Ask = (query: Query, what: string) => Promise<unknown>;
 
 /** The query of a server's counters. */
@@ -89,7 +92,7 @@ export interface StatisticsQuery {
   read(response: unknown): ServerCounters[];
 }
 
-/** Trace settings of a server by their names in its protocol, each with its values. */
+/** Trace settings of a server: their values, by their names in its protocol. */
 export type TraceValues = Readonly<Record<string, readonly string[]>>;
 
 /** The queries of a server's global trace settings. */
@@ -102,18 +105,22 @@ export interface TraceQueries {
 
 /** One session with a server. Builds requests that include the previous turns, or values of their responses. */
 export interface Conversation {
-  /** Returns the next turn as sent, with what it needs of the previous turns. @param turn the turn's payload in the data */
+  /**
+   * Returns the next turn as it is sent, with the data that it needs from previous turns. @param turn the turn's payload
+   * in the data
+   */
   nextRequest(turn: Payload): Payload;
-  /** Whether the user has sent this turn in an earlier session, so that it is left out. Absent: none is. */
+  /** Returns whether to skip this turn, because the user has sent it in an earlier session. Absent: no turn is skipped. */
   skips?(turn: Payload): boolean;
   /**
-   * Takes what later turns need of a successful response, and hides the secrets in its bodies. Absent: nothing is taken.
-   * @returns why the request has failed, because something is not there; undefined when all is
+   * Extracts from a successful response the values that later turns need, and hides the secrets in its bodies. Absent:
+   * nothing is extracted.
+   * @returns the reason why the request has failed, if a value is missing; undefined otherwise
    */
   takeValues?(bodies: readonly Uint8Array[], headers: readonly Header[]): string | undefined;
-  /** Called when the turn has failed. Returns the failure without secrets. Absent: it has none. */
+  /** Called when the turn has failed. Returns the failure without secrets. Absent: there are no secrets. */
   endTurn?(failure: Failure): Failure;
-  /** Adds the server's response to the last turn. Returns why the session cannot continue; undefined when it can. */
+  /** Adds the server's response to the last turn. Returns the reason why the session cannot continue; undefined if it can. */
   addResponse(reads: readonly Uint8Array[]): string | undefined;
 }
 
@@ -126,12 +133,12 @@ export interface Conversation {
  */
 export type Wire = "http" | "grpc" | "grpc-stream" | "grpc-call";
 
-/** The form of requests: a model's tensors; payloads, sent unchanged; calls with any number of messages; `mixed`: that of each member. */
+/** The form of requests: a model's tensors; payloads, sent unchanged; calls with any number of messages; `mixed`: each member's form. */
 export type RequestForm = "tensors" | "payloads" | "messages" | "mixed";
 
 /**
- * What is known of a model under load, or of all models of a mix together. Optional fields are capabilities; they are absent when the
- * service does not have them.
+ * Known traits of a model under load, or of all models of a mix together. Optional fields are capabilities. They are absent if the
+ * service lacks them.
  */
 export interface ServiceTraits {
   readonly model: ModelInfo;
@@ -142,27 +149,32 @@ export interface ServiceTraits {
   readonly isSequence: boolean;
   /** Whether a request may have any number of responses. */
   readonly isDecoupled: boolean;
-  /** Whether to report the responses of each request, as with `isDecoupled`, although the model is not decoupled. Default: false. */
+  /**
+   * Whether to report the responses of each request, as with `isDecoupled`, although the model is not decoupled. Default: false.
+   */
   readonly hasManyResponses?: boolean;
   /** Warnings for the user, one sentence each. */
   readonly warnings: readonly Text[];
-  /** Returns how to query the server's counters; undefined when it has none. Queries the server when first called. */
+  /** Returns the query of the server's counters; undefined if it has none. Queries the server when first called. */
   readonly statistics?: () => Promise<StatisticsQuery | undefined>;
   /** Models that the model calls, whose counters the server also reports. */
   readonly composing?: readonly ComposingModel[];
-  /** Whether the server caches responses of the model, or of one that it calls, and reports that separately. */
+  /** Whether the server caches responses of the model, or of a model that it calls, and reports this separately. */
   readonly isResponseCacheEnabled?: boolean;
   /** Whether the model itself is cached. */
   readonly isOwnResponseCacheEnabled?: boolean;
   /** Sizes of inputs with variable shapes, by name, without the batch dimension. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
-  /** Present when tensors are in memory shared with the server instead of requests and responses. */
+  /** Present if tensors are in memory shared with the server, instead of in requests and responses. */
   readonly sharedMemory?: ServiceSharedMemory;
-  /** Returns a function that starts a conversation of the user with this number, from 0. A user has one after the other. */
+  /**
+   * Returns a function that starts a conversation of the user with the given number, from 0. A user has one conversation
+   * after another.
+   */
   readonly conversations?: () => Promise<(user: number) => Conversation>;
   /** Judges the content of responses and extracts values from them, by the target's rules. Absent: responses are not decoded. */
   readonly responseReader?: ResponseReader | undefined;
-  /** Whether to read responses before sending new requests, so that sending does not delay tokens' times. */
+  /** Whether to read responses before sending new requests, so that sending does not delay tokens' timestamps. */
   readonly readsFirst?: boolean;
 }
 
@@ -178,67 +190,73 @@ export interface ServiceAddress {
   readonly wire: Wire;
   readonly defaultPort: number;
   readonly headers: readonly Header[];
-  /** HTTP only: the statuses of the load's successful responses. Default: 200 to 299. */
+  /** HTTP only: statuses of the load's successful responses. Default: 200 to 299. */
   readonly successStatuses?: readonly number[] | undefined;
-  /** HTTP only: the load's responses may be encoded, such as by gzip, because nothing reads them. Default: false. */
+  /**
+   * HTTP only: whether the load's responses may be encoded, for example with gzip, because nothing reads them. Default:
+   * false.
+   */
   readonly acceptsEncodings?: boolean | undefined;
   /** Compression of the load's gRPC requests. Queries are never compressed. */
   readonly compression?: MessageCompression | undefined;
 }
 
-/** A kind of target: everything that the rest of the program needs to know about it, so that nothing else tests its kind. `T` is its part of the plan. */
+/**
+ * A kind of target: everything that the rest of the program needs to know about it, so that other code does not test its kind. `T` is its
+ * part of the plan.
+ */
 export interface TargetKind<T extends TargetPlan> {
   /** Returns the schema of the target's part of a plan. */
   schema(): Schema<T>;
-  /** Returns the target's servers; empty when the run starts its own. */
+  /** Returns the target's servers; empty if the run starts the server. */
   urls(target: T): readonly string[];
-  /** Describes where it is, for the head of a report. */
+  /** Describes the target's address, for the head of a report. */
   describe(target: T): string;
-  /** Describes what is measured there, for the head of a report. Absent: the model by its name and version. */
+  /** Describes what is measured, for the head of a report. Absent: the name and version of the model. */
   subject?(target: T): string;
-  /** No server of this kind reports its own counts and times. Default: false. */
+  /** True if no server of this kind reports counts and times. Default: false. */
   readonly hasNoStatistics?: true;
   /** The unit of throughput in reports. Default: {@link DEFAULT_THROUGHPUT_UNIT}. */
   readonly throughputUnit?: string;
   /**
-   * Requests are many and short, and are not prompts: the rehearsal before the load is short, and repeating one does not hit a prompt cache.
-   * Default: false.
+   * True if requests are many and short, and not prompts: then the rehearsal before the load is short, and a repeated request does not hit
+   * a prompt cache. Default: false.
    */
   readonly hasShortRequests?: true;
-  /** Returns the form of its requests. */
+  /** Returns the form of the target's requests. */
   takes(target: T): RequestForm;
-  /** Returns its names in profile exports. */
+  /** Returns the target's names in profile exports. */
   exported(target: T): ExportedTarget;
-  /** Whether requests go without a network. Absent: no. */
+  /** True if requests are sent without a network. Absent: false. */
   readonly isInProcess?: true;
-  /** Line that perf_analyzer's documentation shows once such a server has started. Absent: none. */
+  /** Line in perf_analyzer's documentation that such a server prints once it has started. Absent: none. */
   readonly startedLine?: string;
-  /** Returns conflicts between the target and the rest of the plan. Absent: none. */
+  /** Returns conflicts between the target and the rest of the plan. Absent: no conflicts. */
   check?(target: T, plan: Plan): Problem[];
-  /** Returns the targets that share the load. Absent: it is a single target. */
+  /** Returns the targets that share the load. Absent: this is a single target. */
   members?(target: T): readonly MixMemberPlan[];
-  /** Returns the target with another seed of what it draws. Absent: it draws nothing. */
+  /** Returns the target with another seed for its random values. Absent: it has none. */
   withSeed?(target: T, seed: number): T;
-  /** Registers secrets that no report may show. Absent: it has none. */
+  /** Registers secrets that reports must not show. Absent: there are none. */
   registerSecrets?(target: T): void;
-  /** Returns the server that the run starts, and what it is asked for. Absent: it is not started by the run. */
+  /** Returns the server that the run starts, and the protocol that the run uses. Absent: the run does not start it. */
   toMock?(target: T): { readonly plan: MockPlan; readonly kind: "http" | "grpc" | "chat" };
-  /** Returns the server to measure, once the run has started it at this port. Absent: it is not started by the run. */
+  /** Returns the server to measure, once the run has started it on this port. Absent: the run does not start it. */
   toServer?(target: T, port: number): TargetPlan;
 }
 
 /** A target's names in profile exports. */
 export interface ExportedTarget {
   readonly serviceKind: string;
-  /** Its name in perf_analyzer's list of settings. Default: `serviceKind` in capitals. */
+  /** Name in perf_analyzer's list of settings. Default: `serviceKind` in capitals. */
   readonly settingsName?: string;
-  /** Whether that list names a batch size only from 2 on. Default: false. */
+  /** True if that list shows a batch size only from 2 on. Default: false. */
   readonly hidesSingleBatch?: true;
-  /** Path of its requests; empty when the model's name is enough. */
+  /** Path of requests; empty if the model's name is enough. */
   readonly endpoint: string;
-  /** JSON to write in place of each request's contents. Absent: the contents are written. */
+  /** JSON to write instead of each request's contents. Absent: the contents are written. */
   readonly requestInputs?: string;
-  /** JSON to write in place of each response's contents. Absent: the contents are written. */
+  /** JSON to write instead of each response's contents. Absent: the contents are written. */
   readonly responseOutputs?: string;
 }
 
@@ -247,21 +265,21 @@ export interface ServiceKind<T extends TargetPlan> extends TargetKind<T> {
   address(target: T): ServiceAddress;
   /** Returns the path of requests, or its beginning, without a leading slash. */
   path(target: T): string;
-  /** What such a server is, in errors: `a KServe v2 server`. */
+  /** Name of such a server in errors: `a KServe v2 server`. */
   readonly server: string;
   readonly api: ServiceApi;
   /** Loads the front of a target, without queries. */
   open(target: T): ServiceFront | Promise<ServiceFront>;
   /**
    * Starts the server that a target describes; the run ends it. Absent: the run connects to the target's address.
-   * @throws UserError or RunError when it cannot be started
+   * @throws UserError or RunError if it cannot be started
    */
   startServer?(target: T): Promise<StartedServer>;
 }
 
-/** A server that a run starts itself, with clients of its own. */
+/** A server that a run starts itself, with its own clients. */
 export interface StartedServer {
-  /** Resolves when it can be queried, with warnings for the user, one sentence each. Rejects with RunError. */
+  /** Resolves when the server can be queried, with warnings for the user, one sentence each. Rejects with RunError. */
   readonly ready: Promise<readonly string[]>;
   createClient(options: ClientOptions): LoadClient;
   close(): Promise<void>;
@@ -269,15 +287,15 @@ export interface StartedServer {
 
 /** A target's service before the first query. */
 export interface ServiceFront {
-  /** Reads the messages of the service's streams; absent when it has none. */
+  /** Reads the messages of the service's streams. Absent: it has no streams. */
   readonly readStreamed?: ReadStreamed | undefined;
   /**
    * Queries the server about the model. Sends the first queries before it returns.
    * @throws RunError when the model or a setting is not supported
    */
   setUp(ask: Ask): Promise<Service>;
-  /** Returns the queries of the server's trace settings; absent when it has none. */
+  /** Returns the queries of the server's trace settings. Absent: it has none. */
   readonly traceQueries?: () => Promise<TraceQueries>;
-  /** Queries the server for all models that are ready, sorted by name. */
+  /** Queries the server for all ready models, sorted by name. */
   listModels(ask: Ask): Promise<ListedModel[]>;
 }

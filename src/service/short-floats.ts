@@ -8,19 +8,19 @@ const FORMS: Readonly<Record<ShortFloat, { readonly fractionBits: number; readon
   BF16: { fractionBits: 7, bias: 127 },
 };
 
-/** Whether a datatype is one of them. */
+/** Whether a datatype is one of these two types. */
 export function isShortFloat(datatype: string): datatype is ShortFloat {
   return Object.hasOwn(FORMS, datatype);
 }
 
-/** Returns the bits of the nearest number of the type, ties to even; of infinity when the value is too large. */
+/** Returns the bits of the nearest number of the type, ties to even; infinity if the value is too large. */
 export function toShortFloat(type: ShortFloat, value: number): number {
   const { fractionBits, bias } = FORMS[type];
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
   const infinity = (2 * bias + 1) << fractionBits;
   if (Number.isNaN(size)) return infinity | (1 << (fractionBits - 1));
-  // Of subnormal numbers, the exponent is that of the smallest normal one.
+  // Subnormal numbers have the exponent of the smallest normal number.
   const exponent = Math.max(1 - bias, exponentOf(size));
   if (exponent > bias) return sign | infinity;
   const steps = roundToEven(size / 2 ** (exponent - fractionBits));
@@ -29,7 +29,7 @@ export function toShortFloat(type: ShortFloat, value: number): number {
   return sign | (isNormal ? ((exponent + bias - 1) << fractionBits) + steps : steps);
 }
 
-/** Returns the number that the bits stand for. */
+/** Returns the number that the bits represent. */
 export function fromShortFloat(type: ShortFloat, bits: number): number {
   const { fractionBits, bias } = FORMS[type];
   const sign = (bits & 0x8000) === 0 ? 1 : -1;
@@ -39,7 +39,7 @@ export function fromShortFloat(type: ShortFloat, bits: number): number {
   return exponent === 0 ? sign * fraction * 2 ** (1 - bias) : sign * (1 + fraction) * 2 ** (exponent - bias);
 }
 
-/** Whether a finite number has a nearest one of the type that is finite too. */
+/** Whether the nearest number of the type to a finite number is finite too. */
 export function fitsShortFloat(type: ShortFloat, value: number): boolean {
   return Number.isFinite(fromShortFloat(type, toShortFloat(type, value)));
 }
@@ -51,7 +51,7 @@ export function readShortFloats(type: ShortFloat, bytes: Uint8Array): number[] {
   return Array.from({ length: count }, (_, index) => fromShortFloat(type, view.getUint16(2 * index, true)));
 }
 
-/** The largest power of two that is not larger; of 0, the smallest exponent there is. */
+/** Returns the exponent of the largest power of two that is not larger than `size`; for 0, the smallest possible exponent. */
 function exponentOf(size: number): number {
   if (size === 0) return Number.NEGATIVE_INFINITY;
   if (size === Number.POSITIVE_INFINITY) return size;

@@ -16,8 +16,8 @@ export function formatTensors(tensors: readonly Tensor[], onUnsupported?: (datat
 }
 
 /**
- * Formats a payload like perf_analyzer's profile export; for a turn, with its session and delay. Messages are JSON where their text is
- * known; perf_analyzer never has it.
+ * Formats a payload like perf_analyzer's profile export; a turn is formatted with its session and delay. Messages are JSON if their
+ * text is known; in perf_analyzer it never is.
  */
 export function formatPayload({ bytes, messages, session }: Payload): string {
   if (messages !== undefined) return bytes.length === 0 ? '{"message_generator":""}' : `{"messages":${toText(bytes)}}`;
@@ -27,7 +27,10 @@ export function formatPayload({ bytes, messages, session }: Payload): string {
   return `{${delay}${name}"payload":${JSON.stringify(toText(bytes))}}`;
 }
 
-/** Formats the bodies of the responses to a payload like the export. @param change changes the text of each first */
+/**
+ * Formats the bodies of the responses to a payload like the export. @param change changes the text of each body before
+ * it is formatted
+ */
 export function formatBodies(
   bodies: readonly Uint8Array[],
   change: (text: string) => string = (text) => text,
@@ -51,7 +54,7 @@ function toText(bytes: Uint8Array): string {
   return decodeValid(bytes) ?? latin1.decode(bytes);
 }
 
-/** Decodes bodies like `toText`. Text of one byte a character is decoded at once, in a quarter of the time. */
+/** Decodes bodies like `toText`. Text of one byte per character is decoded in one step, which takes a quarter of the time. */
 function toTexts(bodies: readonly Uint8Array[]): string[] {
   const bytes = Buffer.concat(bodies);
   const all = decodeValid(bytes);

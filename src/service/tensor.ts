@@ -50,7 +50,7 @@ export interface TensorSpec {
   readonly datatype: Datatype;
   /** Dimensions of one batch item, without the batch dimension; -1 for variable ones. */
   readonly shape: readonly number[];
-  /** The model's `shape`, with -1 for variable dimensions, when the user has replaced it; otherwise absent. */
+  /** The model's `shape`, with -1 for variable dimensions, if the user has replaced it; otherwise absent. */
   readonly modelShape?: readonly number[];
   readonly isOptional: boolean;
   /** Whether its values are dimensions. Such a tensor is never batched and never generated. */
@@ -63,7 +63,7 @@ export interface Tensor {
   readonly datatype: Datatype;
   /** All dimensions, including the batch dimension. */
   readonly shape: readonly number[];
-  /** Row-major little-endian elements; BYTES elements each follow their 4-byte little-endian length. Empty when there is a place. */
+  /** Row-major little-endian elements. Each element of BYTES follows its 4-byte little-endian length. Empty if `place` is set. */
   readonly bytes: Uint8Array;
   /** Place of data that is not sent. */
   readonly place?: SharedPlace | undefined;
@@ -93,7 +93,7 @@ export function tensorBytes(shape: readonly number[], datatype: Datatype): numbe
   return count < 0 || datatype === "BYTES" ? -1 : count * elementBytes(datatype);
 }
 
-/** Number of bytes of BYTES elements at the start of a place; more than the place has when they do not end in it. */
+/** Returns the number of bytes of BYTES elements at the start of a place; more than its size if they do not end within it. */
 export function sizeInPlace(shape: readonly number[], place: Uint8Array): number {
   const view = new DataView(place.buffer, place.byteOffset, place.length);
   let size = 0;
@@ -102,19 +102,6 @@ export function sizeInPlace(shape: readonly number[], place: Uint8Array): number
     size += 4 + view.getUint32(size, true);
   }
   return size;
-}
-
-/** Concatenates pieces of data. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  let size = 0;
-  for (const part of parts) size += part.length;
-  const joined = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 /** Formats a shape for messages: `[-1,16]`. */

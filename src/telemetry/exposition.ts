@@ -1,4 +1,4 @@
-/** The type of a family's samples as the server declares it; `unknown` without a declaration. */
+/** The type of a family's samples, as the server declares it; `unknown` without a declaration. */
 export type FamilyKind = "gauge" | "counter" | "histogram" | "summary" | "unknown";
 
 /** A metric family. */
@@ -8,21 +8,21 @@ export interface Family {
   help: string;
 }
 
-/** One series. The same object in every scrape. */
+/** Identity of a series. The object is the same in every scrape. */
 export interface SampleKey {
   readonly family: Family;
-  /** With a histogram's suffix: `…_bucket`, `…_sum`, `…_count`. */
+  /** Name, with a histogram's suffix: `…_bucket`, `…_sum`, `…_count`. */
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
 }
 
 interface Line {
-  /** The whole line of a comment; the part before the value of a sample. */
+  /** The whole line, for a comment; the part before the value, for a sample. */
   readonly head: string;
   readonly key: SampleKey | undefined;
 }
 
-/** Maximum number of series and families to remember, for servers whose series change in every scrape. */
+/** Maximum number of series and families to remember, for servers whose series change with every scrape. */
 const MOST_KNOWN = 50_000;
 
 const KINDS: ReadonlySet<string> = new Set(["gauge", "counter", "histogram", "summary"]);
@@ -32,8 +32,8 @@ const TOTAL = /_total$/;
 
 /**
  * Parses one server's metrics repeatedly, in Prometheus' text format 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/
- * Between scrapes, usually only the values change, so each line is compared with the line at the same position in the previous scrape, which
- * costs the measuring thread little.
+ * Between scrapes, usually only the values change, so each line is compared with the line at the same position in the previous scrape. This
+ * takes the measuring thread little time.
  */
 export class Exposition {
   private readonly families = new Map<string, Family>();
@@ -90,7 +90,7 @@ export class Exposition {
     else if (KINDS.has(rest)) family.kind = rest as FamilyKind;
   }
 
-  /** Returns the declared family of a series; parts of a histogram and `_total` counters belong to the family without suffix. */
+  /** Returns the declared family of a series. Parts of a histogram and `_total` counters belong to the family without suffix. */
   private familyOf(name: string): Family {
     const counter = this.families.get(name.replace(TOTAL, ""));
     if (counter?.kind === "counter") return counter;
@@ -126,7 +126,7 @@ interface PrometheusSeries {
   readonly headLength: number;
 }
 
-/** Parses a line up to its value. Returns undefined when it is not a sample. @param line without whitespace before it */
+/** Parses a line up to its value. Returns undefined if it is not a sample. @param line without leading whitespace */
 function parseSeries(line: string): PrometheusSeries | undefined {
   const name = NAME.exec(line)?.[0];
   if (name === undefined) return undefined;
@@ -151,7 +151,7 @@ function unescapeText(text: string): string {
 }
 
 /**
- * Parses a floating-point number in Go's format; returns undefined when it is not one.
+ * Parses a floating-point number in Go's format; returns undefined if it is not valid.
  * @param text the value, with an optional timestamp
  */
 function parseSampleValue(text: string): number | undefined {

@@ -5,7 +5,7 @@ import { formatDurationNs, msToNs, nsToMs } from "../plan/units.ts";
 import { type Cancel, type Clock, systemClock } from "../runtime/clock.ts";
 import { Exposition, type SampleKey } from "./exposition.ts";
 
-/** A warning about the server's page of metrics. Each kind is reported once. */
+/** A warning about the server's metrics page. Each kind is reported once. */
 export type GaugeWarning =
   | { readonly kind: "metrics-unreachable"; readonly url: string; readonly reason: string }
   /** The server lacks a family that perf_analyzer reports. */
@@ -16,20 +16,20 @@ export type GaugeWarning =
 export interface GaugePollerOptions {
   readonly url: string;
   readonly intervalMs: number;
-  /** Whether a page of an engine, which has the use of its cache and no GPU, lacks something. Default: false */
+  /** Whether GPU metrics are required on the page of an engine that reports only the use of its cache. Default: false */
   readonly needsGpus?: boolean;
-  /** Fetches the metrics as text; rejects with the reason for a failure. Called again only after it has settled. */
+  /** Fetches the metrics as text; rejects with the reason for a failure. Not called again until it has settled. */
   fetch(): Promise<string>;
   warn(warning: GaugeWarning): void;
   /** Receives each reading. */
   onReading?(reading: GaugeReading): void;
-  /** Default: this thread's. */
+  /** Default: this thread's clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Scrapes the gauges of GPUs and KV caches periodically, one request at a time, and returns them per window. Nothing waits for a scrape: one that is in flight
- * when a window ends counts for the next window.
+ * Scrapes the gauges of GPUs and KV caches periodically, one request at a time, and returns them per window. Nothing waits for a scrape: a
+ * scrape in flight at the end of a window counts for the next window.
  */
 export class GaugePoller {
   private readonly options: GaugePollerOptions;
@@ -38,9 +38,9 @@ export class GaugePoller {
   private readonly clock: Clock;
   private cancelTimer: Cancel | undefined;
   private isRunning = false;
-  /** Number of starts and stops, to drop scrapes that began before the latest. */
+  /** Number of starts and stops, used to drop scrapes that began before the latest one. */
   private generation = 0;
-  /** When the scrape in flight began; undefined without one. */
+  /** Start of the scrape in flight; undefined if there is none. */
   private fetchStartNs: number | undefined;
   private readonly warnedKinds = new Set<GaugeWarning["kind"]>();
 
@@ -49,7 +49,7 @@ export class GaugePoller {
     this.clock = options.clock ?? systemClock;
   }
 
-  /** Starts scraping, at once and then at the interval. Drops earlier readings. */
+  /** Starts scraping, immediately and then at the interval. Drops earlier readings. */
   start(): void {
     this.stop();
     this.isRunning = true;
@@ -58,7 +58,7 @@ export class GaugePoller {
     if (this.fetchStartNs === undefined) void this.poll();
   }
 
-  /** Returns the readings since the start or the last call. Warns if there are none, because the server does not answer. */
+  /** Returns the readings since the start or the last call. Warns if there are none because the server does not respond. */
   take(): GaugeReadings {
     const { tally, fetchStartNs } = this;
     const { url, intervalMs } = this.options;
@@ -107,7 +107,7 @@ export class GaugePoller {
     }
   }
 
-  /** @param atNs when it was asked for */
+  /** @param atNs time of the query */
   private add(outcome: string | Error, atNs: number): void {
     if (typeof outcome !== "string") {
       this.warn([{ kind: "metrics-unreachable", url: this.options.url, reason: outcome.message }]);
@@ -122,7 +122,7 @@ export class GaugePoller {
     this.warn(missing);
   }
 
-  /** Reports warnings of one kind, unless that kind has been reported. */
+  /** Reports warnings of one kind, unless that kind was reported before. */
   private warn(warnings: readonly GaugeWarning[]): void {
     const kind = warnings[0]?.kind;
     if (kind === undefined || this.warnedKinds.has(kind)) return;
@@ -135,7 +135,7 @@ const GAUGE_OF_FAMILY: ReadonlyMap<string, Gauge> = new Map(
   GAUGE_KEYS.flatMap((gauge) => gaugeSourceOf(gauge).families.map((name) => [name, gauge] as const)),
 );
 
-/** Returns what a sample is of, and whose: of one of Triton's GPUs, or of an engine. Undefined for other samples. */
+/** Returns a sample's gauge, and the id of one of Triton's GPUs or of an engine. Undefined for other samples. */
 function identify({ name, labels }: SampleKey): readonly [gauge: Gauge, id: string] | undefined {
   const gauge = GAUGE_OF_FAMILY.get(name);
   if (gauge === undefined) return undefined;
@@ -145,7 +145,10 @@ function identify({ name, labels }: SampleKey): readonly [gauge: Gauge, id: stri
   return isOther || id === undefined ? undefined : [gauge, id];
 }
 
-/** Parses the gauges on a page, by UUID of the GPU or name of the engine. Omits samples without UUID or finite value. @param exposition of the same server's earlier texts, which makes it cheap */
+/**
+ * Parses the gauges on a page, by UUID of the GPU or name of the engine. Omits samples without UUID or finite value. @param exposition
+ * parser of the same server's earlier texts, which makes parsing cheap
+ */
 export function readGauges(text: string, exposition = new Exposition()): GaugeReading {
   const reading: Record<string, Map<string, number>> = {};
   exposition.read(text, (key, value) => {
@@ -157,7 +160,10 @@ export function readGauges(text: string, exposition = new Exposition()): GaugeRe
   return reading;
 }
 
-/** Returns the names of reported families that are missing in a reading. @param needsGpus false: none for the page of an engine, which has no GPUs */
+/**
+ * Returns the names of reported families that are missing in a reading. @param needsGpus false: GPU families are not required on the page
+ * of an engine
+ */
 export function missingFamilies(reading: GaugeReading, needsGpus: boolean): string[] {
   const found = GAUGE_KEYS.filter((gauge) => reading[gauge] !== undefined).map(gaugeSourceOf);
   if (!needsGpus && found.length > 0 && found.every((source) => source.of === "engine")) return [];

@@ -9,9 +9,9 @@ import { runtimeName } from "../runtime/runtime.ts";
 const TICK_NS = 20e6;
 /** Timer resolution on an idle machine: nanoseconds on Bun's event loop, milliseconds on Node's and Deno's. */
 const TIMER_GRAIN_NS = runtimeName === "bun" ? 0.1e6 : 1e6;
-/** A thread that is late by less did run: it had work, or waited for a core. */
+/** A thread that is late by less was running: it had work, or waited for a core. */
 const STANDSTILL_NS = 1e9;
-/** Most standstills that are kept: the longest ones. */
+/** Maximum number of standstills to keep; the longest ones are kept. */
 const MOST_STANDSTILLS = 64;
 /** Minimum number of samples for a 99th percentile. */
 const P99_SAMPLES = 100;
@@ -25,7 +25,7 @@ export interface Standstill {
   readonly endNs: number;
 }
 
-/** Monitors how busy a thread is. It costs the same however late its timers are. */
+/** Monitors how busy a thread is. The cost does not depend on how late its timers are. */
 export class LoadMonitor {
   protected readonly clock: Clock;
   private readonly isLagFree: boolean;
@@ -34,10 +34,13 @@ export class LoadMonitor {
   private startNs = 0;
   private startCpuUs = 0;
   private longestNs = 0;
-  /** Since the first start, in no order. */
+  /** Standstills since the first start, in no particular order. */
   readonly standstills: Standstill[] = [];
 
-  /** @param isLagFree whether requests' times do not depend on this thread, so that its lag is not in them. Default: false */
+  /**
+   * @param isLagFree whether requests' times do not depend on this thread, so that they do not include its lag. Default:
+   * false
+   */
   constructor(clock = systemClock, isLagFree = false) {
     this.clock = clock;
     this.isLagFree = isLagFree;
@@ -73,7 +76,7 @@ export class LoadMonitor {
     return this.clock.nowNs() - this.startNs;
   }
 
-  /** Counts a tick that has not come although it was due: a thread that stands still at the end of a window was late in it. */
+  /** Counts a tick that was due and has not happened: a thread that does not run at the end of a window was late in it. */
   protected tickIfLate(endNs = this.clock.nowNs()): void {
     const isLate = endNs - this.lastTickNs > TICK_NS + TIMER_GRAIN_NS;
     if (this.cancelTicks !== undefined && isLate) this.tick(endNs);

@@ -1,6 +1,6 @@
 /** A histogram bucket: the number of observations above the previous bound and up to this one. */
 export interface HistogramBucket {
-  /** Infinity in the last bucket. */
+  /** Upper bound; Infinity for the last bucket. */
   readonly upperBound: number;
   readonly count: number;
 }

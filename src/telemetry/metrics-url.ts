@@ -1,19 +1,19 @@
 const DEFAULT_PORT = 8002;
 const DEFAULT_PATH = "/metrics";
 
-/** Parses `host:port/path`, `http://…` or `https://…`. Default path: `/metrics`. Returns undefined when the address is not valid. */
+/** Parses `host:port/path`, `http://…` or `https://…`. Default path: `/metrics`. Returns undefined if the address is not valid. */
 export function parseMetricsUrl(text: string): URL | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   if (text.trim() !== text || text === "" || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
-  // Credentials are not supported, so reject them instead of ignoring them.
+  // Credentials are not supported, so they are rejected instead of ignored.
   if (url.hostname === "" || url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
   if (url.pathname === "/") url.pathname = DEFAULT_PATH;
   return url;
 }
 
-/** Returns Triton's default metrics address: the target's host, port 8002. @param targetUrl of the target's plan */
+/** Returns Triton's default metrics address: the target's host, port 8002. @param targetUrl URL of the target's plan */
 export function defaultMetricsUrl(targetUrl: string): string {
   const trimmed = targetUrl.trim();
   const bare = trimmed.startsWith("=") ? trimmed.slice(1) : trimmed;

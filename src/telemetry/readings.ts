@@ -14,7 +14,9 @@ export interface ReadingsView {
   readonly values: Float64Array;
 }
 
-/** The readings of one series. In a long run it keeps every second one, then every fourth, and so on, so that memory is bounded. */
+/**
+ * The readings of one series. In a long run, it keeps every second one, then every fourth, and so on, so that memory is bounded.
+ */
 export class Readings {
   private times = new Column();
   private values = new Column();
@@ -41,7 +43,7 @@ export class Readings {
     this.max = Math.max(this.max, value);
   }
 
-  /** Returns copies. Mean, minimum and maximum are of all readings, not only the kept ones. */
+  /** Returns copies. Mean, minimum and maximum include all readings, not only the kept ones. */
   view(): ReadingsView {
     const { count, sum, min, max } = this;
     return {

@@ -4,7 +4,7 @@ import type { ReadingsView } from "./readings.ts";
 /** One series of a family. */
 export type ScrapedSeries = { readonly labels: ReadonlyMap<string, string> } & (
   | { readonly kind: "gauge"; readonly readings: ReadingsView }
-  /** `increase` over the measured time, also across a restart of the server, which resets the counter to 0. */
+  /** `increase` is over the measured time, including after a restart of the server, which resets the counter to 0. */
   | { readonly kind: "counter"; readonly increase: number; readonly readings: ReadingsView }
   /** Observations in the measured time. */
   | {
@@ -17,11 +17,11 @@ export type ScrapedSeries = { readonly labels: ReadonlyMap<string, string> } & (
 
 /** A family with its series. */
 export interface ScrapedFamily {
-  /** AIPerf's name: counters have no `_total`. */
+  /** Name like in AIPerf: counters have no `_total`. */
   readonly name: string;
   readonly kind: ScrapedSeries["kind"];
   readonly help: string;
-  /** Such as `seconds` or `tokens`; empty when the name does not contain it. */
+  /** For example `seconds` or `tokens`; empty if the name does not contain it. */
   readonly unit: string;
   readonly series: readonly ScrapedSeries[];
 }
@@ -34,12 +34,15 @@ export interface ScrapedEndpoint {
   readonly failedCount: number;
   /** Reason of the first failure; undefined without failures. */
   readonly failure: string | undefined;
-  /** Epoch nanoseconds of the first and last scrape; 0 without any. */
+  /** Epoch nanoseconds of the first and last scrape; 0 if there were none. */
   readonly firstEpochNs: bigint;
   readonly lastEpochNs: bigint;
-  /** Seconds from the start of the measured time, or after a warm-up from its first scrape, to the last scrape: what counters counted in. */
+  /**
+   * Seconds from the start of the measured time, or after a warm-up from its first scrape, to the last scrape: the time in which counters
+   * were counted.
+   */
   readonly durationSec: number;
-  /** Mean duration of a scrape; NaN without any. */
+  /** Mean duration of a scrape; NaN if there were none. */
   readonly fetchMeanMs: number;
   readonly families: readonly ScrapedFamily[];
   /** Number of series above the maximum, which were dropped. */

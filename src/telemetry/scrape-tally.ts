@@ -29,7 +29,7 @@ export class ScrapeTally {
   private readonly leftOut = new Set<SampleKey>();
   private hasBaseline = false;
   private startNs = 0;
-  /** From when on counters are counted. */
+  /** Time from which counters are counted. */
   private countedNs = 0;
   private firstNs = 0;
   private lastNs = 0;
@@ -38,11 +38,11 @@ export class ScrapeTally {
 
   /**
    * Begins the measured time. Earlier scrapes only serve as the baseline of counters.
-   * @param keepsBaseline whether no request was sent since the last scrape, so that counters may start there
+   * @param keepsBaseline whether no request was sent since the last scrape, so that counters may start from it
    */
   begin(startNs: number, keepsBaseline: boolean): void {
     this.startNs = startNs;
-    // What they counted before it, with nothing sent, is no time of the run.
+    // The counts before the start, when nothing was sent, do not belong to the run.
     this.countedNs = startNs;
     this.scrapeCount = 0;
     this.fetchNs = 0;
@@ -91,7 +91,7 @@ export class ScrapeTally {
     const { kind } = key.family;
     if (kind === "counter" || isPart(key)) {
       if (!Number.isFinite(value)) return;
-      // A new series starts at 0. A counter that decreased was reset.
+      // A new series starts at 0. A counter that has decreased was reset.
       const from = state.last ?? (hasBaseline ? 0 : value);
       if (hasBaseline) state.increase += value >= from ? value - from : value;
       state.last = value;
@@ -199,7 +199,7 @@ const UNITS: readonly (readonly [RegExp, string])[] = [
   [/_watts$/, "W"],
 ];
 
-/** Returns the unit in a metric's name; empty when there is none. */
+/** Returns the unit in a metric's name; empty if it contains none. */
 function unitOf(name: string): string {
   return UNITS.find(([pattern]) => pattern.test(name))?.[1] ?? "";
 }

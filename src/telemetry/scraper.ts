@@ -4,7 +4,7 @@ import { nowNs } from "../runtime/clock.ts";
 import type { ScrapedEndpoint } from "./scrape-result.ts";
 import { ScrapeTally } from "./scrape-tally.ts";
 
-/** One address to read. */
+/** Settings for scraping one address. */
 export interface ScraperOptions {
   readonly url: string;
   readonly intervalMs: number;

@@ -3,7 +3,7 @@ import { messageOf, RunError } from "../plan/problem.ts";
 import type { TracePlan } from "../plan/telemetry.ts";
 import type { TraceValues } from "../service/service.ts";
 
-/** Access to a server's trace settings. When the server rejects a request, it rejects with the server's message. */
+/** Access to a server's trace settings. Calls reject with the server's message if it rejects the request. */
 export interface TraceAccess {
   read(): Promise<TraceValues>;
   /** Returns the settings after the change. */
@@ -30,7 +30,7 @@ export function toTraceValues({ file, levels, rate, count, logFrequency }: Trace
   };
 }
 
-/** Returns the settings with their values, for a text. */
+/** Returns the settings with their values, for a message. */
 export function describeTrace(values: TraceValues): Text {
   return Object.entries(values).map(([name, value], index) => {
     const setting = SETTINGS[name];
@@ -39,8 +39,8 @@ export function describeTrace(values: TraceValues): Text {
 }
 
 /**
- * Applies all requested settings, or none when the server rejects one.
- * @returns restores the previous values; rejects when that fails
+ * Applies all requested settings, or none if the server rejects one.
+ * @returns a function that restores the previous values; rejects if that fails
  * @throws RunError with each rejected setting and the server's reason
  */
 export async function setTrace(asked: TraceValues, access: TraceAccess): Promise<() => Promise<void>> {
@@ -93,7 +93,7 @@ function findIgnored(asked: TraceValues, actual: TraceValues): Refused[] {
   const ignored: Refused[] = [];
   for (const [name, value] of Object.entries(asked)) {
     const now = actual[name];
-    // Each trace decreases the count, at once when other clients send requests.
+    // Each trace decreases the count, possibly at once if other clients send requests.
     if (now !== undefined && (name === "trace_count" || isSame(now, value))) continue;
     const why = now === undefined ? "the server has no such setting" : `the server keeps it at ${now.join(",")}`;
     ignored.push({ name, why });

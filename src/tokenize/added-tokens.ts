@@ -1,23 +1,26 @@
 import type { Normalize } from "./normalizers.ts";
 import { isObject, type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
 
-/** Tokens added to the model's vocabulary: they are found in the text first. Source: HuggingFace's `tokenizers`, `added_vocabulary`. */
+/**
+ * Tokens added to the model's vocabulary, which are searched for before the text is tokenized. Source: HuggingFace's `tokenizers`,
+ * `added_vocabulary`.
+ */
 
 /** One added token. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** Only where no letter or digit stands beside it. */
+  /** Whether it matches only without adjacent letters and digits. */
   readonly isSingleWord: boolean;
-  /** Includes the blanks before it. */
+  /** Whether it includes the blanks before it. */
   readonly stripsLeft: boolean;
-  /** Includes the blanks after it. */
+  /** Whether it includes the blanks after it. */
   readonly stripsRight: boolean;
-  /** Matches the normalized text. */
+  /** Whether it matches the normalized text. */
   readonly isNormalized: boolean;
 }
 
-/** A part of a text: the id of an added token, or the text between two. */
+/** A part of a text: the id of an added token, or the text between two of them. */
 export type Section = number | string;
 
 const WORD_CHAR = "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]";
@@ -33,7 +36,7 @@ export function readAddedTokens(value: unknown): AddedToken[] {
   return value.map((entry, index) => readAddedToken(entry, entry["id"], `added_tokens[${index}]`));
 }
 
-/** Reads one. @param where its place, for the error. Throws {@link TokenizerFileError}. */
+/** Reads an added token. @param where its place, for the error. Throws {@link TokenizerFileError}. */
 export function readAddedToken(config: PartConfig, id: unknown, where: string): AddedToken {
   const content = config["content"];
   if (typeof id !== "number" || typeof content !== "string")
@@ -49,7 +52,7 @@ export function readAddedToken(config: PartConfig, id: unknown, where: string): 
   };
 }
 
-/** Finds added tokens: first those that match the original text, then the others in the rest, which is normalized. */
+/** Finds added tokens: first those that match the original text, then the others in the remaining text, which is normalized. */
 export class AddedTokenSplitter {
   private readonly plain: Finder;
   private readonly normalized: Finder;
@@ -63,7 +66,7 @@ export class AddedTokenSplitter {
     );
   }
 
-  /** The text's parts; texts between tokens come normalized. */
+  /** Returns the text's parts. Texts between tokens are normalized. */
   split(text: string): Section[] {
     return this.plain
       .split(text)
@@ -73,7 +76,7 @@ export class AddedTokenSplitter {
 
 /** Finds the longest token at each place, from left to right. */
 class Finder {
-  /** By first UTF-16 unit, the longest first. */
+  /** Tokens by their first UTF-16 unit, the longest first. */
   private readonly byFirst = new Map<string, [content: string, token: AddedToken][]>();
   private readonly first: RegExp | undefined;
 
@@ -88,7 +91,7 @@ class Finder {
     for (const entries of this.byFirst.values()) entries.sort(([one], [other]) => other.length - one.length);
     if (this.byFirst.size === 0) return;
     const units = [...this.byFirst.keys()].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    // Without the flag u, so that it finds UTF-16 units of surrogate pairs, too.
+    // Without the flag u, so that it also finds UTF-16 units of surrogate pairs.
     this.first = new RegExp(`[${units.join("")}]`, "g");
   }
 
@@ -129,7 +132,7 @@ function standsAlone(text: string, start: number, end: number): boolean {
   );
 }
 
-/** The token's start and end, including its blanks. */
+/** Returns the token's start and end, including its blanks. */
 function withBlanks(
   text: string,
   { token, start, end }: { token: AddedToken; start: number; end: number },

@@ -4,11 +4,11 @@ import { type PartConfig, readFlag, readOptionalText, TokenizerFileError } from 
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
-/** Byte-pair encoding, as `tokenizer.json` describes it. Source: HuggingFace's `tokenizers`, `models/bpe`. */
+/** Byte-pair encoding, as described by `tokenizer.json`. Source: HuggingFace's `tokenizers`, `models/bpe`. */
 
 const encoder = new TextEncoder();
 
-/** Makes the model. Throws {@link TokenizerFileError}. */
+/** Creates the model. Throws {@link TokenizerFileError}. */
 export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerModel {
   const vocabulary = readVocabulary(config["vocab"]);
   const merges = readMerges(config, vocabulary);
@@ -31,7 +31,7 @@ export function createBpe(config: PartConfig, leavesBytes: boolean): TokenizerMo
   };
 }
 
-/** Both forms: `"a b"` and, since 0.20, `["a", "b"]`. */
+/** Reads both forms: `"a b"` and, since 0.20, `["a", "b"]`. */
 function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
   const list = config["merges"];
   if (!Array.isArray(list)) throw new TokenizerFileError("model.merges is not a list");
@@ -50,7 +50,7 @@ function readMerges(config: PartConfig, vocabulary: Vocabulary): MergeTable {
     lefts[rank] = leftId;
     rights[rank] = rightId;
   }
-  // Looked up on first use: doing it for all merges would take a third of the time to load a large vocabulary.
+  // Looked up on first use: looking up all merges would take a third of the time to load a large vocabulary.
   const made = new Int32Array(list.length).fill(-1);
   const make = (rank: number): number => {
     const left = vocabulary.tokenOf(lefts[rank] as number) as string;
@@ -72,7 +72,7 @@ function splitMerge(merge: string): [string, string] {
   return [merge.slice(0, space), merge.slice(space + 1)];
 }
 
-/** Returns the function that gives a word's symbols before merging. */
+/** Returns the function that splits a word into symbols before merging. */
 function createSymbols(config: PartConfig, vocabulary: Vocabulary, leavesBytes: boolean): (word: string) => number[] {
   const prefix = readOptionalText(config, "continuing_subword_prefix") ?? "";
   const suffix = readOptionalText(config, "end_of_word_suffix") ?? "";
@@ -86,7 +86,7 @@ function createSymbols(config: PartConfig, vocabulary: Vocabulary, leavesBytes: 
   return leavesBytes ? (word) => ofChars(toByteChars(word)) : ofChars;
 }
 
-/** Characters; unknown ones become their bytes, the unknown token or nothing. */
+/** Splits into characters. Unknown ones become their bytes, the unknown token, or nothing. */
 function createCharSymbols(
   config: PartConfig,
   vocabulary: Vocabulary,
@@ -100,7 +100,7 @@ function createCharSymbols(
   return (word) => {
     const symbols: number[] = [];
     const chars = Array.from(word);
-    // Like the original: an unknown token is emitted after the bytes that follow it.
+    // Like in the original, an unknown token is emitted after the bytes that follow it.
     let pending = 0;
     const flush = (): void => {
       for (; pending > 0; pending--) symbols.push(unknown as number);
@@ -128,7 +128,7 @@ function createCharSymbols(
 /** A hash table of pairs of token ids. Large vocabularies have hundreds of thousands of merges, and a `Map` takes twice as long to fill. */
 export class PairTable {
   private readonly mask: number;
-  /** Three numbers per slot: left, right, value + 1; 0 in the third means free. */
+  /** Three numbers per slot: left, right, value + 1. The third one is 0 for a free slot. */
   private readonly places: Int32Array;
 
   /** @param count the maximum number of pairs */
@@ -147,7 +147,7 @@ export class PairTable {
     this.places[at + 2] = value + 1;
   }
 
-  /** The pair's value; -1 when it is not there. */
+  /** Returns the pair's value; -1 if it is missing. */
   get(left: number, right: number): number {
     return (this.places[this.find(left, right) + 2] as number) - 1;
   }

@@ -2,7 +2,7 @@
 
 const encoder = new TextEncoder();
 
-/** The character of each byte. */
+/** The character for each byte. */
 export const BYTE_CHARS: readonly string[] = makeByteChars();
 
 const BYTE_OF_CHAR: ReadonlyMap<string, number> = new Map(BYTE_CHARS.map((char, byte) => [char, byte]));
@@ -15,7 +15,7 @@ function makeByteChars(): string[] {
   });
 }
 
-/** The text's UTF-8 bytes in the alphabet. */
+/** Converts the text's UTF-8 bytes to the alphabet. */
 export function toByteChars(text: string): string {
   if (/^[!-~]*$/.test(text)) return text;
   let chars = "";
@@ -23,7 +23,7 @@ export function toByteChars(text: string): string {
   return chars;
 }
 
-/** The bytes of a token; a token with characters outside the alphabet stands for its own UTF-8 bytes. */
+/** Returns the bytes of a token. A token with characters outside the alphabet has its own UTF-8 bytes. */
 export function fromByteChars(token: string): Uint8Array {
   const bytes = new Uint8Array(token.length);
   for (let index = 0; index < token.length; index++) {

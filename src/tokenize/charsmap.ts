@@ -1,17 +1,17 @@
 import { TokenizerFileError } from "./part-config.ts";
 
 /**
- * SentencePiece's compiled normalisation: a double-array trie from UTF-8 text to replacements.
- * Source: `spm_precompiled`, the crate that HuggingFace's library uses, including how it handles graphemes.
+ * SentencePiece's compiled normalization: a double-array trie from UTF-8 text to replacements. Source:
+ * `spm_precompiled`, the crate that HuggingFace's library uses, including its handling of graphemes.
  */
 
-/** `spm_precompiled` looks up whole graphemes below this size only. */
+/** `spm_precompiled` looks up whole graphemes only below this size. */
 const MAX_GRAPHEME_BYTES = 6;
 const MAX_KNOWN = 65_536;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Makes the normaliser of a `precompiled_charsmap`. Throws {@link TokenizerFileError}. */
+/** Creates the normalizer of a `precompiled_charsmap`. Throws {@link TokenizerFileError}. */
 export function compileCharsmap(base64: string): (text: string) => string {
   const map = new Charsmap(decodeBase64(base64));
   const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -63,7 +63,7 @@ class Charsmap {
     return normalized;
   }
 
-  /** The replacement for the shortest key that the text begins with; undefined when there is none. */
+  /** Returns the replacement for the shortest key at the beginning of the text; undefined if there is none. */
   private replacement(key: Uint8Array): string | undefined {
     const { units } = this;
     let node = offsetOf(units[0] ?? 0);

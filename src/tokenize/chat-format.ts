@@ -1,9 +1,9 @@
 import { loadJinja } from "../service/jinja.ts";
 import { isObject } from "./part-config.ts";
 
-/** How a model's tokenizer writes conversations as text. */
+/** The text form of conversations for a model. */
 export interface ChatFormat {
-  /** Jinja template of the text, in which `messages` are the conversation. */
+  /** Jinja template of the text, with the conversation as `messages`. */
   readonly template: string;
   /** Texts of the special tokens that the template may use, by name: `bos_token`, `eos_token`. */
   readonly tokens: Readonly<Record<string, string>>;
@@ -20,10 +20,10 @@ export type WriteChat = (messages: readonly ChatMessage[]) => string;
 
 /** Names of special tokens in `tokenizer_config.json`: a text, or an object with its `content`. */
 const TOKEN_NAMES = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
-/** The template among several. */
+/** Name of the template to use among several. */
 const DEFAULT_TEMPLATE = "default";
 
-/** Returns the texts of the special tokens that a `tokenizer_config.json` names. */
+/** Returns the texts of the special tokens in a `tokenizer_config.json`, by name. */
 export function readSpecialTokens(config: unknown): Readonly<Record<string, string>> {
   const tokens: Record<string, string> = {};
   if (!isObject(config)) return tokens;
@@ -35,7 +35,9 @@ export function readSpecialTokens(config: unknown): Readonly<Record<string, stri
   return tokens;
 }
 
-/** Returns the format of conversations in a `tokenizer_config.json`; undefined without one. Of several the one named `default` counts. */
+/**
+ * Returns the conversation format of a `tokenizer_config.json`; undefined if it has none. Among several, the one named `default` is used.
+ */
 export function readChatFormat(config: unknown): ChatFormat | undefined {
   if (!isObject(config)) return undefined;
   const { chat_template: given } = config;
@@ -45,7 +47,7 @@ export function readChatFormat(config: unknown): ChatFormat | undefined {
   return typeof found === "string" ? { template: found, tokens: readSpecialTokens(config) } : undefined;
 }
 
-/** Parses the template. @throws Error when it is not valid */
+/** Parses the template. @throws Error if it is not valid */
 export async function openChatFormat({ template, tokens }: ChatFormat): Promise<WriteChat> {
   const { Template } = await loadJinja();
   const parsed = new Template(template);

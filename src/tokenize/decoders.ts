@@ -51,7 +51,7 @@ const DECODERS: Readonly<Record<string, (config: PartConfig) => Decode>> = {
   },
 };
 
-/** Makes a decoder. Throws `TokenizerFileError` for an unsupported type. */
+/** Creates a decoder. Throws `TokenizerFileError` for an unsupported type. */
 export function createDecoder(config: PartConfig): Decode {
   return pickPart(DECODERS, config, "decoder")(config);
 }

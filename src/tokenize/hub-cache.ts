@@ -10,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A model of the hub at a revision. */
 export interface HubModel {
-  /** `organisation/model` or, for the oldest ones, `model`. */
+  /** `organisation/model` or, for the oldest models, `model`. */
   readonly id: string;
   /** A branch, a tag or a commit. */
   readonly revision: string;
@@ -18,22 +18,22 @@ export interface HubModel {
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
-/** True for names that the hub can have: `model` or `organisation/model`. */
+/** Whether the hub can have a model of this name: `model` or `organisation/model`. */
 export function isHubId(name: string): boolean {
   return /^[\w][\w.-]*(\/[\w][\w.-]*)?$/.test(name) && !name.includes("..") && !name.includes("--");
 }
 
-/** True for names that a branch, tag or commit can have; none of them leads out of the cache. */
+/** Whether a branch, tag or commit can have this name. No such name leads out of the cache. */
 export function isRevision(revision: string): boolean {
   return /^[\w.-]+(\/[\w.-]+)*$/.test(revision) && !revision.split("/").some((part) => /^\.+$/.test(part));
 }
 
-/** True for a commit's full hash. */
+/** Whether the text is the full hash of a commit. */
 export function isCommit(revision: string): boolean {
   return COMMIT.test(revision);
 }
 
-/** The cache's folder: `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in the user's own cache. */
+/** Returns the cache's folder: `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or the default in the user's cache folder. */
 export function hubCacheFolder(env: Environment): string {
   const there = fileMirror()?.hubCache;
   if (there !== undefined) return there;
@@ -43,12 +43,12 @@ export function hubCacheFolder(env: Environment): string {
   return join(home, "hub");
 }
 
-/** A model's folder in the cache, whether or not it exists. */
+/** Returns a model's folder in the cache, whether or not it exists. */
 export function modelFolder(cache: string, id: string): string {
   return join(cache, `models--${id.replaceAll("/", "--")}`);
 }
 
-/** The folder of a model's files in the cache; undefined when it has no `tokenizer.json` at this revision. */
+/** Returns the folder of a model's files in the cache; undefined if it has no `tokenizer.json` at this revision. */
 export async function findInHubCache(cache: string, { id, revision }: HubModel): Promise<string | undefined> {
   const folder = modelFolder(cache, id);
   const commit = isCommit(revision) ? revision : await readRef(join(folder, "refs", ...revision.split("/")));
@@ -57,7 +57,7 @@ export async function findInHubCache(cache: string, { id, revision }: HubModel):
   return fileSystem().existsSync(locate(join(snapshot, "tokenizer.json"))) ? snapshot : undefined;
 }
 
-/** Returns the ids of the models that have a folder in the cache; none when it cannot be read. */
+/** Returns the ids of the models that have a folder in the cache; empty if it cannot be read. */
 export async function listHubCache(cache: string): Promise<string[]> {
   const folders = await readdir(cache).catch((): string[] => []);
   return folders.flatMap((folder) => {

@@ -7,7 +7,7 @@ import { MOST_FILE_BYTES } from "../runtime/files.ts";
 import { openDispatcher, readBody, requestOnce, type UnreadResponse } from "../transport/request-once.ts";
 import { type Environment, type HubModel, isCommit, modelFolder } from "./hub-cache.ts";
 
-/** Fetches a tokenizer from HuggingFace's hub, or from a mirror of it, into the cache that all its tools share. */
+/** Downloads a tokenizer from HuggingFace's hub, or from a mirror, into the cache that all of HuggingFace's tools share. */
 
 const FILES = [
   { file: "tokenizer.json", isNeeded: true },
@@ -15,9 +15,9 @@ const FILES = [
 ] as const;
 const DEFAULT_ENDPOINT = "https://huggingface.co";
 const MAX_REDIRECTS = 5;
-/** A network that drops what goes to the hub must not hold up a run that can do without. */
+/** Timeouts: a network that drops packets to the hub must not delay a run that does not need it. */
 const LIMITS = { connectMs: 5000, headersMs: 10_000, bodyMs: 30_000 };
-/** Of the whole download, from a server that sends a little again and again. */
+/** Timeout of the whole download, for a server that keeps sending small pieces. */
 const TOTAL_TIMEOUT_MS = 600_000;
 const AT = { setting: "inputs.tokenizer" } as const;
 const LOCAL = "a folder with the model's tokenizer.json, a tiktoken encoding such as o200k_base, or none.";
@@ -33,9 +33,9 @@ interface Response {
 }
 
 /**
- * Downloads the model's tokenizer and returns the folder with its files. The cache never shows partial files: each gets its name when
- * it is complete. The access token (`HF_TOKEN`) is sent to the endpoint only and is part of no message.
- * Throws {@link UserError} when the hub does not have the file or denies access, {@link RunError} when it cannot be reached.
+ * Downloads the model's tokenizer and returns the folder with its files. The cache never contains partial files under their final
+ * names: each file is renamed when it is complete. The access token (`HF_TOKEN`) is sent only to the endpoint and does not appear in
+ * messages. Throws {@link UserError} if the hub lacks the file or denies access, {@link RunError} if it cannot be reached.
  */
 export async function downloadFromHub(cache: string, model: HubModel, env: Environment): Promise<string> {
   const endpoint = readEndpoint(env);
@@ -81,7 +81,7 @@ class Hub {
     this.dispatcher = dispatcher;
   }
 
-  /** Requests a file and follows redirects. Any status but 200 and 404 is thrown. */
+  /** Requests a file and follows redirects. Throws for any status except 200 and 404. */
   async get(file: string): Promise<Response> {
     const { id, revision } = this.model;
     const base = this.endpoint.href.replace(/\/+$/, "");
@@ -184,7 +184,7 @@ async function putInPlace(path: string, make: (path: string) => Promise<void>): 
   }
 }
 
-/** Copies where links are not allowed, as on Windows. */
+/** Copies if links are not allowed, as on Windows. */
 async function linkOrCopy(blob: string, link: string, path: string): Promise<void> {
   try {
     await symlink(relative(dirname(link), blob), path);

@@ -12,8 +12,8 @@ import { WordCache } from "./word-cache.ts";
 import { createWordLevel, createWordPiece } from "./word-piece.ts";
 
 /**
- * Tokenizers described by HuggingFace's `tokenizer.json`. They give the tokens of the Python library. `@huggingface/tokenizers`, which
- * the tests compare with on plain text, does not: it differs in word characters, digits and blanks beyond ASCII, punctuation, behaviours
+ * Tokenizers described by HuggingFace's `tokenizer.json`. They give the same tokens as the Python library. `@huggingface/tokenizers`,
+ * with which the tests compare plain text, does not: it differs in word characters, non-ASCII digits and blanks, punctuation, behaviours
  * of splits, compiled charsmaps, ideographs beyond U+FFFF, invalid bytes and single-word added tokens.
  *
  * Known differences from Python: character classes follow the runtime's version of Unicode, while parts of the Python library know only
@@ -32,7 +32,7 @@ export class JsonTokenizer implements Tokenizer {
 
   /**
    * @param file the parsed `tokenizer.json`
-   * @param extraTokens added tokens from other files; those of this file win
+   * @param extraTokens added tokens from other files; those of this file take precedence
    * @param config the parsed `tokenizer_config.json`, for the end token and conversations. Throws {@link TokenizerFileError}.
    */
   constructor(name: string, file: unknown, extraTokens: readonly AddedToken[] = [], config?: unknown) {
@@ -100,7 +100,7 @@ export class JsonTokenizer implements Tokenizer {
   }
 }
 
-/** @param leavesBytes words come as plain text, and the model writes them in the alphabet of bytes */
+/** @param leavesBytes whether words are plain text, which the model converts to the byte alphabet */
 type CreateModel = (config: PartConfig, leavesBytes: boolean) => TokenizerModel;
 
 /** The models of `tokenizer.json`: a model turns a word into tokens. */
@@ -111,12 +111,12 @@ const MODELS: Readonly<Record<string, CreateModel>> = {
   Unigram: createUnigram,
 };
 
-/** Makes the model. Throws `TokenizerFileError`. */
+/** Creates the model. Throws `TokenizerFileError`. */
 export function createModel(config: PartConfig, leavesBytes: boolean): TokenizerModel {
   return pickPart(MODELS, { ...config, type: config["type"] ?? guessType(config) }, "model")(config, leavesBytes);
 }
 
-/** Old files do not name the type. */
+/** Guesses the type, which old files do not contain. */
 function guessType(config: PartConfig): string {
   if (Array.isArray(config["merges"])) return "BPE";
   if (Array.isArray(config["vocab"])) return "Unigram";

@@ -13,11 +13,11 @@ import { loadEncoding } from "./tiktoken.ts";
 import { findEncoding, tiktokenNames } from "./tiktoken-names.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** Where to look for a tokenizer. */
+/** Options for finding a tokenizer. */
 export interface TokenizerOptions {
-  /** The hub's branch, tag or commit; default `main`. */
+  /** Branch, tag or commit on the hub; default `main`. */
   readonly revision?: string | undefined;
-  /** True is refused: a model's Python code is never run. */
+  /** True is rejected: a model's Python code is never run. */
   readonly trustRemoteCode?: boolean | undefined;
   /** Environment variables; default: those of this process. */
   readonly env?: Environment | undefined;
@@ -33,8 +33,8 @@ const EXPORT_HINT =
 /**
  * Loads a tokenizer by its name. The first match wins: a local folder or file with a `tokenizer.json`; a model in the cache of
  * HuggingFace's hub; a tiktoken encoding, or a model of OpenAI that uses one; a model of the hub, which is downloaded into the cache
- * unless `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE` is set.
- * Throws {@link UserError} with the places that were searched, and `RunError` when the hub cannot be reached.
+ * unless `HF_HUB_OFFLINE` or `TRANSFORMERS_OFFLINE` is set. Throws {@link UserError} with the places that were searched, and
+ * `RunError` if the hub cannot be reached.
  */
 export async function loadTokenizer(name: string, options: TokenizerOptions = {}): Promise<Tokenizer> {
   const { env = process.env, revision = "main" } = options;
@@ -54,7 +54,7 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   if (cached !== undefined) return readTokenizer(name, join(cached, FILE));
   const encoding = findEncoding(name);
   if (encoding !== undefined) return loadEncoding(name, encoding);
-  // A folder may share its name with an encoding or a model of the hub. It is the one meant only if it has a model's files.
+  // A folder may share its name with an encoding or a model of the hub. It is used only if it contains a model's files.
   if (local !== undefined && (!isHubId(name) || local.parts.length > 0)) throw noFile(name, local.parts);
   if (!isHubId(name) || isOffline(env))
     throw local === undefined
@@ -69,12 +69,12 @@ export async function loadTokenizer(name: string, options: TokenizerOptions = {}
   return readTokenizer(name, join(folder, FILE));
 }
 
-/** Suggests a tokenizer for a mistyped name: an encoding, or a model in the hub's cache. Undefined when no name is similar. */
+/** Suggests a tokenizer for a mistyped name: an encoding, or a model in the hub's cache. Undefined if no name is similar. */
 export async function nearestTokenizer(name: string, env: Environment = process.env): Promise<string | undefined> {
   return nearestName(name, [...tiktokenNames(), ...(await listHubCache(hubCacheFolder(env)))]);
 }
 
-/** Puts the likely name first in an error's hint. */
+/** Adds the likely name at the beginning of an error's hint. */
 function withSuggestion(error: unknown, near: string | undefined): unknown {
   if (near === undefined) return error;
   const start = `Did you mean ${near}?`;
@@ -83,7 +83,7 @@ function withSuggestion(error: unknown, near: string | undefined): unknown {
   return new UserError(error.problems.map((found) => ({ ...found, hint: [start, " ", found.hint] })));
 }
 
-/** Files of a model: a `tokenizer.json` lies beside them or can be made from them. */
+/** Files of a model that has, or can be converted to have, a `tokenizer.json` beside them. */
 const MODEL_FILES =
   /^(config|tokenizer_config|special_tokens_map|vocab)\.json$|^(vocab|merges)\.txt$|\.(model|tiktoken|safetensors|gguf)$/;
 
@@ -92,7 +92,7 @@ type Local =
   /** A folder without the file. */
   | { readonly kind: "folder"; readonly parts: readonly string[] };
 
-/** The file or folder of this name on this machine; undefined when there is none. */
+/** Returns the local file or folder of this name; undefined if there is none. */
 async function findLocal(name: string): Promise<Local | undefined> {
   const found = await stat(locate(name)).catch(() => undefined);
   if (found === undefined) return undefined;
@@ -102,7 +102,7 @@ async function findLocal(name: string): Promise<Local | undefined> {
   return { kind: "folder", parts: names.filter((part) => MODEL_FILES.test(part)).sort() };
 }
 
-/** @param parts the model's files that the folder has instead */
+/** @param parts the model's files that the folder contains instead */
 function noFile(name: string, parts: readonly string[], more: Text = ""): UserError {
   const instead = parts.length === 0 ? "" : `, only ${parts.slice(0, MAX_SHOWN_PARTS).join(", ")}`;
   const message = [`the folder ${name} has no ${FILE}${instead}`, more];
@@ -127,7 +127,7 @@ function notFound(name: string, revision: string, cache: string): UserError {
 async function readTokenizer(name: string, path: string): Promise<Tokenizer> {
   const config = join(dirname(path), "tokenizer_config.json");
   const file = await readJson(path, true);
-  // A file with another name is read alone.
+  // A file with another name is read without the config.
   const extra = basename(path) === FILE ? await readJson(config, false) : undefined;
   const { JsonTokenizer } = await import("./json-tokenizer.ts");
   try {
@@ -154,7 +154,7 @@ async function readJson(path: string, isNeeded: boolean): Promise<unknown> {
   }
 }
 
-/** Tokens that stand only in `tokenizer_config.json`: `{"added_tokens_decoder": {"32000": {"content": …}}}`. */
+/** Returns the tokens that only `tokenizer_config.json` contains: `{"added_tokens_decoder": {"32000": {"content": …}}}`. */
 function readExtraTokens(config: unknown): AddedToken[] {
   const tokens = isObject(config) ? config["added_tokens_decoder"] : undefined;
   if (!isObject(tokens)) return [];

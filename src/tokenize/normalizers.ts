@@ -4,11 +4,11 @@ import { type PartConfig, pickPart, readFlag, readParts, readText, TokenizerFile
 import { compilePattern } from "./text-pattern.ts";
 
 /**
- * The normalizers of `tokenizer.json`. Source: HuggingFace's `tokenizers`. Its character classes are Unicode's, which JavaScript's `\s`,
- * `trim` and `toLowerCase` are not.
+ * The normalizers of `tokenizer.json`. Source: HuggingFace's `tokenizers`. Its character classes follow Unicode, unlike JavaScript's
+ * `\s`, `trim` and `toLowerCase`.
  */
 
-/** Changes a text before it is cut. */
+/** Changes a text before it is split. */
 export type Normalize = (text: string) => string;
 
 const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> = {
@@ -62,7 +62,7 @@ const NORMALIZERS: Readonly<Record<string, (config: PartConfig) => Normalize>> =
   },
 };
 
-/** The longest text that a normalizer may make of one: a file can make each text grow without end. */
+/** Returns the maximum length of a normalized text, because a file can make texts grow without limit. */
 function mostCharacters(length: number): number {
   return 16 * length + 1024 * 1024;
 }
@@ -71,17 +71,17 @@ function checkLength(length: number, most: number): void {
   if (length > most) throw new TokenizerFileError("its normalizer makes texts more than 16 times as long");
 }
 
-/** Makes a normalizer. Throws `TokenizerFileError` for an unsupported type. */
+/** Creates a normalizer. Throws `TokenizerFileError` for an unsupported type. */
 export function createNormalizer(config: PartConfig): Normalize {
   return pickPart(NORMALIZERS, config, "normalizer")(config);
 }
 
-/** Character by character: a sigma at the end of a word is lower-cased like any other. */
+/** Converts character by character: a sigma at the end of a word is converted like any other. */
 function lowerCase(text: string): string {
   return text.includes("Σ") ? text.replaceAll("Σ", "σ").toLowerCase() : text.toLowerCase();
 }
 
-/** A regular expression would try every run of blanks. */
+/** A loop, because a regular expression would try every run of blanks. */
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && /\p{White_Space}/u.test(text[end - 1] as string)) end--;
@@ -94,10 +94,10 @@ function normalizeNmt(text: string): string {
     .replace(/[\u0009\u000A\u000C\u000D\u1680\u200B-\u200F\u2028\u2029\u2581\uFEFF\uFFFD]/g, " ");
 }
 
-/** Ideographs, as BERT counts them (the gap before U+2B920 is the original's). */
+/** Ideographs, as defined by BERT (which has the gap before U+2B920 too). */
 const IDEOGRAPH =
   /[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]/gu;
-// Unicode's class `C` without unassigned characters, which stay.
+// Unicode's class `C` without unassigned characters, which are kept.
 const BERT_REMOVED = /[\0\uFFFD]|(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}]/gu;
 
 function createBertNormalizer(config: PartConfig): Normalize {

@@ -2,16 +2,16 @@
 
 /** The known merges. */
 export interface MergeTable {
-  /** The rank of a pair, the lowest merges first; -1 for an unknown pair. */
+  /** Returns the rank of a pair, where lower ranks merge first; -1 for an unknown pair. */
   rankOf(left: number, right: number): number;
-  /** The token that the merge of this rank makes. */
+  /** Returns the token that results from the merge of this rank. */
   tokenOf(rank: number): number;
 }
 
 /** Up to this number of symbols, scanning all pairs is faster than a heap. */
 const MAX_SCANNED = 48;
 
-/** Merges the symbols of one word in place; returns their number, the rest of the array is garbage. */
+/** Merges the symbols of one word in place. Returns their number; the rest of the array is undefined. */
 export function mergePairs(symbols: number[], table: MergeTable): number {
   return symbols.length <= MAX_SCANNED ? mergeByScan(symbols, table) : mergeByHeap(symbols, table);
 }
@@ -44,10 +44,10 @@ function mergeByScan(symbols: number[], table: MergeTable): number {
   return count;
 }
 
-/** Positions fit below this; ranks are multiplied by it, so that a pair's key orders by rank, then by position. */
+/** Positions are below this number. Ranks are multiplied by it, so that keys of pairs are ordered by rank, then by position. */
 const POSITIONS = 2 ** 28;
 
-/** For long words: pairs wait in a heap; outdated ones are skipped. */
+/** Merges long words: pairs wait in a heap, and outdated pairs are skipped. */
 function mergeByHeap(symbols: number[], table: MergeTable): number {
   const size = symbols.length;
   const next = Int32Array.from({ length: size }, (_, index) => (index + 1 < size ? index + 1 : -1));
@@ -80,7 +80,7 @@ function mergeByHeap(symbols: number[], table: MergeTable): number {
   return count;
 }
 
-/** A heap of numbers, the smallest first. */
+/** A heap of numbers, with the smallest first. */
 class KeyHeap {
   private readonly keys: number[] = [];
 

@@ -8,9 +8,9 @@ export type PartConfig = Readonly<Record<string, unknown>>;
 /** The hint for a `tokenizer.json` that cannot be used. */
 export const TOKENIZER_FILE_HINT = "Give a tokenizer.json of HuggingFace's tokenizers library.";
 
-/** A `tokenizer.json` that cannot be used. Some errors occur only when a text is encoded. */
+/** Error for a `tokenizer.json` that cannot be used. Some errors occur only when a text is encoded. */
 export class TokenizerFileError extends UserError {
-  /** Which part, and why. */
+  /** The part, and the reason. */
   readonly reason: string;
 
   constructor(reason: string) {
@@ -20,19 +20,19 @@ export class TokenizerFileError extends UserError {
   }
 }
 
-/** True for JSON objects. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is PartConfig {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A part of the file; undefined where it is null or absent. Throws {@link TokenizerFileError}. */
+/** Returns a part of the file; undefined if it is null or absent. Throws {@link TokenizerFileError}. */
 export function readPart(value: unknown, what: string): PartConfig | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) throw new TokenizerFileError(`${what} is not an object`);
   return value;
 }
 
-/** The parts of a sequence. Throws {@link TokenizerFileError}. */
+/** Returns the parts of a sequence. Throws {@link TokenizerFileError}. */
 export function readParts(config: PartConfig, field: string): PartConfig[] {
   const parts = config[field];
   if (!Array.isArray(parts) || !parts.every(isObject))
@@ -40,31 +40,31 @@ export function readParts(config: PartConfig, field: string): PartConfig[] {
   return parts;
 }
 
-/** A field that holds text, or the default. */
+/** Returns the text in a field, or the default. */
 export function readText(config: PartConfig, field: string, otherwise: string): string {
   const value = config[field];
   return typeof value === "string" ? value : otherwise;
 }
 
-/** A field that holds text, or undefined when it is null or absent. */
+/** Returns the text in a field; undefined if it is null or absent. */
 export function readOptionalText(config: PartConfig, field: string): string | undefined {
   const value = config[field];
   return typeof value === "string" ? value : undefined;
 }
 
-/** A field that holds true or false, or the default. */
+/** Returns the boolean in a field, or the default. */
 export function readFlag(config: PartConfig, field: string, otherwise: boolean): boolean {
   const value = config[field];
   return typeof value === "boolean" ? value : otherwise;
 }
 
-/** A field that holds a number, or the default. */
+/** Returns the number in a field, or the default. */
 export function readNumber(config: PartConfig, field: string, otherwise: number): number {
   const value = config[field];
   return typeof value === "number" ? value : otherwise;
 }
 
-/** Picks the table's entry for the part's type. Throws {@link TokenizerFileError} for an unsupported type. */
+/** Returns the table's entry for the part's type. Throws {@link TokenizerFileError} for an unsupported type. */
 export function pickPart<T>(table: Readonly<Record<string, T>>, config: PartConfig, what: string): T {
   const type = readText(config, "type", "");
   const found = Object.hasOwn(table, type) ? table[type] : undefined;

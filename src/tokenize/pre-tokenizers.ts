@@ -10,19 +10,19 @@ import {
 } from "./part-config.ts";
 import { compilePattern, fixedPattern } from "./text-pattern.ts";
 
-/** The pre-tokenizers of `tokenizer.json`: they cut a text into words. Source: HuggingFace's `tokenizers`. */
+/** The pre-tokenizers of `tokenizer.json`, which split a text into words. Source: HuggingFace's `tokenizers`. */
 
-/** Cuts a word into smaller ones. @param isFirst true for the word at the beginning of the text */
+/** Splits a word into smaller ones. @param isFirst true for the word at the beginning of the text */
 type Cut = (word: string, isFirst: boolean) => string[];
 
-/** How a text is cut into words. */
+/** Splits a text into words. */
 export interface PreTokenizer {
   readonly cut: Cut;
-  /** The words are plain text, and the model writes them in the alphabet of bytes: once per distinct word. */
+  /** Whether the words are plain text, which the model converts to the byte alphabet: once per distinct word. */
   readonly leavesBytes: boolean;
 }
 
-/** What happens to the parts that a pattern matches. Those that join say when a span joins the one before it. */
+/** Treatment of the matches of a pattern. Functions that join decide whether a span joins the previous one. */
 const BEHAVIORS = {
   removed: undefined,
   isolated: undefined,
@@ -79,7 +79,7 @@ const CUTS: Readonly<Record<string, (config: PartConfig) => Cut>> = {
   Metaspace: createMetaspaceCut,
 };
 
-/** Makes a pre-tokenizer; without one the whole text is one word. Throws `TokenizerFileError` for what is not supported. */
+/** Creates a pre-tokenizer. Without one, the whole text is one word. Throws `TokenizerFileError` for unsupported types. */
 export function createPreTokenizer(config: PartConfig | undefined): PreTokenizer {
   const parts = config === undefined ? [] : flatten(config);
   const last = parts.at(-1);
@@ -100,7 +100,7 @@ function chain(cuts: readonly Cut[]): Cut {
     cuts.reduce((words, cut) => words.flatMap((word, index) => cut(word, isFirst && index === 0)), [text]);
 }
 
-/** GPT-2's words as plain text. */
+/** Splits into GPT-2's words, as plain text. */
 function createByteLevelCut(config: PartConfig): Cut {
   const addsSpace = readFlag(config, "add_prefix_space", true);
   const usesRegex = readFlag(config, "use_regex", true);
@@ -112,7 +112,7 @@ function createByteLevelCut(config: PartConfig): Cut {
 
 function createMetaspaceCut(config: PartConfig): Cut {
   const mark = readText(config, "replacement", "▁");
-  // Old files have a flag instead of the scheme.
+  // Old files have a flag instead of a scheme.
   const scheme = readText(config, "prepend_scheme", readFlag(config, "add_prefix_space", true) ? "always" : "never");
   const isSplit = readFlag(config, "split", true);
   const pattern = fixedPattern(mark);
@@ -136,9 +136,9 @@ interface Span {
   readonly isMatch: boolean;
 }
 
-/** Cuts at a pattern. @param isInverted swaps matches with the text between them */
+/** Splits at a pattern. @param isInverted swaps matches with the text between them */
 function split(text: string, pattern: RegExp, behavior: Behavior, isInverted = false): string[] {
-  // By far the most frequent: a loop that allocates only the words.
+  // By far the most frequent case: a loop that allocates only the words.
   if (behavior === "isolated") return isolate(text, pattern);
   const spans = findSpans(text, pattern, isInverted);
   const joins = BEHAVIORS[behavior];
@@ -153,7 +153,7 @@ function isolate(text: string, pattern: RegExp): string[] {
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const word = match[0];
     if (match.index > at) words.push(text.slice(at, match.index));
-    // By code point: within one the same empty match is found again.
+    // Advances by code point: an empty match within a code point would be found again.
     if (word === "") pattern.lastIndex += (text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1;
     else words.push(word);
     at = match.index + word.length;
@@ -174,7 +174,7 @@ function findSpans(text: string, pattern: RegExp, isInverted: boolean): Span[] {
   return spans;
 }
 
-/** Joins spans to the one before them. @param joins called with the spans as found, not as joined so far */
+/** Joins spans to the previous one. @param joins called with the spans as found, not as joined so far */
 function mergeSpans(spans: readonly Span[], joins: Joins): Span[] {
   const merged: Span[] = [];
   let previous: Span | undefined;

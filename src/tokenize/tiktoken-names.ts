@@ -1,4 +1,4 @@
-/** The encodings of OpenAI's models, and which model uses which. Source: `tiktoken` 0.14, `model.py`. */
+/** The encodings of OpenAI's models, and the encoding of each model. Source: `tiktoken` 0.14, `model.py`. */
 
 /** All encodings, by tiktoken's names. */
 export const ENCODING_NAMES = [
@@ -11,7 +11,7 @@ export const ENCODING_NAMES = [
   "gpt2",
 ] as const;
 
-/** The encoding that stands in for an unknown tokenizer. It is part of Rampart. */
+/** The encoding to use if the tokenizer is unknown. It is part of Rampart. */
 export const BUILT_IN_TOKENIZER = "o200k_base" satisfies EncodingName;
 
 export type EncodingName = (typeof ENCODING_NAMES)[number];
@@ -37,13 +37,13 @@ const MODELS: readonly (readonly [encoding: EncodingName, names: string])[] = [
   ["cl100k_base", "ft:gpt-4* ft:gpt-3.5-turbo* ft:davinci-002* ft:babbage-002*"],
 ];
 
-/** The encoding of this name or of the model of this name; undefined for other names. */
+/** Returns the encoding of this name, or of the model of this name; undefined for other names. */
 export function findEncoding(name: string): EncodingName | undefined {
   const named = ENCODING_NAMES.find((encoding) => encoding === name);
   return named ?? MODELS.find(([, names]) => names.split(" ").some((pattern) => fits(name, pattern)))?.[0];
 }
 
-/** Returns the names that have an encoding: the encodings, and the models that are listed by their whole name. */
+/** Returns the names that have an encoding: the encodings, and the models that are listed by their full name. */
 export function tiktokenNames(): string[] {
   const models = MODELS.flatMap(([, names]) => names.split(" ")).filter((name) => !name.endsWith("*"));
   return [...ENCODING_NAMES, ...models];

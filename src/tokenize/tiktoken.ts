@@ -5,7 +5,7 @@ import { WordCache } from "./word-cache.ts";
 
 /**
  * OpenAI's encodings. Source: `tiktoken` 0.14, `_educational.py` and `openai_public.py`. The ranks come from `js-tiktoken`, whose own
- * encoder is quadratic in the length of a word and knows other blanks.
+ * encoder is quadratic in the length of a word and recognizes other blanks.
  */
 
 interface RankFile {
@@ -19,7 +19,7 @@ interface Encoding {
   readonly load: () => Promise<{ readonly default: RankFile }>;
 }
 
-// Case-insensitive matches and `\s` are spelled out: in JavaScript both match other characters than in tiktoken.
+// Case-insensitive matches and `\s` are written out: in JavaScript both match other characters than in tiktoken.
 const ANY_CASE_ENDING = "'(?:[sdmtSDMT\u017F]|[lL][lL]|[vV][eE]|[rR][eE])";
 const BLANK = "\\p{White_Space}";
 const LAST_BLANKS = `${BLANK}+(?!\\P{White_Space})|${BLANK}+`;
@@ -89,7 +89,7 @@ function makeHarmonyTokens(): Record<string, number> {
     "<|call|>": 200012,
   };
   const taken = new Set(Object.values(named));
-  // 200018 has two names; it decodes to the second.
+  // 200018 has two names. It is decoded to the second one.
   for (let id = 200000; id < 201088; id++) if (!taken.has(id)) named[`<|reserved_${id}|>`] = id;
   return named;
 }
@@ -103,7 +103,7 @@ export async function loadEncoding(name: string, encoding: EncodingName): Promis
   return new TiktokenTokenizer(name, readRanks(file.bpe_ranks), pattern, special);
 }
 
-/** The tokens' bytes, each as a string of characters up to U+00FF, by rank. */
+/** Returns the tokens' bytes, each token as a string of characters up to U+00FF, by rank. */
 function readRanks(text: string): string[] {
   const tokens: string[] = [];
   for (const line of text.split("\n")) {
@@ -169,12 +169,12 @@ class TiktokenTokenizer implements Tokenizer {
     for (let index = 0; index < count; index++) ids.push(symbols[index] as number);
   }
 
-  /** For the merger: a merge has the rank of the token that it makes. */
+  /** Rank of a pair: a merge has the rank of the resulting token. */
   rankOf(left: number, right: number): number {
     return this.ranks.get((this.tokens[left] as string) + (this.tokens[right] as string)) ?? -1;
   }
 
-  /** For the merger. */
+  /** Token of a rank, which is the rank itself. */
   tokenOf(rank: number): number {
     return rank;
   }
@@ -182,7 +182,7 @@ class TiktokenTokenizer implements Tokenizer {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text's UTF-8 bytes, each as a character up to U+00FF. */
+/** Returns the text's UTF-8 bytes, each as a character up to U+00FF. */
 function toBinary(text: string): string {
   return /^[\0-\x7F]*$/.test(text) ? text : Buffer.from(text).toString("latin1");
 }

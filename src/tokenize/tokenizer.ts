@@ -1,19 +1,22 @@
 import type { ChatFormat } from "./chat-format.ts";
 
-/** Turns text into tokens and back, as the model's own tokenizer does. */
+/** Conversion of text to tokens and back, like the model's own tokenizer. */
 
-/** A loaded tokenizer. It adds no special tokens; those in a text are recognised where the original recognises them. */
+/**
+ * A loaded tokenizer. It adds no special tokens. Special tokens in a text are recognized in the same places as by the
+ * original.
+ */
 export interface Tokenizer {
-  /** The name it was loaded by: a folder, `org/model`, or an encoding such as `cl100k_base`. */
+  /** The name by which it was loaded: a folder, `org/model`, or an encoding such as `cl100k_base`. */
   readonly name: string;
-  /** The tokens of a text, by id. */
+  /** Returns the tokens of a text, by id. */
   encode(text: string): readonly number[];
-  /** The text of tokens, special ones included; unknown ids are skipped. */
+  /** Returns the text of tokens, including special ones; unknown ids are skipped. */
   decode(ids: readonly number[]): string;
-  /** The number of tokens in a text. */
+  /** Returns the number of tokens in a text. */
   count(text: string): number;
-  /** The id of the token that ends a text. Absent: its files name none. */
+  /** Id of the token that ends a text. Absent: its files name none. */
   readonly endId?: number | undefined;
-  /** How it writes conversations. Absent: its files do not say. */
+  /** Its format of conversations. Absent: its files contain none. */
   readonly chat?: ChatFormat | undefined;
 }

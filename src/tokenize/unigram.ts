@@ -3,12 +3,15 @@ import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts"
 import type { TokenizerModel } from "./tokenizer-model.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
-/** SentencePiece's unigram model: cuts a word in the most likely way. Source: HuggingFace's `tokenizers`, `models/unigram`. */
+/**
+ * SentencePiece's unigram model, which splits a word in the most likely way. Source: HuggingFace's `tokenizers`,
+ * `models/unigram`.
+ */
 
-/** How much less likely an unknown character is than the least likely token. */
+/** Difference between the scores of the least likely token and of an unknown character, which is even less likely. */
 const UNKNOWN_PENALTY = 10;
 
-/** Makes the model. Throws {@link TokenizerFileError}. */
+/** Creates the model. Throws {@link TokenizerFileError}. */
 export function createUnigram(config: PartConfig, leavesBytes: boolean): TokenizerModel {
   const unigram = new Unigram(config);
   return {
@@ -20,7 +23,7 @@ export function createUnigram(config: PartConfig, leavesBytes: boolean): Tokeniz
 class Unigram {
   readonly vocabulary: Vocabulary;
   private readonly scores: Float64Array;
-  /** The length of the longest token by its first UTF-16 unit. */
+  /** Length of the longest token, by its first UTF-16 unit. */
   private readonly maxLength = new Map<number, number>();
   private readonly unknown: number | undefined;
   private readonly unknownScore: number;
@@ -60,7 +63,7 @@ class Unigram {
         ids.push(id);
         continue;
       }
-      // Adjacent unknown characters are one token.
+      // Adjacent unknown characters form one token.
       while (index < path.length && path[index]?.id === this.unknown) end = (path[index++] as { end: number }).end;
       this.addUnknown(word.slice(start, end), ids);
     }
@@ -74,7 +77,7 @@ class Unigram {
     else ids.push(this.unknown as number);
   }
 
-  /** For each end position in the word: the last token of the most likely path to it, and where that token starts. */
+  /** Returns for each end position in the word the last token of the most likely path to it, and the start of that token. */
   private findPath(word: string): { starts: Int32Array; tokens: Int32Array } {
     const size = word.length;
     const scores = new Float64Array(size + 1);

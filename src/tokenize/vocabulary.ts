@@ -22,7 +22,7 @@ export class Vocabulary {
     return this.tokens[id];
   }
 
-  /** The ids of the text's UTF-8 bytes, written `<0xE4>`; undefined when one of them is missing. */
+  /** Returns the ids of the text's UTF-8 bytes, written `<0xE4>`; undefined if one of them is missing. */
   bytesOf(text: string): number[] | undefined {
     const ids: number[] = [];
     for (const byte of encoder.encode(text)) {

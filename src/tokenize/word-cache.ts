@@ -1,8 +1,8 @@
-/** Longer words rarely occur twice. */
+/** Maximum length of a cached word. Longer words rarely occur twice. */
 const MAX_LENGTH = 64;
 const MAX_WORDS = 65_536;
 
-/** Caches the tokens of words: most words of a text repeat. */
+/** Caches the tokens of words, because most words of a text repeat. */
 export class WordCache {
   private readonly encodeWord: (word: string, ids: number[]) => void;
   private readonly known = new Map<string, readonly number[]>();
@@ -17,7 +17,7 @@ export class WordCache {
     for (const id of this.find(word)) ids.push(id);
   }
 
-  /** The number of the word's tokens. */
+  /** Returns the number of the word's tokens. */
   count(word: string): number {
     return this.find(word).length;
   }

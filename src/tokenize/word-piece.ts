@@ -5,7 +5,7 @@ import { readVocabulary, type Vocabulary } from "./vocabulary.ts";
 
 /** WordPiece and WordLevel. Source: HuggingFace's `tokenizers`, `models/wordpiece` and `models/wordlevel`. */
 
-/** Makes the model. Throws {@link TokenizerFileError}. */
+/** Creates the model. Throws {@link TokenizerFileError}. */
 export function createWordPiece(config: PartConfig, leavesBytes: boolean): TokenizerModel {
   const vocabulary = readVocabulary(config["vocab"]);
   const unknown = findUnknown(config, vocabulary);
@@ -22,7 +22,7 @@ export function createWordPiece(config: PartConfig, leavesBytes: boolean): Token
   };
 }
 
-/** Takes the longest known piece, then the longest of the rest; undefined when no piece fits. */
+/** Takes the longest known piece, then the longest piece of the rest, and so on; undefined if no piece fits. */
 function cutPieces(chars: readonly string[], prefix: string, vocabulary: Vocabulary): number[] | undefined {
   const pieces: number[] = [];
   let start = 0;
@@ -42,7 +42,7 @@ function cutPieces(chars: readonly string[], prefix: string, vocabulary: Vocabul
   return pieces;
 }
 
-/** Makes the model. Throws {@link TokenizerFileError}. */
+/** Creates the model. Throws {@link TokenizerFileError}. */
 export function createWordLevel(config: PartConfig, leavesBytes: boolean): TokenizerModel {
   const vocabulary = readVocabulary(config["vocab"]);
   const unknown = findUnknown(config, vocabulary);
@@ -54,7 +54,7 @@ export function createWordLevel(config: PartConfig, leavesBytes: boolean): Token
   };
 }
 
-/** A missing unknown token is an error only when a word needs it. */
+/** A missing unknown token is an error only if a word needs it. */
 function findUnknown(config: PartConfig, vocabulary: Vocabulary): () => number {
   const token = readText(config, "unk_token", "[UNK]");
   const id = vocabulary.idOf(token);

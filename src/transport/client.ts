@@ -6,7 +6,7 @@ import type { CreateResponseCheck, ResponseHead } from "./response-check.ts";
 
 /** One response of a request that may have several. */
 export interface ReceivedResponse {
-  /** When the socket read that completed it had arrived, see `arrivalNs`. */
+  /** Arrival time of the socket read that completed it, see `arrivalNs`. */
   readonly readNs: number;
   readonly body: Uint8Array;
   /** Whether it has no content and only marks the end of the responses. */
@@ -27,13 +27,13 @@ export class Call implements ResponseHead {
   member = 0;
   /** Start of sending: right before the first byte goes to the socket, or before connecting. */
   sendStartNs = 0;
-  /** Time when the socket had taken all bytes; with messages that wait for responses, those of the first one. */
+  /** Time when the socket had accepted all bytes; with messages that wait for responses, all bytes of the first one. */
   sendEndNs = 0;
   /**
-   * When the socket read that held the first byte of the response had arrived; on a stream, the read that completed the first response.
+   * Arrival time of the socket read with the first byte of the response; on a stream, of the read that completed the first response.
    */
   firstByteNs = 0;
-  /** When the socket read that completed the response had arrived; of several responses, the last one with content. */
+  /** Arrival time of the socket read that completed the response; of several responses, the last one with content. */
   endNs = 0;
   /** Time of the last of several messages, including an empty one; 0 when there is one response per request. */
   lastMessageNs = 0;
@@ -63,9 +63,12 @@ export class Call implements ResponseHead {
   isResent = false;
   /** True between `send` and `onDone`. */
   isActive = false;
-  /** True while the socket has not taken all bytes of the request; `onSent` follows. */
+  /** True while the socket has not accepted all bytes of the request; `onSent` follows. */
   isSending = false;
-  /** Whether a gRPC stream carries the request, perhaps only a part of it: cancelling it then costs the server a reset. */
+  /**
+   * Whether a gRPC stream carries the request, perhaps only a part of it. Then a cancellation resets the stream at the
+   * server.
+   */
   hasStream = false;
   /** Bytes of its body and responses that count against the budget of all. */
   heldBytes = 0;
@@ -87,14 +90,14 @@ export class Call implements ResponseHead {
     this.isActive = true;
   }
 
-  /** Notes that sending begins. The socket has not taken all bytes yet: {@link noteSent} follows. */
+  /** Records that sending begins. The socket has not accepted all bytes yet: {@link noteSent} follows. */
   startSending(startNs: number): void {
     this.sendStartNs = startNs;
     this.sendEndNs = startNs;
     this.isSending = true;
   }
 
-  /** Notes that the socket has taken all bytes; the first time, calls back. */
+  /** Records that the socket has accepted all bytes, and calls `onSent` the first time. */
   noteSent(sentNs: number, onSent: ((call: Call) => void) | undefined): void {
     this.sendEndNs = sentNs;
     if (!this.isSending) return;
@@ -178,7 +181,7 @@ export class Call implements ResponseHead {
 /** Called when a slot's request ends, with success or failure. The callback may use the slot again. */
 export type OnDone = (call: Call) => void;
 
-/** What is needed of responses. It may change before the first request; a client reads it for each one. */
+/** Parts of responses that are needed. May change before the first request; a client reads it for each request. */
 export interface ResponseNeeds {
   /** Keep response payloads for `onDone` (exports, validation, traces). Costs a copy per response. */
   keepBodies: boolean;
@@ -192,8 +195,8 @@ export interface ResponseNeeds {
 }
 
 /**
- * The number of lanes. Slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread: lanes share gRPC
- * connections, and each has its own gRPC stream. It may change before the first request.
+ * The lanes of a client. Slot `s` belongs to lane `s % laneCount`. A lane is what perf_analyzer calls a worker thread: lanes share
+ * gRPC connections, and each has its own gRPC stream. The number may change before the first request.
  */
 export interface Lanes {
   laneCount: number;
@@ -206,20 +209,23 @@ export interface ClientOptions {
   /** A request fails when its connection receives no byte for this time, in nanoseconds. */
   readonly stallTimeoutNs: number;
   /**
-   * A request fails when its response has more bytes: its body, or all its messages together, decompressed. The client reads no further and
-   * never holds more than this.
+   * A request fails when its response has more bytes: its body, or all its messages together, decompressed. The client then stops reading,
+   * and never keeps more than this.
    */
   readonly maxResponseBytes: number;
-  /** The pace at which connections are opened ahead of their requests. Default: that of a single client. Rampart's own clients only. */
+  /**
+   * Maximum number of connections per second that are opened ahead of their requests. Default: the rate of a single client. Rampart's
+   * own clients only.
+   */
   readonly connectionsPerSec?: number | undefined;
   readonly onDone: OnDone;
-  /** Called when a request has been sent whose call was `isSending` when `send` returned. */
+  /** Called when a request has been sent that was still `isSending` when `send` returned. */
   readonly onSent?: ((call: Call) => void) | undefined;
   /** Called when a connection could not be opened ahead of its first request. Rampart's own HTTP/1.1 client only. */
   readonly onConnectFailure?: ((failure: Failure) => void) | undefined;
   /**
-   * Called for each response of a request except the last. Where only the end of the response shows which one was the last, called for every
-   * one. A gRPC call may be cancelled here.
+   * Called for each response of a request except the last. If only the end of the response shows which one was the last, it is called for
+   * every one. A gRPC call may be cancelled here.
    */
   readonly onResponse?: ((call: Call) => void) | undefined;
   /**
@@ -232,27 +238,27 @@ export interface ClientOptions {
   readonly onRequest?: ((request: WireRequest, stamp: Uint8Array | undefined) => void) | undefined;
 }
 
-/** What came over the connections of an HTTP client. */
+/** Counts of what an HTTP client has received over its connections. */
 export interface ReceivedCounts {
-  /** Of responses, as they came: heads, and compressed bodies. */
+  /** Bytes of responses as received: heads, and compressed bodies. */
   bytes: number;
   /** Number of complete responses by status. */
   readonly statusCounts: Uint32Array;
 }
 
-/** Highest status that {@link ReceivedCounts} has, as HTTP has three digits for it. */
+/** Highest status that {@link ReceivedCounts} counts: HTTP statuses have three digits. */
 export const MOST_STATUS = 999;
 
 /** Creates clients of one kind for one server. */
 export type CreateClient = (options: ClientOptions) => LoadClient;
 
-/** Which requests of a load a client sends, when others send the rest: the numbers `first`, `first + stride`, and so on. */
+/** Requests of a load that a client sends when other clients send the rest: numbers `first`, `first + stride`, and so on. */
 export interface OwnedTurns {
   readonly first: number;
   readonly stride: number;
   /**
-   * Whether the requests have their times, so that those of all clients together take turns. In other loads each client takes turns among all
-   * servers: one that always sent to the same ones would not wait for the others.
+   * Whether requests have due times, so that all clients together take turns among the servers. In other loads, each client takes turns
+   * among all servers: a client that always used the same servers would not wait for the others.
    */
   readonly isScheduled: boolean;
 }
@@ -268,7 +274,7 @@ export interface LoadClient {
    * @param stamp bytes to write at the request's stamp place
    */
   send(slot: number, request: WireRequest, stamp: Uint8Array | undefined): void;
-  /** Begins the turns of several servers anew, for the requests that follow. Absent: there is one server. */
+  /** Restarts the turns among several servers, for the requests that follow. Absent: one server. */
   ownPart?(turns: OwnedTurns): void;
   /** Writes the bytes collected by `send` to the sockets. Call once after a group of sends. */
   flush(): void;
@@ -286,7 +292,7 @@ export interface LoadClient {
    * connection right after the send. Libraries that retry internally do not report it.
    */
   readonly resendCount: number;
-  /** Absent when it does not count what it receives. */
+  /** Absent when the client does not count what it receives. */
   readonly received?: ReceivedCounts | undefined;
   /** Counts by server; absent when there is one server. */
   readonly servers?: readonly ServerLoad[] | undefined;

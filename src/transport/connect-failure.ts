@@ -44,7 +44,7 @@ export function describeConnectError(error: Error | undefined): string {
   return error.message === "" ? code || error.name : error.message;
 }
 
-/** What `@grpc/grpc-js` puts around the reason: a time, and a note that is mostly empty. */
+/** Wrapper that `@grpc/grpc-js` puts around the reason: a time, and a mostly empty note. */
 const GRPC_JS_WRAPPER =
   /^No connection established\. Last error: (?:Error: )?(.+?)(?: \(\d{4}-[\w:.-]+\))?\.? Resolution note: /;
 
@@ -92,7 +92,7 @@ function describeWrongName(message: string): string | undefined {
   return `the server's certificate ${holder}, not for ${wanted}`;
 }
 
-/** Describes how a connection ended. @param when such as `before any byte of the response` */
+/** Describes how a connection ended. @param when for example `before any byte of the response` */
 export function describeClose(error: Error | undefined, when: string): string {
   return error === undefined ? `server closed the connection ${when}` : `${describeConnectError(error)} ${when}`;
 }

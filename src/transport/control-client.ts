@@ -23,12 +23,14 @@ interface Waiting {
 }
 
 const MAX_SLOTS = 4;
-/** The first calls are sent while the program still loads. */
+/** Minimum, because the first calls are sent while the program is still loading. */
 const MIN_LIMIT_NS = 2e9; // 2 s
 /** Longer timeouts overflow the timer and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const NO_BYTES = new Uint8Array(0);
-/** Default limit of a response: 16 MiB. Metadata and statistics have a few kilobytes, and what is read of them takes many times their size. */
+/**
+ * Default limit of a response: 16 MiB. Metadata and statistics have a few kilobytes, and their decoded form takes many times their size.
+ */
 export const MOST_CONTROL_BYTES = 16 * 1024 * 1024;
 
 /** Limits of a control client besides the stall timeout. */
@@ -43,9 +45,9 @@ export interface ControlLimits {
 export class ControlClient {
   private readonly client: LoadClient;
   private readonly queue: Waiting[] = [];
-  /** By slot; undefined when it is free. */
+  /** Pending call of each slot; undefined when the slot is free. */
   private readonly current: (Waiting | undefined)[] = [];
-  /** By slot: the timeout of its call. */
+  /** Timeout of each slot's call. */
   private readonly timers: (ReturnType<typeof setTimeout> | undefined)[] = [];
   private limitNs: number;
 

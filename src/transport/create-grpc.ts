@@ -6,8 +6,8 @@ import type { Endpoint } from "./request.ts";
 import type { ReadStreamed } from "./streamed-responses.ts";
 
 /**
- * Returns what creates gRPC clients: for calls of any method, for streams, or for unary requests.
- * @param readStreamed reads the messages of a service's streams. Absent: there are none
+ * Returns a factory for gRPC clients: for calls of any method, for streams, or for unary requests.
+ * @param readStreamed reads the messages of a service's streams. Absent: the service has no streams
  */
 export function createGrpc(isCall: boolean, endpoint: Endpoint, readStreamed?: ReadStreamed): CreateClient {
   if (isCall) return (options) => new GrpcCallClient(endpoint, options);

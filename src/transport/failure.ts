@@ -2,7 +2,7 @@ import type { Tags } from "../plan/groups/tags.ts";
 import { formatDurationNs } from "../plan/units.ts";
 
 /**
- * Why a request failed or was cancelled. A failed request is data on its record, never an exception.
+ * Reason why a request failed or was cancelled. A failed request is data on its record, never an exception.
  *
  * - `connect`: no connection could be opened (refused, unknown host, no route)
  * - `tls`: the TLS handshake or the certificate check failed
@@ -15,11 +15,11 @@ import { formatDurationNs } from "../plan/units.ts";
  * - `grpc`: a gRPC status other than OK
  * - `model`: the response reports that the inference failed
  * - `unreadable`: the server reported success, but the response is not valid for the service
- * - `validation`: the output is not the expected one
- * - `check`: the scenario's function `check` says that the response is wrong
- * - `cancelled`: cancelled by this client some time after sending, as the plan asks
+ * - `validation`: the output differs from the expected one
+ * - `check`: the scenario's function `check` reported that the response is wrong
+ * - `cancelled`: cancelled by this client some time after sending, as the plan requests
  * - `unfinished`: cancelled by this client, because no complete response had arrived when the measurement's grace period ended or the user
- *   ended the run
+ * ended the run
  * - `aborted`: still in flight when the run was stopped
  */
 export type FailureKind = (typeof FAILURE_KINDS)[number];
@@ -61,11 +61,14 @@ export interface Failure {
   readonly tags?: Tags;
   /** The end mark that its stream lacks, where other streams had it. */
   readonly cutMark?: string;
-  /** This host has no free file descriptor, or no room for responses: later requests fail too, whatever the server does. */
+  /**
+   * True if this host has no free file descriptor, or no memory for responses: later requests will fail too, whatever the
+   * server does.
+   */
   readonly isHostExhausted?: true;
-  /** Whether it is memory that the host lacks. Default: file descriptors. */
+  /** True if the host lacks memory. Default: it lacks file descriptors. */
   readonly isMemory?: true;
-  /** The server has ended for good: no later request can reach it. */
+  /** True if the server has ended for good: no later request can reach it. */
   readonly isServerGone?: true;
 }
 
@@ -102,7 +105,7 @@ export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
 
-/** A response is larger than this client may hold in memory. */
+/** A response is larger than this client may keep in memory. */
 export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
 
@@ -112,10 +115,13 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** Bytes of responses that are kept until they are judged, of all requests of a thread together: 1 GiB. A single one may have more. */
+/**
+ * Maximum number of bytes of incomplete responses that are kept, of all requests of a thread together: 1 GiB. A single response
+ * may be larger.
+ */
 export const MOST_RESPONSES_BYTES = 1024 * 1024 * 1024;
 
-/** The responses that are kept are together larger than this client may hold in memory. */
+/** The incomplete responses together are larger than this client may keep in memory. */
 export class ResponsesTooLargeError extends Error {
   override readonly name = "ResponsesTooLargeError";
 
@@ -127,7 +133,7 @@ export class ResponsesTooLargeError extends Error {
   }
 }
 
-/** An event of a stream is larger than this client may hold in memory. */
+/** An event of a stream is larger than this client may keep in memory. */
 export class EventTooLargeError extends Error {
   override readonly name = "EventTooLargeError";
 

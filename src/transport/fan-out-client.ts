@@ -13,31 +13,31 @@ import type { WireRequest } from "./request.ts";
 
 /** One of several destinations that share a load: a server of a target, or a member of a mix. */
 export interface Destination {
-  /** Failures and counts show it: of a server, host and port as the user wrote them. */
+  /** Name in failures and counts. For a server: host and port, as the user wrote them. */
   readonly name: string;
   readonly createClient: CreateClient;
 }
 
-/** How a fan-out chooses the destination of each request. */
+/** Rule by which a fan-out chooses the destination of each request. */
 export interface Choice {
   /** The field of a call that keeps the index of its destination. */
   readonly field: "server" | "member";
   /** Returns the index of the next request's destination. Called once per request. */
   pick(request: WireRequest): number;
-  /** Begins the turns anew, for the requests that follow. Absent: they do not depend on the others. */
+  /** Restarts the turns, for the requests that follow. Absent: choices do not depend on other senders. */
   ownPart?(turns: OwnedTurns): void;
 }
 
-/** Each request goes to the member of the mix that it names. */
+/** Each request goes to its `member` of the mix. */
 export const BY_MEMBER: Choice = { field: "member", pick: ({ member = 0 }) => member };
 
-/** Servers take turns. */
+/** Requests go to the servers in turn. */
 export class ServerTurns implements Choice {
   readonly field = "server";
   private readonly count: number;
   private next: number;
   private stride = 1;
-  /** Number of requests until the turns would come back to the same servers; 0: they may. */
+  /** Number of requests after which the turns would repeat the same servers; 0: they may repeat. */
   private cycle = 0;
   private left = 0;
 
@@ -70,11 +70,11 @@ export class ServerTurns implements Choice {
 }
 
 /**
- * Spreads requests over several destinations, whatever their protocols. Each slot has its own place, and with HTTP its own connection, at
- * every destination, so that connections can be opened before the measurement.
+ * Spreads requests over several destinations, whatever their protocols. Each slot has a separate place at every destination, and with
+ * HTTP a separate connection, so that connections can be opened before the measurement.
  */
 export class FanOutClient implements LoadClient {
-  /** By slot: the call of its latest request. */
+  /** Call of each slot's latest request. */
   readonly calls: Call[] = [];
   private readonly branches: readonly Branch[];
   private readonly choice: Choice;
@@ -93,7 +93,7 @@ export class FanOutClient implements LoadClient {
     return this.branches.reduce((sum, { client }) => sum + client.resendCount, 0);
   }
 
-  /** Of all servers together; a mix has no such sum. */
+  /** Counts of all servers together; undefined for a mix. */
   get received(): ReceivedCounts | undefined {
     const all = this.branches.flatMap(({ client: { received } }) => received ?? []);
     if (this.choice.field === "member" || all.length < this.branches.length) return undefined;
@@ -105,7 +105,7 @@ export class FanOutClient implements LoadClient {
     };
   }
 
-  /** The destinations, and each server of those that have several. */
+  /** The destinations, or the servers of destinations that have several. */
   get servers(): readonly ServerLoad[] {
     return this.branches.flatMap(({ name, client, sentCount, failedCount }) => {
       const { servers } = client;
@@ -129,7 +129,7 @@ export class FanOutClient implements LoadClient {
     const { client } = branch;
     branch.sentCount++;
     client.send(slot, request, stamp);
-    // Only now, because a destination with several servers has a call for each.
+    // Looked up after the send, because a destination with several servers has a call for each.
     const call = client.calls[slot] as Call;
     call[choice.field] = index;
     this.calls[slot] = call;
@@ -149,7 +149,7 @@ export class FanOutClient implements LoadClient {
   }
 
   attribute(call: Call, failure: Failure): Failure {
-    // The plan asked for the cancellation; no server caused it.
+    // The plan requested the cancellation; no server caused it.
     if (failure.kind === "cancelled") return failure;
     const branch = this.branchOf(call);
     if (!isCancelled(failure)) branch.failedCount++;
@@ -170,7 +170,7 @@ function joinNames(destination: string, server: string): string {
   return `${destination} at ${server}`;
 }
 
-/** One destination, its client and its counts. */
+/** A destination with its client and its counts. */
 class Branch {
   readonly name: string;
   readonly client: LoadClient;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Frames of bytes over TCP: each after its length in four bytes. */
+/** Frames of bytes over TCP. Each frame follows its length in four bytes. */
 
 const LENGTH_BYTES = 4;
 
-/** Largest frame, in bytes. A peer that announces a larger one is closed. */
+/** Largest frame, in bytes. A peer that announces a larger one is disconnected. */
 export const MOST_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** A connection that carries frames. */
@@ -15,7 +15,7 @@ export class FrameSocket {
   private readonly socket: Socket;
   private rest: Buffer = Buffer.alloc(0);
 
-  /** @param receive gets each frame, whose bytes are only valid during the call */
+  /** @param receive receives each frame, whose bytes are valid only during the call */
   constructor(socket: Socket, receive: (frame: Uint8Array) => void) {
     this.socket = socket;
     socket.setNoDelay();
@@ -28,7 +28,7 @@ export class FrameSocket {
     return this.socket.destroyed;
   }
 
-  /** Sends a frame. What is sent after the connection was closed is lost. */
+  /** Sends a frame. Frames sent after the connection was closed are lost. */
   send(bytes: Uint8Array): void {
     const { socket } = this;
     if (socket.destroyed) return;
@@ -40,7 +40,7 @@ export class FrameSocket {
     socket.uncork();
   }
 
-  /** Closes the connection when what was sent has left. */
+  /** Closes the connection after everything sent has left. */
   end(): void {
     this.socket.end();
   }
@@ -65,11 +65,11 @@ export class FrameSocket {
 /** A listener for connections that carry frames. */
 export interface FrameServer {
   readonly port: number;
-  /** Accepts no further connections. Those that are open stay. */
+  /** Stops accepting connections. Open connections are not closed. */
   close(): void;
 }
 
-/** Listens on all addresses of this host, on a free port. @param accept returns what gets the frames of a connection */
+/** Listens on all addresses of this host, on a free port. @param accept returns the receiver of a connection's frames */
 export async function listenForFrames(
   accept: (socket: FrameSocket) => (frame: Uint8Array) => void,
 ): Promise<FrameServer> {

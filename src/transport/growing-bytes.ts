@@ -4,7 +4,7 @@ const KEPT_CAPACITY_BYTES = 64 * 1024; // 64 KiB
 const LARGE_BYTES = 16 * 1024 * 1024; // 16 MiB; larger buffers grow by a quarter and are not copied to fit
 const NOTHING = new Uint8Array(0);
 
-/** What the responses that are kept may have together. */
+/** Maximum size of all large buffers together. */
 export class ByteBudget {
   private mostBytes: number;
   private usedBytes = 0;
@@ -41,7 +41,7 @@ export class ByteBudget {
   }
 }
 
-/** That of the responses of this thread, from their arrival until they are judged. Default: 1 GiB. */
+/** Budget of the incomplete responses of this thread. */
 export const RESPONSES_BUDGET = new ByteBudget(MOST_RESPONSES_BYTES);
 
 /** Whether a buffer is large enough to be counted. Smaller ones are as many as requests in flight, which have a limit. */
@@ -61,15 +61,15 @@ export function freeNow({ buffer, byteLength }: Uint8Array): void {
 
 /** A growing byte buffer. Its size is proportional to the bytes appended, however small the pieces are. */
 export class GrowingBytes {
-  /** Number of bytes held. */
+  /** Number of bytes in the buffer. */
   length = 0;
   private buffer: Uint8Array = NOTHING;
   private readonly budget: ByteBudget | undefined;
-  /** What it has of the budget. */
+  /** Number of bytes counted against the budget. */
   private countedBytes = 0;
   private expectedBytes = 0;
 
-  /** @param budget counts it once it is large. Default: nothing does */
+  /** @param budget budget that the buffer counts against once it is large. Default: none */
   constructor(budget?: ByteBudget) {
     this.budget = budget;
   }

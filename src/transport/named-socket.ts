@@ -1,26 +1,27 @@
+import { defined } from "../plan/defined.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
 import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addresses.ts";
 
 /**
- * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first, so that a thousand
- * connections need two thousand descriptors for a moment. Here a name is resolved once, and its addresses are tried one after the other.
- * The same for connections with source addresses, whose ports are tried one after the other.
+ * Connections to a host by its name. Runtimes open sockets to several addresses of a name at once and keep the first that connects, so
+ * that a thousand connections briefly need two thousand descriptors. Here a name is resolved once, and its addresses are tried one after
+ * another. For connections with source addresses, ports are tried one after another in the same way.
  */
 
 /** A server, by its name or address. */
 export interface NamedTarget extends SocketTarget {
-  /** Addresses of this host that the connections come from. Absent: the system's choice. */
+  /** Source addresses of the connections. Absent: the system's choice. */
   readonly sources?: SourceTurns | undefined;
 }
 
-/** Returns the addresses of a host, in the order to try. Rejects when it has none. */
+/** Returns the addresses of a host, in the order in which to try them. Rejects if there are none. */
 export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** Opens a connection to a name or an address. */
 export type OpenNamed = (target: NamedTarget, handlers: SocketHandlers) => Socket;
 
-/** Time for one address while others are left and none has answered, as in Node. */
+/** Time limit for one address while others remain and none has responded, as in Node. */
 const ATTEMPT_MS = 250;
 
 /** Creates a function that opens connections to names. @param resolve default: the system's resolver */
@@ -35,7 +36,7 @@ export function createNamedOpen(resolve: ResolveHost = lookUp): (open: OpenSocke
 /** Opens a connection with this runtime's sockets, also to a name. */
 export const openNamedSocket: OpenNamed = createNamedOpen()(openSocket);
 
-/** Whether a host is an IP address and not a name. */
+/** Whether a host is an IP address instead of a name. */
 function isAddress(host: string): boolean {
   return host.includes(":") || /^[\d.]+$/.test(host);
 }
@@ -50,9 +51,9 @@ function lookUp(host: string): Promise<readonly string[]> {
 }
 
 interface KnownPlaces {
-  /** By host. */
+  /** Resolved addresses by host. */
   readonly addresses: Map<string, Promise<readonly string[]>>;
-  /** The address that the latest connection to a host and port uses. */
+  /** Address of the latest connection to each host and port. */
   readonly working: Map<string, string>;
   readonly resolve: ResolveHost;
 }
@@ -66,7 +67,7 @@ class NamedConnection implements Socket {
   private inner: Socket | undefined;
   private isOpen = false;
   private isFinished = false;
-  /** What was written before the connection was open. */
+  /** Bytes written before the connection was open. */
   private readonly queue: Uint8Array[] = [];
   /** Number of the current attempt. */
   private attempt = 0;
@@ -104,7 +105,7 @@ class NamedConnection implements Socket {
     if (this.isFinished) return;
     this.attempt++;
     this.inner?.close();
-    // Whatever this waited for may have moved: the next connection looks again.
+    // The server may have moved: the next connection resolves the name again.
     this.places.working.delete(this.place);
     this.places.addresses.delete(this.target.host);
     this.finish(undefined);
@@ -148,7 +149,7 @@ class NamedConnection implements Socket {
     const tls = target.tls && { ...target.tls, serverName: target.tls.serverName ?? target.host };
     const local = source === undefined ? {} : { localAddress: source.address, localPort: source.port };
     const inner = this.open(
-      { ...target, ...local, host: address, ...(tls === undefined ? {} : { tls }) },
+      { ...target, ...local, host: address, ...defined({ tls }) },
       {
         onOpen: () => {
           if (!isCurrent()) return;
@@ -196,7 +197,7 @@ class NamedConnection implements Socket {
     clearTimeout(this.timer);
     const { working } = this.places;
     if (working.get(this.place) === address) working.delete(this.place);
-    // An address of a family that this host does not have says nothing about the server.
+    // An address of a family that this host does not support proves nothing about the server.
     if (this.error === undefined || isUnroutable(this.error)) this.error = error;
     this.tryNext(others);
   }
@@ -221,7 +222,7 @@ function noSource(address: string): Error {
   return Object.assign(new Error(`No source address is ${familyOf(address)}`), { code: "EAFNOSUPPORT" });
 }
 
-/** The same error on every runtime. */
+/** Returns the same error on every runtime. */
 function outOfPorts(): Error {
   return Object.assign(new Error("No free port"), { code: "EADDRINUSE" });
 }

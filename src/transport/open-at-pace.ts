@@ -2,27 +2,35 @@ import { msToNs, nsToSec } from "../plan/units.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 
 /**
- * Connections opened per second, of all threads together, after the first {@link BURST}. A backlog of 511 then lasts while its server has
- * no core for 100 ms. Above it the kernel drops handshakes, which come again only after a second.
+ * Connections opened per second, by all threads together, after the first {@link BURST}. A backlog of 511 is then enough for a server
+ * that has no core for 100 ms. When the backlog is full, the kernel drops handshakes, which are repeated only after a second.
  */
 export const CONNECTIONS_PER_SEC = 5000;
-/** Connections opened at once: more would also keep signals and timers waiting. Below the backlogs of servers, mostly 511 or more. */
+/**
+ * Number of connections opened at once. More would also delay signals and timers. It is below the backlogs of servers, mostly 511 or
+ * more.
+ */
 const BURST = 64;
-/** Most connections that are being opened; as many more for each second without any of them open, as with a server that is silent. */
+/**
+ * Maximum number of connections that are being opened. The same number is added for each second in which none of them opens, as with
+ * a silent server.
+ */
 const MOST_OPENING = 128;
 const SILENCE_NS = msToNs(1000);
-/** A connection that takes this long, besides pauses of the event loop, has lost a packet: the server's backlog may be full. */
+/**
+ * A connection that takes this long, apart from pauses of the event loop, has lost a packet: the server's backlog may be full.
+ */
 const LOSS_NS = msToNs(900);
 const PAUSE_NS = msToNs(20);
-/** The pace does not become slower than this part of itself. */
+/** Slowest pace, as a ratio of the initial one. */
 const SLOWEST_RATIO = 1 / 16;
 const WAIT_MS = 1;
 
-/** How connections are opened. */
+/** Callbacks and settings for opening connections. */
 export interface Opening<T> {
-  /** Opens one. Resolves when it is open or has failed. */
+  /** Opens a connection. Resolves when it is open or has failed. */
   open(item: T): Promise<void>;
-  /** Whether to open no more. */
+  /** Returns whether to stop opening connections. */
   isClosed(): boolean;
   /** Default: {@link CONNECTIONS_PER_SEC}. */
   readonly perSec?: number | undefined;
@@ -30,7 +38,7 @@ export interface Opening<T> {
   readonly clock?: Clock;
 }
 
-/** Opens connections at a pace, so that the server's backlog has room for them. Resolves when all are open or have failed. */
+/** Opens connections at a pace that the server's backlog can absorb. Resolves when all are open or have failed. */
 export async function openAtPace<T>(items: readonly T[], opening: Opening<T>): Promise<void> {
   const { clock = systemClock } = opening;
   const pace = new Pace(opening.perSec ?? CONNECTIONS_PER_SEC, clock);
@@ -51,18 +59,18 @@ interface Attempt {
   readonly pausedNs: number;
 }
 
-/** Says when the next connection may be opened. */
+/** Decides when the next connection may be opened. */
 class Pace {
   private readonly clock: Clock;
   private readonly slowestPerSec: number;
   private perSec: number;
-  /** Connections that may be opened now. */
+  /** Number of connections that may be opened now. */
   private allowance = BURST;
   private countedNs: number;
-  /** Time in which the event loop had no turn, because others had the core. */
+  /** Time in which the event loop had no turn, because other threads had the core. */
   private pausedNs = 0;
   private openingCount = 0;
-  /** When a connection was last open, or began after none was being opened. */
+  /** Time when a connection was last opened, or when the first one began to open. */
   private heardNs: number;
   private slowedNs = Number.NEGATIVE_INFINITY;
 
@@ -83,14 +91,14 @@ class Pace {
     return this.allowance >= 1 && this.openingCount < MOST_OPENING * (1 + silences);
   }
 
-  /** Counts a connection that is opened now. */
+  /** Counts a connection that starts to open now. */
   begin(): Attempt {
     this.allowance--;
     if (this.openingCount++ === 0) this.heardNs = this.countedNs;
     return { beganNs: this.countedNs, pausedNs: this.pausedNs };
   }
 
-  /** Counts a connection that is open, and halves the pace where packets were lost since it last did. */
+  /** Counts a connection that is open, and halves the pace if packets were lost since the last time that it was halved. */
   end({ beganNs, pausedNs }: Attempt): void {
     this.openingCount--;
     this.heardNs = this.clock.nowNs();
@@ -100,7 +108,7 @@ class Pace {
     this.slowedNs = this.heardNs;
   }
 
-  /** Returns the sum of pauses until now. While connections wait, the pace is asked every millisecond. */
+  /** Returns the sum of pauses until now. While connections wait, this is called every millisecond. */
   private pausedAt(nowNs: number): number {
     const gapNs = nowNs - this.countedNs;
     return this.pausedNs + (gapNs > PAUSE_NS ? gapNs : 0);

@@ -1,18 +1,18 @@
 /** Numbers and bytes for another thread or host, in two arrays: packing is cheap, and nothing is copied twice. */
 
-/** What was packed: plain data. */
+/** Packed numbers and bytes: plain data. */
 export interface PackedBytes {
   readonly numbers: Float64Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 const FIRST_BYTES = 64 * 1024;
-/** A package is sent when it has this many bytes. */
+/** A package is sent when it reaches this many bytes. */
 export const FULL_BYTES = 256 * 1024;
 
 const decoder = new TextDecoder();
 
-/** Packs numbers, and pieces of bytes between them. */
+/** Packs numbers, with pieces of bytes in between. */
 export class BytePacker {
   numbers: number[] = [];
   byteCount = 0;
@@ -31,7 +31,7 @@ export class BytePacker {
     this.byteCount = needed;
   }
 
-  /** Returns what was packed since the last call. */
+  /** Returns everything packed since the last call. */
   take(): PackedBytes {
     const packed = { numbers: Float64Array.from(this.numbers), bytes: this.bytes.slice(0, this.byteCount) };
     this.numbers = [];
@@ -60,7 +60,7 @@ export class PackageReader {
     return this.numbers[this.at++] as number;
   }
 
-  /** Decodes the next pieces. Text of one byte a character is decoded at once, in a third of the time. */
+  /** Decodes the next pieces. Text of one byte per character is decoded in one step, which takes a third of the time. */
   texts(lengths: Float64Array): string[] {
     const { offset } = this;
     const all = decoder.decode(this.piece(lengths.reduce((sum, length) => sum + length, 0)));

@@ -1,33 +1,34 @@
-// The real package: Bun replaces a bare `undici` import by a stub of its own.
+// The real package: Bun replaces a bare `undici` import by its own stub.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
+import { defined } from "../plan/defined.ts";
 import { describeConnectError } from "./connect-failure.ts";
 import { USER_AGENT } from "./user-agent.ts";
 
-/** A request off the measured path, whose response may be of any length and any speed. */
+/** Requests off the measured path, whose response may have any length and speed. */
 
 /** Settings of one request. */
 export interface RequestOnceOptions {
-  /** Proxies and timeouts. Its owner destroys it. */
+  /** Dispatcher with proxies and timeouts. Its owner destroys it. */
   readonly dispatcher: Dispatcher;
   /** Default: `GET`. */
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Ends the request and the reading of its response. */
+  /** Cancels the request and the reading of its response. */
   readonly signal: AbortSignal;
 }
 
-/** How long a server may take, in milliseconds. */
+/** Timeouts for a server, in milliseconds. */
 export interface ServerLimits {
-  /** For the connection, that of TLS included. */
+  /** For opening the connection, including TLS. */
   readonly connectMs: number;
-  /** Until the headers of a response. */
+  /** For the headers of a response. */
   readonly headersMs: number;
-  /** Between parts of a body. */
+  /** For each part of a body. */
   readonly bodyMs: number;
 }
 
-/** Opens connections, by way of the proxies of the environment. @param limits default: undici's */
+/** Creates a dispatcher that connects through the proxies of the environment. @param limits default: undici's */
 export function openDispatcher(limits?: ServerLimits): Dispatcher {
   if (limits === undefined) return new EnvHttpProxyAgent();
   const { connectMs, headersMs, bodyMs } = limits;
@@ -39,13 +40,13 @@ export type UnreadResponse = Dispatcher.ResponseData;
 
 /**
  * Sends a request without following redirects.
- * @throws the signal's reason, or an Error in this project's words
+ * @throws the signal's reason, or an Error with a plain message
  */
 export async function requestOnce(url: URL | string, options: RequestOnceOptions): Promise<UnreadResponse> {
   const { dispatcher, method = "GET", headers, body, signal } = options;
   try {
     const all = { "user-agent": USER_AGENT, ...headers };
-    return await request(url, { dispatcher, method, headers: all, signal, ...(body === undefined ? {} : { body }) });
+    return await request(url, { dispatcher, method, headers: all, signal, ...defined({ body }) });
   } catch (error) {
     throw describe(error, signal);
   }
@@ -71,7 +72,7 @@ export async function* readBody(
     throw new Error(`the response is longer than ${(mostBytes / 2 ** 20).toLocaleString("en-US")} MiB`);
 }
 
-/** Reads a response's body as text. The rest is like {@link readBody}. */
+/** Reads a response's body as text. Otherwise like {@link readBody}. */
 export async function readBodyText(response: UnreadResponse, mostBytes: number, signal: AbortSignal): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -21,10 +21,10 @@ export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Matches a header's value: a line break could inject a header. */
 export const HEADER_VALUE = /^[^\r\n\0]*$/;
 
-/** Matches a path with its query, as a request has it. */
+/** Matches a path with its query, as in a request. */
 export const REQUEST_PATH = /^\/[!-"$-~]*$/;
 
-/** What {@link REQUEST_PATH} asks for, in words. */
+/** The rule of {@link REQUEST_PATH}, in words. */
 export const REQUEST_PATH_RULE =
   "must begin with a slash and have no space, no # and no letters beyond ASCII: encode them with %";
 
@@ -38,14 +38,14 @@ export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 export type MessageCompression = "gzip" | "deflate";
 
-/** How many messages a gRPC call has: one or any number, from the client and from the server. */
+/** Number of messages in a gRPC call: one or any number, from the client and from the server. */
 export type GrpcCallType = "unary" | "client-stream" | "server-stream" | "bidi-stream";
 
 /**
- * When the messages of a call are sent. The last one also ends the sending side.
+ * Time at which the messages of a call are sent. The last one also ends the sending side.
  *
  * - `at-once`: all of them at the start, within the server's flow control
- * - `after-response`: each message, except the first, as soon as one response per message sent so far has arrived
+ * - `after-response`: each message, except the first, after one response per message sent so far has arrived
  */
 export type MessagePacing = "at-once" | "after-response";
 
@@ -69,9 +69,9 @@ export interface WireRequest {
   readonly callType?: GrpcCallType | undefined;
   /** Only for `grpc-call` with `messages`. Default: `at-once`. */
   readonly pacing?: MessagePacing | undefined;
-  /** The request is sent once, so its encoding need not be cached. */
+  /** True if the request is sent once, so that its encoding need not be cached. */
   readonly isOnce?: true;
-  /** Index of the member that it goes to, in a mix. Default: 0. */
+  /** Index of the member of a mix that it is sent to. Default: 0. */
   readonly member?: number;
 }
 
@@ -83,7 +83,7 @@ export function stampedPayload({ payload, stampPlace }: WireRequest, stamp: Uint
   return stamped;
 }
 
-/** A server, and what the client sends it with every request. */
+/** A server, and common parts of all requests to it. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
@@ -92,26 +92,31 @@ export interface Endpoint {
   /** Prefix of each path, from URLs such as `http://proxy/triton`; empty or starting with `/`. */
   readonly pathPrefix: string;
   readonly tls?: TlsSettings | undefined;
-  /** Addresses of this host that the connections come from. Absent: the system's choice. */
+  /** Source addresses of the connections. Absent: the system's choice. */
   readonly sources?: SourceTurns | undefined;
-  /** Opens connections without a network. Absent: the runtime does, to host and port. */
+  /** Opens connections without a network. Absent: the runtime opens them to host and port. */
   readonly open?: OpenSocket | undefined;
   /** Headers (HTTP) or metadata (gRPC) of every request. */
   readonly headers: readonly Header[];
   /** HTTP only: the statuses of successful responses. Default: 200 to 299. */
   readonly successStatuses?: readonly number[] | undefined;
-  /** HTTP only: responses may be encoded, because nothing reads them. Default: false; an encoded response is a failure. */
+  /**
+   * HTTP only: whether responses may be encoded, because nothing reads them. Default: false; an encoded response is a
+   * failure.
+   */
   readonly acceptsEncodings?: boolean | undefined;
   /** gRPC only: compression of requests. Default: none. */
   readonly compression?: MessageCompression | undefined;
 }
 
-/** Whether a request states the length of its body: when it has one, and for methods whose requests usually have one. */
+/** Whether a request states the length of its body: if it has one, and for methods whose requests usually have one. */
 export function hasContentLength({ method, payload }: Pick<WireRequest, "method" | "payload">): boolean {
   return payload.length > 0 || method === "POST" || method === "PUT" || method === "PATCH";
 }
 
-/** Returns the headers that every HTTP request has, without those that the request or its endpoint has: one of a name is sent, as by curl. */
+/**
+ * Returns the default headers of HTTP requests, without those that the request or its endpoint sets: each name is sent once, as by curl.
+ */
 export function defaultHeaders(
   request: Pick<WireRequest, "headers">,
   endpoint: Pick<Endpoint, "headers">,
@@ -122,7 +127,7 @@ export function defaultHeaders(
   return defaults.filter(([name]) => !isGiven(request.headers, name) && !isGiven(endpoint.headers, name));
 }
 
-/** What an endpoint accepts as a successful response. */
+/** Rules for a successful response of an endpoint. */
 export type ResponseRules = Pick<Endpoint, "successStatuses" | "acceptsEncodings">;
 
 /** Whether a response's status is a success. */

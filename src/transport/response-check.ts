@@ -1,24 +1,24 @@
 import type { Failure } from "./failure.ts";
 
-/** The facts about a response that a check needs besides its content. */
+/** Facts about a response that a check needs, besides its content. */
 export interface ResponseHead {
-  /** Length in bytes of the leading JSON part; 0 when the response does not give it. */
+  /** Length in bytes of the leading JSON part; 0 if the response does not give it. */
   readonly jsonBytes: number;
   /** Whether its content type is JSON. */
   readonly isJson: boolean;
 }
 
-/** Why a response is not valid. */
+/** Reason why a response is not valid. */
 export interface ResponseFault {
   /** One sentence without a full stop. It does not quote the server. */
   readonly reason: string;
-  /** A copy of the beginning of the faulty bytes; empty when there is nothing to show. */
+  /** A copy of the beginning of the faulty bytes; empty if there is nothing to show. */
   readonly bytes: Uint8Array;
 }
 
 /**
  * Checks that a successful response is a valid response of its service kind. Each slot has one check and uses it for one response after
- * the other. Calls pass views of the read buffer, so a check copies what it needs after the call.
+ * another. Calls pass views of the read buffer, so a check must copy what it needs after the call.
  */
 export interface ResponseCheck {
   /** Checks a response that is complete in `bytes[start, end)`. Returns undefined when it is valid. */
@@ -44,7 +44,7 @@ export const ANY_RESPONSE: ResponseCheck = {
 /** Creates the check of one slot. */
 export type CreateResponseCheck = () => ResponseCheck;
 
-/** Bytes of a faulty response that are kept to explain it. No message shows more. */
+/** Number of bytes of a faulty response that are kept to explain it. No message shows more. */
 const SHOWN_BYTES = 16 * 1024; // 16 KiB
 
 /** Returns a fault that shows the first bytes of `bytes[start, end)`. */

@@ -1,31 +1,32 @@
 import { readPortRange } from "../runtime/machine.ts";
 
-/** Where a connection comes from. */
+/** Source of a connection. */
 export interface Source {
   readonly address: string;
   /** Absent: the system chooses a port. */
   readonly port?: number;
 }
 
-/** After a walk over all ports found none, later ones look at this number of them. */
+/** After a search of all ports found no free one, later searches check this number of them. */
 const FEW_PORTS = 64;
 
 /**
- * Gives the connections to one server their source addresses in turn, and their ports. Left to itself, Linux gives a port of an address to
- * one connection only, whatever its server; above half of all ports it takes milliseconds to find one, in which the event loop stands still.
- * A port that is named may have connections to other servers too.
+ * Gives the connections to one server their source addresses in turn, with ports. By itself, Linux uses a port of an address for one
+ * connection only, whatever its server. When more than half of all ports are used, it takes milliseconds to find a free one, and the event
+ * loop is blocked meanwhile. A port that is chosen explicitly may have connections to other servers too.
  */
 export class SourceTurns {
   private readonly byFamily: ReadonlyMap<Family, readonly string[]>;
-  /** By address. Empty where the system does not report its ports, and chooses them. */
+  /** Port search of each address. Empty if the system does not report its port range; then it chooses the ports. */
   private readonly walks: ReadonlyMap<string, PortWalk>;
   private turn: number;
 
   /**
    * @param addresses one or more
-   * @param first number of the first one; wraps around. Default: 0
-   * @param ports the system's for connections
-   * @param startRatio where in them to begin, 0 to 1. Default: random, because other processes may use the same addresses
+   * @param first number of the first address; wraps around. Default: 0
+   * @param ports the system's port range for connections
+   * @param startRatio position in the range to begin at, 0 to 1. Default: random, because other processes may use the
+   * same addresses
    */
   constructor(addresses: readonly string[], first = 0, ports = readPortRange(), startRatio = Math.random()) {
     this.byFamily = Map.groupBy(addresses, familyOf);
@@ -34,32 +35,32 @@ export class SourceTurns {
     this.turn = first;
   }
 
-  /** Returns the next source of the family of the server's address; undefined if there is none. */
+  /** Returns the next source of the same family as the server's address; undefined if there is none. */
   next(server: string): Source | undefined {
     const addresses = this.byFamily.get(familyOf(server)) ?? [];
     const address = addresses[this.turn++ % addresses.length];
     return address === undefined ? undefined : (this.walks.get(address)?.next() ?? { address });
   }
 
-  /** Returns another port of an address whose source has been in use; undefined when it has none left. */
+  /** Returns another port of an address whose last source was in use; undefined if no port is left. */
   after({ address }: Source): Source | undefined {
     const walk = this.walks.get(address);
     return walk?.miss() === true ? walk.next() : undefined;
   }
 
-  /** A connection from this source is open. */
+  /** Records that a connection from this source is open. */
   opened({ address }: Source): void {
     this.walks.get(address)?.hit();
   }
 }
 
-/** Goes over the ports of an address, round and round. */
+/** Cycles through the ports of an address. */
 class PortWalk {
   private readonly address: string;
   private readonly first: number;
   private readonly count: number;
   private position: number;
-  /** Ports in a row that could not be used. */
+  /** Number of consecutive ports that could not be used. */
   private misses = 0;
 
   constructor(address: string, [first, last]: readonly [first: number, last: number], startRatio: number) {
@@ -77,7 +78,7 @@ class PortWalk {
     this.misses = 0;
   }
 
-  /** Returns whether to try another one. */
+  /** Records a failed port. Returns whether to try another one. */
   miss(): boolean {
     if (++this.misses < this.count) return true;
     this.misses = Math.max(0, this.count - FEW_PORTS);
@@ -85,7 +86,7 @@ class PortWalk {
   }
 }
 
-/** Whether a connection could not be opened because its source is in use. Runtimes have several words for that where a port was given. */
+/** Whether a connection could not be opened because its source is in use. Runtimes report this in several ways if a port was given. */
 export function isInUse({ port }: Source, error: Error | undefined): boolean {
   const code = (error as { code?: string } | undefined)?.code ?? "";
   return code === "EADDRINUSE" || (port !== undefined && (code === "EADDRNOTAVAIL" || code === "EINVAL"));

@@ -3,29 +3,29 @@ import { nowNs } from "../runtime/clock.ts";
 
 const MAX_CHECK_INTERVAL_MS = 1000;
 
-/** A time in which this process did not run: at `endNs`, for `lengthNs`. */
+/** A time in which this process did not run. It ended at `endNs` and lasted `lengthNs`. */
 interface Pause {
   readonly endNs: number;
   readonly lengthNs: number;
 }
 
 /**
- * The times in which this process did not run: it was stopped, the host slept, or its thread was busy. They do not count for what a server has to
- * do in time, because what it sent meanwhile waits in the sockets.
+ * The times in which this process did not run: it was stopped, the host slept, or its thread was busy. They do not count against a server's
+ * time limits, because data that it sent meanwhile waits in the sockets.
  */
 export class Pauses {
   private readonly leastNs: number;
   private readonly pauses: Pause[] = [];
   private wasLate = false;
 
-  /** @param leastNs a timer that is later than this means that the process did not run */
+  /** @param leastNs a timer that is later than this shows that the process did not run */
   constructor(leastNs: number) {
     this.leastNs = leastNs;
   }
 
   /**
-   * Notes when a timer came. Returns whether what has arrived until now is read: not after a pause, but at the next timer, in time or not, so that
-   * a process that hardly runs notices a silent server too.
+   * Records when a timer fired. Returns whether everything that has arrived until now has been read. This is false after a pause, and true
+   * at the next timer, in time or not, so that a process that hardly runs still notices a silent server.
    */
   note(atNs: number, expectedNs: number): boolean {
     const lengthNs = atNs - expectedNs;
@@ -35,10 +35,10 @@ export class Pauses {
     return !this.wasLate;
   }
 
-  /** Returns the time since which this process ran for `spanNs` until now. */
+  /** Returns the start of the span in which this process ran for `spanNs`, until now. */
   startOf(spanNs: number, atNs: number): number {
     let startNs = atNs - spanNs;
-    // From the newest: a pause after the start moves the start back, which may reach an older pause.
+    // Starts at the newest pause: a pause after the start moves the start back, which may reach an older pause.
     const older = this.pauses.findLastIndex((pause) => {
       if (pause.endNs < startNs) return true;
       startNs -= pause.lengthNs;
@@ -49,14 +49,14 @@ export class Pauses {
   }
 }
 
-/** Returns the time between two looks whether this process runs, in milliseconds: four in a timeout at least. */
+/** Returns the time between two checks that this process runs, in milliseconds: at least four checks per timeout. */
 export function lookIntervalMs(timeoutNs: number): number {
   return Math.max(10, Math.min(MAX_CHECK_INTERVAL_MS, timeoutNs / 4e6));
 }
 
 /**
- * Calls back periodically with the deadline for activity, so that a server that sends nothing cannot hang a run. Time in which this
- * process did not run does not count.
+ * Calls back periodically with the deadline for activity, so that a server that sends nothing cannot block a run. Time in which
+ * this process did not run does not count.
  */
 export class StallWatch {
   private readonly timeoutNs: number;
@@ -73,7 +73,10 @@ export class StallWatch {
     this.onCheck = onCheck;
   }
 
-  /** Starts the timer; later calls do nothing. Call when there is something to wait for, because setting up a timer takes time. */
+  /**
+   * Starts the timer; later calls do nothing. Call only when there is something to wait for, because setting up a timer takes
+   * time.
+   */
   start(): void {
     if (this.timer !== undefined) return;
     let checkedNs = nowNs();

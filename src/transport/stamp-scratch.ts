@@ -1,16 +1,16 @@
 /** Bytes that are sent repeatedly, each time with another stamp. */
 export interface StampedBytes {
   readonly bytes: Uint8Array;
-  /** Offset of the stamp in `bytes`; -1 when there is none. */
+  /** Offset of the stamp in `bytes`; -1 without a stamp. */
   readonly stampOffset: number;
-  /** Updates what depends on the stamp, such as a checksum. */
+  /** Updates the bytes that depend on the stamp, such as a checksum. */
   readonly seal?: { write(bytes: Uint8Array, stamp: Uint8Array): void } | undefined;
 }
 
-/** A copy of such bytes in which stamps are written. One per slot, so that bytes in flight never change. */
+/** A copy of stamped bytes into which stamps are written. One per slot, so that bytes in flight never change. */
 export class StampScratch {
   private bytes = new Uint8Array(0);
-  /** The bytes that `bytes` was copied from; only the stamp is written while they stay the same. */
+  /** The bytes that were copied; only the stamp is written while they stay the same. */
   private source: Uint8Array | undefined;
 
   fill({ bytes, stampOffset, seal }: StampedBytes, stamp: Uint8Array): Uint8Array {

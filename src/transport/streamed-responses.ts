@@ -2,7 +2,7 @@ import type { Call, ClientOptions, ReceivedResponse } from "./client.ts";
 import { type Failure, failureOfReading, type ResponsesTooLargeError, ResponseTooLargeError } from "./failure.ts";
 import { RESPONSES_BUDGET } from "./growing-bytes.ts";
 
-/** One message of a stream, as a service reads it. */
+/** One message of a stream, as decoded by a service. */
 export interface StreamedResponse {
   /** The request's id; empty when the message has none. */
   id: string;
@@ -11,15 +11,17 @@ export interface StreamedResponse {
   isFinal: boolean;
   /** Whether it has no content and only marks the end. */
   isEmpty: boolean;
-  /** Range in the received bytes of the response's own message, without the stream's wrapper. */
+  /** Range of the response message itself in the received bytes, without the stream's wrapper. */
   bodyStart: number;
   bodyEnd: number;
 }
 
-/** Reads one message of a stream, `bytes[start, end)`. What it returns holds until the next one is read. @throws ProtocolError */
+/**
+ * Reads one message of a stream, `bytes[start, end)`. The result is valid until the next message is read. @throws ProtocolError
+ */
 export type ReadStreamed = (bytes: Uint8Array, start: number, end: number) => StreamedResponse;
 
-/** Resets a call for a request whose responses are counted. */
+/** Resets a call for a request that may have several responses. */
 export function expectResponses(call: Call): void {
   call.responseCount = 0;
   call.messageCount = 0;
@@ -54,14 +56,14 @@ const LARGE_EVENT_BYTES = 32 * 1024 * 1024; // 32 MiB
 const EVENTS_IN_RESPONSE = 8;
 
 /**
- * Returns the maximum bytes of one event of a stream: a part of a response, because an event is held until its end in a buffer that is copied
- * as it grows. @param maxBytes of the whole response
+ * Returns the maximum bytes of one event of a stream: a part of the maximum of a response, because an event is kept until its end in a
+ * buffer that is copied as it grows. @param maxBytes maximum of the whole response
  */
 export function mostEventBytes(maxBytes: number): number {
   return Math.min(maxBytes, Math.max(LARGE_EVENT_BYTES, Math.floor(maxBytes / EVENTS_IN_RESPONSE)));
 }
 
-/** Counts a response of a call, and keeps it. @param kept the response's own bytes, when responses are kept */
+/** Counts a response of a call, and keeps it. @param kept the response's bytes, when responses are kept */
 export function addMessage(call: Call, byteCount: number, readNs: number, kept: Uint8Array | undefined): void {
   call.messageCount++;
   call.responseCount++;
@@ -70,7 +72,7 @@ export function addMessage(call: Call, byteCount: number, readNs: number, kept: 
   if (kept !== undefined) keepResponse(call, { readNs, body: kept, isEmpty: false });
 }
 
-/** Counts a response of a stream, and keeps it. @param kept the response's own message, when responses are kept */
+/** Counts a response of a stream, and keeps it. @param kept the response message, when responses are kept */
 export function addResponse(
   call: Call,
   response: Readonly<StreamedResponse>,
@@ -101,8 +103,8 @@ export function isLastResponse({ isFinal, failure }: StreamedResponse): boolean 
 }
 
 /**
- * Passes on a call to which a response was added: it ends with the last one.
- * @returns why it must fail, when the responses are too large; then the call has not ended
+ * Reports a call to which a response was added. The last response ends the call.
+ * @returns false when the responses exceed the maximum size; then the call has not ended
  */
 export function concludeResponse(call: Call, isLast: boolean, options: ClientOptions): Failure | undefined {
   const excess = excessOf(call, options.maxResponseBytes);

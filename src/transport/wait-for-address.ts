@@ -1,5 +1,5 @@
 import { connect, createServer } from "node:net";
-// The real package: Bun replaces a bare `undici` import by a stub of its own.
+// The real package: Bun replaces a bare `undici` import by its own stub.
 import { Agent, request } from "undici/index.js";
 import { messageOf } from "../plan/problem.ts";
 

@@ -1,4 +1,4 @@
-/** The questions' names, which are also those of their flags; `address` has none: `--url` answers it. */
+/** Names of the questions, which are also the names of their flags; `address` has no flag, because `--url` answers it. */
 export type QuestionId =
   | "address"
   | "target"

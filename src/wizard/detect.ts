@@ -9,17 +9,17 @@ import type { Answers } from "./answers.ts";
 import type { Detected } from "./question.ts";
 import { serverOf, WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
-/** What answers at an address. */
+/** Result of looking for a server at an address. */
 export interface Detection {
-  /** Absent when nothing answers, or nothing that a target of the wizard fits. */
+  /** Absent if nothing responds, or only a server that fits no target of the wizard. */
   readonly detected?: Detected;
-  /** The address; `https://…` when only TLS is spoken there. */
+  /** The address; `https://…` if only TLS works there. */
   readonly url: string;
   /** One sentence for the user. */
   readonly text: string;
 }
 
-/** Returns the ports to try when the address has none: those of Triton and of most servers of OpenAI's API come first. */
+/** Returns the ports to try if the address has none: those of Triton and of most servers with OpenAI's API first. */
 function defaultPorts(): readonly number[] {
   const servers = Object.keys(WIZARD_TARGETS).flatMap((target) =>
     (["http", "grpc"] as const).map((protocol) => serverOf({ target, protocol })),
@@ -33,15 +33,15 @@ function defaultPorts(): readonly number[] {
 const DEFAULT_HTTP_PORT = 80;
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC" } as const;
 
-/** How to look for a server. */
+/** Options for detecting a server. */
 export interface Looking {
-  /** The target to look for, which comes before others that the server serves too. Default: the first one. */
+  /** The target to look for, which has priority over others that the server also provides. Default: the first one found */
   readonly wanted?: string | undefined;
-  /** Addresses of this host that connections come from. Default: the system's choice. */
+  /** Addresses of this host to use for connections. Default: the system's choice */
   readonly sourceAddresses?: readonly string[] | undefined;
 }
 
-/** Finds out what answers at an address; takes a few seconds at most. Returns undefined when the text is not an address. */
+/** Detects the server at an address; takes a few seconds at most. Returns undefined if the text is not an address. */
 export async function detectServer(url: string, looking: Looking = {}): Promise<Detection | undefined> {
   const { wanted } = looking;
   let last: Detection | undefined;
@@ -56,7 +56,7 @@ export async function detectServer(url: string, looking: Looking = {}): Promise<
     const found = await detectAt(url, place, looking);
     if (last?.detected === undefined || found.detected?.target === wanted) last = found;
     const isFound = found.detected !== undefined && (wanted === undefined || found.detected.target === wanted);
-    // With a port in the address, the other ones are not meant.
+    // If the address has a port, other ports are not tried.
     if (isFound || place.port !== port) break;
   }
   return last;
@@ -81,15 +81,15 @@ async function detectAt(
   return describe(secure, { ...place, given: `https://${given.replace(/^http:\/\//, "")}`, isSecure: true }, wanted);
 }
 
-/** Returns the address with the port that was tried, if it has none: the target's own default may be another. */
+/** Returns the address with the port that was tried, if it has none, because the target's default port may differ. */
 function withPort(url: string, { authority, port }: ReturnType<typeof parseUrl>): string {
   if (url.includes(authority) || !authority.endsWith(`:${port}`)) return url;
   return url.replace(authority.slice(0, -`:${port}`.length), authority);
 }
 
-/** Where something answers. */
+/** An address at which a server responds. */
 interface AskedAddress extends Pick<ReturnType<typeof parseUrl>, "pathPrefix" | "authority" | "isSecure"> {
-  /** The address as it was given. */
+  /** The address as the user gave it. */
   readonly given: string;
 }
 
@@ -100,7 +100,7 @@ function describe(
 ): Detection {
   const tls = isSecure ? " with TLS" : "";
   const usable = found.filter(({ kind }) => Object.hasOwn(WIZARD_TARGETS, kind));
-  // An address such as host:8000/v1 means the API below that path, whose requests have the path themselves.
+  // An address such as host:8000/v1 means the API below that path, whose requests contain the path themselves.
   const meant = usable.find(({ path }) => prefix !== "" && `${path}/`.startsWith(`${prefix}/`));
   const url = meant === undefined ? given : given.slice(0, given.lastIndexOf(prefix));
   const known = usable.find(({ kind }) => kind === wanted) ?? meant ?? usable[0];
@@ -108,7 +108,7 @@ function describe(
     const { kind: target, protocol } = known;
     const meantOnly = meant === undefined ? usable : [meant];
     const all = meantOnly.map((one) => ({ target: one.kind as string, protocol: one.protocol }));
-    // Who looks for one API needs no word about the others.
+    // A user who looks for a certain API need not know about others.
     const named = target === wanted ? [known] : found;
     return { detected: { target, protocol, found: all }, url, text: `${at} is ${describeFound(named)}${tls}.` };
   }
@@ -120,7 +120,7 @@ function describe(
     found.length > 0
       ? `${at} is ${describeFound(found)}${tls}.`
       : `${at} speaks ${PROTOCOLS[speaks]}${tls}, but answers to none of the APIs that Rampart recognizes.`;
-  // The general targets have the names of their protocols.
+  // The general targets are named after their protocols.
   return Object.hasOwn(WIZARD_TARGETS, speaks)
     ? { detected: { target: speaks, protocol: speaks, found: [] }, url, text }
     : { url, text };
@@ -131,12 +131,12 @@ function describeFound(found: readonly FoundApi[]): string {
 }
 
 /**
- * Asks the address of any HTTP server once. Returns a sentence when the requests of the scenario would fail, and undefined when they would not,
- * or this is unknown.
+ * Sends one request to the address of any HTTP server. Returns a sentence if the requests of the scenario would fail; undefined
+ * if they would not, or if this is unknown.
  */
 export async function describeRefusal(answers: Answers): Promise<string | undefined> {
   const { url = "", path, recording } = answers;
-  // Recorded requests are not a GET.
+  // Recorded requests may not be GET requests.
   if (wizardTargetOf(answers)?.asks.includes("path") !== true || recording === "requests") return undefined;
   const [, address = "", ownPath = ""] = /^((?:https?:\/\/)?[^/?]*)(.*)$/.exec(url) ?? [];
   const asked = path ?? (ownPath.startsWith("/") ? ownPath : `/${ownPath}`);
@@ -147,7 +147,7 @@ export async function describeRefusal(answers: Answers): Promise<string | undefi
 }
 
 /**
- * Finds the models of the chosen target: asks its server, or looks into its folder.
+ * Finds the models of the chosen target: queries its server, or reads its folder.
  * @throws RunError when the server cannot be queried
  * @throws UserError when an answer is wrong
  */
@@ -156,7 +156,7 @@ export async function findModels(answers: Answers): Promise<readonly ListedModel
   return server === undefined ? (wizardTargetOf(answers)?.listModels?.(answers) ?? []) : probeModels(server);
 }
 
-/** Returns the API that has the model of the flags, where a server has several; undefined where none lists it. */
+/** Returns the API with the model given by flags, if a server has several APIs; undefined if none lists it. */
 export async function findTargetWithModel(given: Answers, detected: Detected | undefined): Promise<string | undefined> {
   const { found = [] } = detected ?? {};
   if (given.model === undefined || found.length < 2) return undefined;

@@ -8,7 +8,7 @@ import type { Detected, Question, Surroundings } from "./question.ts";
 import { QUESTIONS } from "./questions.ts";
 import { WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
-/** Answers from options: what follows from them, and what does not go together. */
+/** Derives answers from options, and finds options that cannot be combined. */
 
 /** Questions that some targets do not have. */
 const TARGET_QUESTIONS = ["protocol", "url", "model", "tokenizer", "isl", "osl", "shapes", "files"] as const;
@@ -25,10 +25,10 @@ export function findUnneededForTarget(given: Answers): Problem[] {
   });
 }
 
-/** The targets of an address at which nothing answers that is known. */
+/** Targets for an address at which no known server responds. */
 const IMPLIED_TARGETS = Object.keys(WIZARD_TARGETS).filter((name) => WIZARD_TARGETS[name]?.lists !== undefined);
 
-/** Returns the first target that an address can mean and that needs all given options; the first one when there is none. */
+/** Returns the first target that an address can mean and that needs all given options; without such a target, the first one. */
 export function impliedTarget(given: Answers, detected: Detected | undefined): string {
   const found = (detected?.found ?? []).map(({ target }) => target);
   const names = found.length > 0 ? found : detected === undefined ? IMPLIED_TARGETS : [detected.target];
@@ -38,7 +38,7 @@ export function impliedTarget(given: Answers, detected: Detected | undefined): s
   return names.find(fits) ?? (names[0] as string);
 }
 
-/** Returns a problem for each option that the chosen goal does not ask for. @param answers with the goal */
+/** Returns a problem for each option that the chosen goal does not use. @param answers with the goal */
 export function findUnneededForGoal(given: Answers, answers: Answers): Problem[] {
   const goal = goalOf(answers);
   if (goal === undefined) return [];
@@ -63,14 +63,14 @@ export function knownAnswer(id: QuestionId, answers: Answers, around: Surroundin
   const { detected, given, models } = around;
   const found = detected?.found ?? [];
   if (id === "target" && answers.address === "") return WITHOUT_SERVER;
-  // What answers to no known API is any server of its protocol.
+  // A server without a known API is any server of its protocol.
   if (id === "target") return found.length === 0 ? detected?.target : impliedTarget(given, detected);
   if (id === "protocol") return (found.find(({ target }) => target === answers.target) ?? detected)?.protocol;
   const usable = id === "model" ? models.filter(({ refusal }) => refusal === "") : [];
   return usable.length === 1 ? usable[0]?.name : undefined;
 }
 
-/** The target of an empty address. */
+/** Target if the address is empty. */
 const WITHOUT_SERVER = "embedded";
 
 /** Answers that only the server can confirm. */
@@ -85,12 +85,12 @@ export function checkableFlags(given: Answers, around: Surroundings): (readonly 
   });
 }
 
-/** Whether an option has a value that is wrong whatever the server answers. */
+/** Reports whether an option has a value that is wrong for every server. */
 export function hasWrongFlag(given: Answers, around: Surroundings): boolean {
   return checkableFlags(given, around).some(([question, value]) => question.check(value, given, around) !== undefined);
 }
 
-/** Whether a question about the target has neither an answer nor a default. */
+/** Reports whether a question about the target has neither an answer nor a default. */
 export function lacksTargetAnswer(answers: Answers, around: Surroundings): boolean {
   const ids: readonly QuestionId[] = TARGET_QUESTIONS;
   return QUESTIONS.some(
@@ -102,7 +102,7 @@ export function lacksTargetAnswer(answers: Answers, around: Surroundings): boole
   );
 }
 
-/** Whether a question belongs to a goal. */
+/** Reports whether a question belongs to a goal. */
 function isOfGoals(id: QuestionId): boolean {
   return goalsAsking(id).length > 0;
 }
@@ -117,12 +117,12 @@ function targetsAsking(id: QuestionId): string[] {
   return Object.entries(WIZARD_TARGETS).flatMap(([name, { asks }]) => (asks.includes(id) ? [name] : []));
 }
 
-/** What is known of a question without an answer. */
+/** An unanswered question, and what the interview already knows about it. */
 interface Unanswered {
   readonly preset: string | undefined;
   /** Models of the server; empty before the query. */
   readonly models: readonly ListedModel[];
-  /** Whether defaults were taken, so that this question has none. */
+  /** Whether the interview takes defaults. Then this question has none. */
   readonly takesDefaults: boolean;
 }
 
@@ -136,7 +136,7 @@ export function unanswered({ id, value }: Question, { preset, models, takesDefau
   return problem("missing", `--${id}`, message, hint);
 }
 
-/** Returns the problem of an option with a wrong answer. @param choices the answers that are possible; empty: not a choice */
+/** Returns the problem of an option with a wrong answer. @param choices the possible answers; empty: any text */
 export function wrongAnswer(id: QuestionId, message: string, given: string, choices: readonly string[]): Problem {
   const hint = id === "save" ? "Choose another file." : nameHint(given, choices, "");
   return problem("invalid-value", `--${id}`, message, hint, given);

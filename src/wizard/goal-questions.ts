@@ -3,12 +3,12 @@ import type { Asked } from "./goals/goal.ts";
 import { GOALS, goalOf } from "./goals/goals.ts";
 import type { Question } from "./question.ts";
 
-/** The questions that the goals ask, each as the chosen goal asks it. */
+/** The questions of goals. The chosen goal determines the details of each. */
 
-/** What an option says about a question, whatever the goal. */
+/** The parts of a question's option that do not depend on the goal. */
 type Option = Pick<Question, "value" | "help">;
 
-/** In the order in which they are asked. */
+/** In the order of the questions. */
 const OPTIONS: Readonly<Record<GoalQuestionId, Option>> = {
   against: {
     value: "WHAT",

@@ -26,7 +26,7 @@ import { wizardTargetOf } from "./targets.ts";
 import { askQuestion, askWay, explainKeys, inform, type Reply, warn } from "./terminal-prompts.ts";
 import { suggestTokenizer } from "./tokenizer.ts";
 
-/** How to treat questions without a flag: ask the user, take the default, or report a problem. */
+/** Handling of questions without a flag: ask the user, take the default, or report a problem. */
 export type InterviewMode = "ask" | "defaults" | "refuse";
 
 /** The input of an interview. */
@@ -36,9 +36,9 @@ export interface InterviewStart {
   readonly given: Answers;
   /** Problems with the flags so far. */
   readonly problems: readonly Problem[];
-  /** Do not query the server. */
+  /** Whether the server is not queried. */
   readonly isOffline: boolean;
-  /** Prints a sentence when there is no terminal to ask on. */
+  /** Prints a sentence if there is no terminal for questions. */
   readonly say: (text: string) => void;
 }
 
@@ -49,14 +49,14 @@ export class Interview {
   private readonly mode: InterviewMode;
   /** Answers from options. */
   private readonly asGiven: Answers;
-  /** The same, and what follows from them. */
+  /** Answers from options, and answers that follow from them. */
   private given: Answers;
   private answers: Answers = {};
   /** Questions that the user answered, with the answers before each. */
   private readonly asked: { readonly id: QuestionId; readonly before: Answers }[] = [];
-  /** Questions that the user went back to, which are asked although the server answers them. */
+  /** Questions that the user went back to, which are asked even if the server answers them. */
   private readonly reopened = new Set<QuestionId>();
-  /** The last answer to each question, of the user or of the server, offered again after a step back. */
+  /** The last answer to each question, by the user or the server. It is offered again after a step back. */
   private readonly typed = new Map<QuestionId, string>();
   private readonly server: QueriedServer;
   /** The tokenizer that could not be loaded. */
@@ -74,7 +74,7 @@ export class Interview {
   }
 
   /**
-   * Returns all answers; undefined when the user ends the interview.
+   * Returns all answers; undefined if the user ends the interview.
    * @throws UserError with all problems of the flags
    * @throws RunError when the server cannot be queried
    */
@@ -104,11 +104,11 @@ export class Interview {
       if (reply.kind === "answer" && question.id === "model" && this.asksModelFirst() && !server.isOffline) {
         const way = await this.probe();
         if (way === "end") return undefined;
-        // With the address from an option, the model may be the mistake.
+        // If the address is from an option, the mistake may be in the model.
         if (way === "again" && this.answers.model !== undefined) this.goBack();
       }
     }
-    // Answers that are missing are asked for when those that are given are right.
+    // Missing answers are asked for once the given ones are right.
     const isLater = (code: Problem["code"]): boolean => code === "missing" && this.mode !== "defaults";
     const wrong = this.problems.filter(({ code }) => !isLater(code));
     if (this.problems.length > 0) throw new UserError(wrong.length > 0 ? wrong : this.problems);
@@ -117,7 +117,7 @@ export class Interview {
     return this.answers;
   }
 
-  /** Says before anything is written that the server refuses the requests, and how long the run will take. */
+  /** Reports before anything is written whether the server refuses the requests, and how long the run will take. */
   private async sayBeforeWriting(): Promise<void> {
     if (this.problems.length > 0) return;
     const refusal = await this.server.describeRefusal(this.answers);
@@ -143,7 +143,7 @@ export class Interview {
     if (text !== "") this.answers = { ...this.answers, url: await this.server.detect(text) };
   }
 
-  /** Derives the target from the flags: an address or a model implies a server, and what answers at the address says which. */
+  /** Derives the target from the flags: an address or a model implies a server, and the server at the address determines the target. */
   private async implyTarget(): Promise<void> {
     const { url, model, target, protocol } = this.given;
     const isKnown =
@@ -156,13 +156,13 @@ export class Interview {
       this.problems.length === 0 &&
       !hasWrongFlag(this.given, this.around);
     if (isAsked) this.given = { ...this.given, url: await this.server.detect(url, target) };
-    // Where none answers that is known, a terminal has the user choose.
+    // If no known server responds, the user chooses on a terminal.
     if (target !== undefined || (this.mode === "ask" && isAsked)) return;
     const withModel = await this.server.findTarget(this.given);
     this.given = { ...this.given, target: withModel ?? impliedTarget(this.given, this.server.detected) };
   }
 
-  /** Whether the user names the model before the server is asked for it, because the server cannot list its models. */
+  /** Reports whether the user names the model before the server is queried, because the server cannot list its models. */
   private asksModelFirst(): boolean {
     const target = wizardTargetOf({ ...this.given, ...this.answers });
     return this.mode === "ask" && this.given.model === undefined && target?.lists === "named";
@@ -178,7 +178,7 @@ export class Interview {
     return { kind: "answer", text: await this.answer(question, given) };
   }
 
-  /** Answers a question by what the server itself says, unless the user went back to it. */
+  /** Answers a question from the server's data, unless the user went back to it. */
   private async known({ id }: Question): Promise<Reply | undefined> {
     const text = this.reopened.has(id) ? undefined : await this.detectAnswer(id);
     if (text === undefined) return undefined;
@@ -191,14 +191,14 @@ export class Interview {
     return { kind: "answer", text };
   }
 
-  /** Returns what the server itself shows about a question; undefined if nothing. */
+  /** Returns the answer that the server's data gives to a question; undefined if there is none. */
   private async detectAnswer(id: QuestionId): Promise<string | undefined> {
     const { answers, around, given } = this;
     if (id === "target")
       return (await this.server.findTarget({ ...given, ...answers })) ?? knownAnswer(id, answers, around);
     if (id !== "tokenizer") return knownAnswer(id, answers, around);
     const name = this.server.isProbed ? await this.detectTokenizer() : undefined;
-    // It is proposed, not the model's name.
+    // The proposed answer is then `none`, and not the model's name.
     if (name === "none") this.typed.set(id, name);
     return name === "none" ? undefined : name;
   }
@@ -240,7 +240,7 @@ export class Interview {
     }
   }
 
-  /** Returns the user's last answer to a question, unless it is not possible any more. */
+  /** Returns the user's last answer to a question, unless it is no longer possible. */
   private earlier(question: Question): string | undefined {
     const typed = this.typed.get(question.id);
     const isPossible = typed !== undefined && question.check(typed, this.answers, this.around) === undefined;
@@ -258,7 +258,7 @@ export class Interview {
     this.server.forget(url === undefined);
   }
 
-  /** Queries the server for its models. Returns `again` when another question comes first, `end` when the user ends the interview. */
+  /** Queries the server for its models. Returns `again` if another question comes first, `end` if the user ends the interview. */
   private async probe(): Promise<"done" | "again" | "end"> {
     // Do not query while a flag is wrong or missing.
     if (this.problems.length > 0) return "done";
@@ -275,7 +275,7 @@ export class Interview {
     return "done";
   }
 
-  /** Asks the user what to do when the server did not answer. */
+  /** Asks the user how to proceed if the server did not respond. */
   private async askAfterFailure(problem: string): Promise<"done" | "again" | "end"> {
     warn(problem);
     const hasFlag = this.given.url !== undefined;
@@ -319,13 +319,13 @@ export class Interview {
     return id === "tokenizer" ? this.server.findTokenizerProblem(answer) : undefined;
   }
 
-  /** Reports problems with flags before the first question, as far as they can be known. */
+  /** Reports problems with flags before the first question, as far as they can be known then. */
   private checkBeforeAsking(): void {
     for (const [question, given] of checkableFlags(this.given, this.around)) this.check(question, given, this.given);
     if (this.problems.length > 0) throw new UserError(this.problems);
   }
 
-  /** Reports options that the answers have left no use for. */
+  /** Reports options that have no effect with the given answers. */
   private async checkUnused(): Promise<void> {
     const unused = (Object.keys(this.asGiven) as QuestionId[]).filter((id) => this.answers[id] === undefined);
     const message = "has no effect with the other answers";
@@ -335,5 +335,5 @@ export class Interview {
   }
 }
 
-/** What the questions call settings. */
+/** Names of settings in the questions. */
 const nameInQuestions: NameOf = (path) => (path === "target.url" ? "the address" : undefined);

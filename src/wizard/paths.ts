@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { readFileText } from "../runtime/files.ts";
 
-/** Larger files are not looked at before the run. */
+/** Maximum size of a file that is read before the run. */
 const LARGEST_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Converts a path relative to here into one relative to the scenario's folder. */
@@ -12,7 +12,7 @@ export function pathFrom(scenario: string, path: string): string {
   return fromFolder.startsWith("../") ? fromFolder : `./${fromFolder}`;
 }
 
-/** Returns the text of a file; undefined when it cannot be read or is large. */
+/** Returns the text of a file; undefined if it cannot be read or is too large. */
 export function readText(path: string): string | undefined {
   try {
     return readFileText(path, LARGEST_FILE_BYTES);
@@ -21,7 +21,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Returns why a file cannot be written to a path; undefined when it can. A missing folder is not a problem. */
+/** Returns why a file cannot be written to a path; undefined if it can. A missing folder is not a problem. */
 export function findFolderProblem(path: string): string | undefined {
   let folder = dirname(resolve(path));
   while (!existsSync(folder)) folder = dirname(folder);

@@ -4,11 +4,11 @@ import { describeRefusal, detectServer, findModels, findTargetWithModel } from "
 import type { Detected } from "./question.ts";
 import { findTokenizer, findTokenizerProblem } from "./tokenizer.ts";
 
-/** What the server of an interview says of itself, as far as it was asked. */
+/** Information from the server of an interview, as far as it was queried. */
 export class QueriedServer {
   /** Whether the scenario is written without querying the server. */
   isOffline: boolean;
-  /** What answers at its address; undefined if that is not known. */
+  /** The detected server; undefined if unknown. */
   detected: Detected | undefined;
   private readonly inform: (text: string) => void;
   private listed: readonly ListedModel[] | undefined;
@@ -19,17 +19,17 @@ export class QueriedServer {
     this.inform = inform;
   }
 
-  /** Its models; none before it has listed them. */
+  /** The server's models; empty before it has listed them. */
   get models(): readonly ListedModel[] {
     return this.listed ?? [];
   }
 
-  /** Whether it has listed its models. */
+  /** Whether the server has listed its models. */
   get isProbed(): boolean {
     return this.listed !== undefined;
   }
 
-  /** Finds out what answers at an address, reports it, and returns the address to use. @param wanted target to look for */
+  /** Detects the server at an address, reports it, and returns the address to use. @param wanted target to look for */
   async detect(url: string, wanted?: string): Promise<string> {
     const detection = await detectServer(url, { wanted });
     if (detection === undefined) return url;
@@ -43,29 +43,29 @@ export class QueriedServer {
     return findTargetWithModel(answers, this.detected);
   }
 
-  /** Queries its models. @throws RunError or UserError when it cannot be queried */
+  /** Queries the server's models. @throws RunError or UserError when it cannot be queried */
   async listModels(answers: Answers): Promise<void> {
     this.listed = await findModels(answers);
   }
 
-  /** Returns why it refuses the requests of these answers; undefined if it does not, or is not asked. */
+  /** Returns why the server refuses the requests of these answers; undefined if it does not, or is not queried. */
   async describeRefusal(answers: Answers): Promise<string | undefined> {
     return this.isOffline ? undefined : describeRefusal(answers);
   }
 
-  /** Returns the tokenizer of a model, as far as the server says it and it can be loaded here. */
+  /** Returns the tokenizer of a model, if the server names it and it can be loaded here. */
   async findTokenizer(model: string): Promise<string> {
     const { name, text } = await findTokenizer(this.models.find((one) => one.name === model) ?? { name: model });
     if (text !== undefined) this.inform(text);
     return name;
   }
 
-  /** Returns why a tokenizer cannot be loaded. Not checked when the scenario is for another machine. */
+  /** Returns why a tokenizer cannot be loaded. Not checked if the scenario is for another machine. */
   async findTokenizerProblem(tokenizer: string): Promise<string | undefined> {
     return this.isOffline ? undefined : findTokenizerProblem(tokenizer);
   }
 
-  /** Forgets what it said, for another one. @param isElsewhere whether its address is another one too */
+  /** Drops the information, because the server changes. @param isElsewhere whether its address changes too */
   forget(isElsewhere: boolean): void {
     this.listed = undefined;
     if (isElsewhere) this.detected = undefined;

@@ -11,23 +11,23 @@ import { numbersOf } from "./goals/loads.ts";
 import type { Choice, Question, Surroundings } from "./question.ts";
 import { usualAddress, WIZARD_TARGETS, wizardTargetOf } from "./targets.ts";
 
-/** Whether the chosen target needs this answer. */
+/** Reports whether the chosen target needs this answer. */
 const asksFor =
   (id: QuestionId) =>
   (answers: Answers): boolean =>
     wizardTargetOf(answers)?.asks.includes(id) === true;
 const isServer = asksFor("url");
 const always = (): boolean => true;
-/** The questions of goals before it come before those of the target's requests. */
+/** Questions of goals before this index precede those about the target's requests. */
 const FIRST_LOAD_QUESTION = GOAL_QUESTIONS.findIndex(({ id }) => id === "load");
 
-/** Whether the target needs this answer for the inputs of its requests, which a file of requests replaces. */
+/** Reports whether the target needs this answer for the inputs of its requests, which a file of requests replaces. */
 const sendsInputs =
   (id: QuestionId) =>
   (answers: Answers): boolean =>
     asksFor(id)(answers) && goalOf(answers)?.usesInputs?.(answers) !== false;
 
-/** Returns the goals that use all options. */
+/** Returns the goals that use all given options. */
 function goalsFor({ given }: Surroundings): Choice[] {
   const ids = GOAL_QUESTIONS.map(({ id }) => id).filter((id) => given[id] !== undefined);
   const all = Object.entries(GOALS);
@@ -46,7 +46,7 @@ function askLength(id: "isl" | "osl", message: string, usual: number): Question 
   };
 }
 
-/** Servers with OpenAI's API by their own names. */
+/** Names of servers with OpenAI's API. */
 const WITH_OPENAI_API = /^(?:vllm|sglang|tgi|nim|llama[._-]?cpp|ollama|llm|chat|trtllm-serve|lmdeploy)$/i;
 
 function checkChoice(question: Question): Question["check"] {
@@ -146,7 +146,7 @@ export const QUESTIONS: readonly Question[] = [
       return usable.length === 1 ? usable[0]?.name : undefined;
     },
     check: (answer, _answers, { models, isOffline }) => {
-      // Without the server's list any name may be right.
+      // Without the server's list, any name may be right.
       if (isOffline || models.length === 0) return answer.trim() === "" ? "must be a model's name" : undefined;
       const model = models.find(({ name }) => name === answer);
       if (model === undefined) {
@@ -224,13 +224,13 @@ export const QUESTIONS: readonly Question[] = [
       { value: "yes", label: "yes" },
       { value: "no", label: "no" },
     ],
-    // A scenario whose server does not answer, or whose tokenizer is elsewhere, runs elsewhere.
+    // If the server does not respond, or the tokenizer is not on this machine, the scenario runs elsewhere.
     preset: (answers, { isOffline, lacksTokenizer }) =>
       (isOffline && isServer(answers)) || lacksTokenizer === true ? "no" : "yes",
   }),
 ];
 
-/** Whether the address has a path or a query. */
+/** Reports whether the address has a path or a query. */
 function hasPath({ url = "" }: Answers): boolean {
   return /^(?:https?:\/\/)?[^/?]*[/?]./.test(url);
 }
@@ -249,12 +249,12 @@ function describeTargets(): string {
     .join(", ");
 }
 
-/** Returns the first question that is needed and not answered. */
+/** Returns the first needed question without an answer. */
 export function nextQuestion(answers: Answers, around: Surroundings): Question | undefined {
   return QUESTIONS.find((question) => answers[question.id] === undefined && question.isNeeded(answers, around));
 }
 
-/** Returns the scenario's name: the model's name, and what the goal adds. */
+/** Returns the scenario's name: the model's name, and the suffix of the goal. */
 export function scenarioName(answers: Answers): string {
   const { model = "", target } = answers;
   const name = asksFor("model")(answers) ? model || "scenario" : isServer(answers) ? (target ?? "") : "embedded";
@@ -283,7 +283,7 @@ function describeModel({ inputs, maxBatchSize, refusal }: ListedModel): string {
   return `${shapes.join(", ")}${maxBatchSize > 0 ? `, batches of up to ${maxBatchSize}` : ""}`;
 }
 
-/** Returns the files that are written and made besides the scenario. @param out the scenario */
+/** Returns the files that are written or created besides the scenario. @param out the scenario */
 export function filesBeside(out: string, answers: Answers): string[] {
   const target = wizardTargetOf(answers);
   if (target === undefined || goalOf(answers)?.other?.(answers, target) === undefined) return [];

@@ -12,7 +12,7 @@ import { evaluate } from "./source/evaluate.ts";
 import { formatFile, type ScenarioFile } from "./source/format.ts";
 import { WIZARD_TARGETS, type WizardTarget, wizardTargetOf } from "./targets.ts";
 
-/** From complete answers to scenarios. */
+/** Converts complete answers to scenarios. */
 
 /** A file that the wizard writes. */
 export interface WrittenFile {
@@ -31,7 +31,7 @@ export function formatScenario(answers: Answers): string {
   return formatFile(compose(answers));
 }
 
-/** Returns the files to write: the scenario, and for a comparison in two runs a second one. */
+/** Returns the files to write: the scenario, and a second one for a comparison in two runs. */
 export function filesOf(answers: Answers): WrittenFile[] {
   const { save = "" } = answers;
   const other = formatOther(answers);
@@ -55,7 +55,7 @@ function formatOther(answers: Answers): string | undefined {
   });
 }
 
-/** Returns how long the runs of the scenarios take; undefined when their data or the server decide. */
+/** Returns the time of the scenarios' runs; undefined if their data or the server decides. */
 export function timeOf(answers: Answers, around: Surroundings): RunTime | undefined {
   const plan = planOf(answers);
   const time = chosenGoal(answers).time?.(answers, plan, around) ?? estimateTime(plan);

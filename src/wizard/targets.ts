@@ -18,30 +18,30 @@ import { pathFrom } from "./paths.ts";
 import { evaluate } from "./source/evaluate.ts";
 import { type Call, call } from "./source/source.ts";
 
-/** A target of the wizard: everything that its questions and its scenario depend on. */
+/** A target of the wizard: everything that determines its questions and its scenario. */
 export interface WizardTarget {
   readonly label: string;
   readonly hint: string;
-  /** In errors: the flag `does not go with the …`. */
+  /** Name in errors: the flag `does not go with the …`. */
   readonly name: string;
   /** The questions that this target needs. */
   readonly asks: readonly QuestionId[];
   toTarget(answers: Answers): Call;
-  /** Returns the inputs of requests. Absent: random ones, or the target's own options describe the requests. */
+  /** Returns the inputs of requests. Absent: random inputs, or the target's options describe the requests. */
   toInputs?(answers: Answers): Call;
-  /** The builder of inputs for a file of recorded requests. Absent: the target takes none. */
+  /** Name of the builder of inputs from a file of recorded requests. Absent: the target does not support them. */
   readonly recorded?: "json" | "payloads";
   /** Whether responses are streams of tokens. Absent: no. */
   readonly isStreaming?: true;
-  /** The closest command line to the scenario. */
+  /** The command line closest to the scenario. */
   readonly commandLine: "perf_analyzer" | "genai-perf" | "http";
-  /** Whether its server lists all its models, or only knows one by its name. Absent: it is not asked. */
+  /** Whether the server lists all its models, or only knows a model by name. Absent: it is not queried. */
   readonly lists?: "all" | "named";
-  /** Returns the models without a server. Absent: a server is asked for them. */
+  /** Returns the models without a server. Absent: the server is queried. */
   listModels?(answers: Answers): readonly ListedModel[];
 }
 
-/** HTTP is the default of all targets that have both. */
+/** Returns the field for a protocol. HTTP is the default of all targets that support both protocols. */
 function protocolOf(protocol: string | undefined): { protocol?: string } {
   return protocol === "grpc" ? { protocol } : {};
 }
@@ -149,7 +149,7 @@ export const WIZARD_TARGETS: Readonly<Record<string, WizardTarget>> = {
   },
 };
 
-/** Returns the chosen target; undefined when none is chosen, or the name is unknown. */
+/** Returns the chosen target; undefined if none is chosen, or the name is unknown. */
 export function wizardTargetOf({ target = "" }: Answers): WizardTarget | undefined {
   return Object.hasOwn(WIZARD_TARGETS, target) ? WIZARD_TARGETS[target] : undefined;
 }
@@ -159,7 +159,7 @@ export function usualAddress(answers: Answers): string {
   return usualUrlOf((serverOf(answers) ?? serverOf({ ...answers, target: "triton" })) as ServerTargetPlan);
 }
 
-/** Returns the server of the answers, which lists its models. Undefined if it does not, or no such target is chosen. */
+/** Returns the server of the answers, which lists its models. Undefined if it cannot list them, or no such target is chosen. */
 export function serverOf({ target = "", url = "", protocol = "", model = "" }: Answers): ServerTargetPlan | undefined {
   const chosen = wizardTargetOf({ target });
   if (chosen?.lists === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { isCancel, log, select, text } from "@clack/prompts";
+import { defined } from "../plan/defined.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";
@@ -13,7 +14,7 @@ export type Reply =
 let lastKey = "";
 let isListening = false;
 
-/** Records the last key, because the prompts report Escape and Ctrl-C alike. */
+/** Records the last key, because the prompts report Escape and Ctrl-C in the same way. */
 function listenForKeys(): void {
   if (isListening) return;
   isListening = true;
@@ -37,7 +38,7 @@ export async function askQuestion(
       ? await askChoice(question, choices, preset, answers, around)
       : await text({
           message: messageOf(question, answers),
-          ...(preset === undefined ? {} : { initialValue: preset }),
+          ...defined({ initialValue: preset }),
           validate: (given) => clean(question.check((given ?? "").trim(), answers, around)),
         });
   return toReply(answer);
@@ -70,7 +71,7 @@ async function askChoice(
     const answer = await select({
       message: messageOf(question, answers),
       options: choices.map(toOption),
-      ...(preset === undefined ? {} : { initialValue: preset }),
+      ...defined({ initialValue: preset }),
     });
     if (isCancel(answer)) return answer;
     const problem = question.check(answer, answers, around);
@@ -79,7 +80,7 @@ async function askChoice(
   }
 }
 
-/** A hint stands beside the answer where there is room, and otherwise where the cursor is. */
+/** Returns a choice as an option of the prompt. A hint is shown beside the answer if there is room, otherwise at the cursor. */
 function toOption({ value, label, hint }: Choice): { value: string; label: string; hint?: string } {
   if (hint === undefined || hint === "") return { value, label: clean(label) };
   const explained = clean(`${label} (${hint})`);

@@ -5,23 +5,23 @@ import type { ListedModel } from "../service/service.ts";
 import { loadTokenizer, nearestTokenizer } from "../tokenize/load-tokenizer.ts";
 import { findEncoding } from "../tokenize/tiktoken-names.ts";
 
-/** Which tokenizer a language model has, as far as its server says it and it can be loaded here. */
+/** Finds the tokenizer of a language model, if its server names it and it can be loaded here. */
 
 /** The tokenizer to use. */
 export interface FoundTokenizer {
   /** `none`: the server counts. */
   readonly name: string;
-  /** A sentence for the user. Absent: there is nothing to say. */
+  /** A sentence for the user. Absent: there is nothing to report. */
   readonly text?: string;
-  /** Whether there is one, and it cannot be loaded here. Default: false */
+  /** Whether a tokenizer was found that cannot be loaded here. Default: false */
   readonly isRefused?: boolean;
 }
 
-/** Returns the tokenizer that the server names, or that has the model's name; without one that can be loaded here, `none`. */
+/** Returns the tokenizer that the server names, or that has the model's name; `none` if it cannot be loaded here. */
 export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer">): Promise<FoundTokenizer> {
   const reasons: string[] = [];
   for (const name of [model.tokenizer, model.name].filter((one) => one !== undefined)) {
-    // A name without an organisation is rarely one of the hub, and asking for it there takes time.
+    // A name without an organisation is rarely on the hub, and querying the hub takes time.
     if (!name.includes("/") && findEncoding(name) === undefined && !existsSync(name)) continue;
     const problem = await findTokenizerProblem(name);
     if (problem === undefined) return { name };
@@ -33,7 +33,7 @@ export async function findTokenizer(model: Pick<ListedModel, "name" | "tokenizer
   return { name: "none", text, isRefused: reasons.length > 0 };
 }
 
-/** Returns why a tokenizer cannot be loaded; undefined when it can, and for `none`. */
+/** Returns why a tokenizer cannot be loaded; undefined if it can, and for `none`. */
 export async function findTokenizerProblem(name: string): Promise<string | undefined> {
   if (name === "none") return undefined;
   try {
@@ -46,7 +46,7 @@ export async function findTokenizerProblem(name: string): Promise<string | undef
   }
 }
 
-/** Returns a sentence that suggests a tokenizer for a mistyped name, with a space after it; empty when no name is similar. */
+/** Returns a sentence that suggests a tokenizer for a mistyped name, followed by a space; empty if no name is similar. */
 export async function suggestTokenizer(name: string): Promise<string> {
   const near = await nearestTokenizer(name);
   return near === undefined ? "" : `Did you mean ${near}? `;

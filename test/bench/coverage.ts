@@ -17,7 +17,7 @@ import { joinParallel } from "../../src/measure/merge.ts";
 import { checkPlan } from "../../src/registry/check-plan.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { mix } from "../../src/scenario/mix.ts";
 import { http } from "../../src/scenario/targets/http.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";

@@ -10,8 +10,8 @@ import {
 import type { Plan } from "../../src/plan/plan.ts";
 import { p99 } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
+import { hold, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { mlperf } from "../../src/scenario/loads/mlperf.ts";
 import { rateRamp } from "../../src/scenario/loads/rates.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runHttpCommand } from "../../src/cli/http/command.ts";
+import { COMMAND } from "../../src/cli/http/command.ts";
 import { readMetrics, type Sample } from "../report/live/read-metrics.ts";
 import { startAnsweringServer } from "../servers/answering-server.ts";
 import { LIMIT } from "../time-limit.ts";
@@ -64,7 +64,7 @@ function watch(): Promise<Shown> {
     };
     const file = join(folder, "report.json");
     const args = [target.url, "-n", String(COUNT), "-q", "--watch-port", "0", "--otlp", collector.url, "--json", file];
-    const running = runHttpCommand(args, "rampart http", listening);
+    const running = COMMAND.run(args, "rampart http", listening);
     const url = await addressed.promise;
     const page = await fetch(`${url}/events`);
     watched.resolve();

@@ -97,6 +97,7 @@ describe("endless and huge files", () => {
   const OTHERS: readonly (readonly [name: string, line: string, said: RegExp])[] = [
     ["a report that is a named pipe", "compare DIR/pipe DIR/pipe", /it is a named pipe, not a file/],
     ["a body that is a named pipe", "http URL --requests 1 -d @DIR/pipe", /it is a named pipe, not a file/],
+    ["a huge report", "report DIR/huge", /maximum of 256 MiB\. Give the file of --json/],
     ["a scenario", "run /dev/zero", /is not a regular file/],
     ["data of requests", `${PA} --input-data /dev/zero`, DEVICE],
     ["a huge file of data", `${PA} --input-data DIR/huge`, /an object is missing/],

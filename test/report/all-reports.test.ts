@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorRate, goodput, p90, p99, throughput } from "../../src/scenario/assertions.ts";
+import { hold, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../src/scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../src/scenario/loads/levels.ts";
 import { phase, warmup } from "../../src/scenario/loads/phases.ts";
 import { rateSteps } from "../../src/scenario/loads/rates.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { decodeFromCompressedBase64 } from "hdr-histogram-js";
 import { RunError } from "../../src/plan/problem.ts";
-import { createJsonReport } from "../../src/report/model-report.ts";
+import { createJsonReport } from "../../src/report/model-files.ts";
 import { createPerfAnalyzerCsv } from "../../src/report/perf-analyzer/csv.ts";
-import { createProfileExport } from "../../src/report/profile-export.ts";
+import { ProfileExport } from "../../src/report/profile-export.ts";
 import { createReports } from "../../src/report/report-formats.ts";
 import { REPORT_VERSION } from "../../src/report/schema/report-schema.ts";
 import type { RequestRecord } from "../../src/result/request-record.ts";
@@ -112,7 +112,7 @@ test("a profile export contains the windows' requests and their bounds, and noth
   await withFolder(async (folder) => {
     const profileExport = join(folder, "profile.json");
     const plan = makePlan({ outputs: { files: { profileExport } } });
-    const report = createProfileExport(plan, makeSink(), profileExport);
+    const report = new ProfileExport(plan, makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 2, true);
     report.onRecord?.(record(1n));
     report.onLevelStart?.("concurrency", 2, false);
@@ -141,7 +141,7 @@ test("a profile export contains the windows' requests and their bounds, and noth
 test("the times in a profile export are whole nanoseconds, also of a response in the next second", async () => {
   await withFolder(async (folder) => {
     const profileExport = join(folder, "profile.json");
-    const report = createProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
+    const report = new ProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 1, false);
     const sendsNs = [1_700_000_000_999_999_998n, 1_700_000_001_000_000_000n];
     for (const ns of sendsNs) report.onRecord?.(record(ns));
@@ -158,7 +158,7 @@ test("the times in a profile export are whole nanoseconds, also of a response in
 test("a profile export of a run that could not begin leaves nothing behind", async () => {
   await withFolder(async (folder) => {
     const profileExport = join(folder, "profile.json");
-    const report = createProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
+    const report = new ProfileExport(makePlan({ outputs: { files: { profileExport } } }), makeSink(), profileExport);
     report.onLevelStart?.("concurrency", 1, false);
     report.discard?.();
     assert.deepEqual(readdirSync(folder), []);

@@ -10,7 +10,7 @@ import { formatMarkdownReport } from "../../src/report/markdown.ts";
 import { escapeMarkdown, escapeXml } from "../../src/report/markup.ts";
 import { buildRunModel } from "../../src/report/model/build-model.ts";
 import type { ReportModel } from "../../src/report/model/report-model.ts";
-import { createReportSchema, type ReportJson } from "../../src/report/schema/report-schema.ts";
+import { type ReportJson, reportSchema } from "../../src/report/schema/report-schema.ts";
 import type { RunResult } from "../../src/result/run-result.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel, makeResult } from "./make-result.ts";
@@ -31,7 +31,7 @@ function reportOf(change: Partial<RunResult> = {}): { readonly model: ReportMode
   const failures = [{ kind: "http", count: 3, example: EVIL, status: 500 }] as const;
   const levels = [makeLevel(), makeLevel({ level: 4, outcome: "over-limit" })];
   const result = makeResult(plan, levels, { failures, ...change });
-  const json = v.parse(createReportSchema(), JSON.parse(JSON.stringify(toReportJson(plan, result))));
+  const json = v.parse(reportSchema, JSON.parse(JSON.stringify(toReportJson(plan, result))));
   return { model: buildRunModel(plan, json), json };
 }
 

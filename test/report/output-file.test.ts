@@ -145,8 +145,13 @@ describe("output files", () => {
     withFolder((folder) => {
       writeFileSync(join(folder, "file"), "");
       assert.equal(whyNotWritable(join(folder, "new")), undefined);
-      for (const path of [folder, join(folder, "none", "a"), join(folder, "file", "a")])
+      const tooLong = join(folder, "a".repeat(250));
+      const ofSystem = existsSync("/proc/self") ? ["/proc/a"] : [];
+      for (const path of [folder, join(folder, "none", "a"), join(folder, "file", "a"), tooLong, ...ofSystem]) {
         assert.equal(typeof whyNotWritable(path), "string", path);
+        assert.throws(() => writeOutput(path, ""), path);
+      }
+      assert.deepEqual(readdirSync(folder), ["file"]);
     });
   });
 

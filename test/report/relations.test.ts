@@ -23,7 +23,7 @@ import type { LevelResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
-import { hold, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, steps } from "../../src/scenario/loads/concurrency.ts";
 import { rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { embeddedLlm } from "../../src/scenario/targets/llm.ts";

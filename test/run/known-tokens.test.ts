@@ -11,7 +11,7 @@ import type { LevelResult } from "../../src/result/run-result.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";

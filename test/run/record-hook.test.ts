@@ -13,7 +13,7 @@ import { RunSignal } from "../../src/run/interrupt.ts";
 import { RecordHook } from "../../src/run/record-hook.ts";
 import { startPlan } from "../../src/run/run-plan.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, steps } from "../../src/scenario/loads/concurrency.ts";
 import { phase, warmup } from "../../src/scenario/loads/phases.ts";
 import { prompts } from "../../src/scenario/prompts.ts";
 import { http } from "../../src/scenario/targets/http.ts";

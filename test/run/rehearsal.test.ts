@@ -16,7 +16,7 @@ import { openTarget } from "../../src/run/open/open-target.ts";
 import type { TargetSession } from "../../src/run/open/session.ts";
 import { PROMPT_BOUNDS, rehearse, SERVER_BOUNDS, SHORT_BOUNDS } from "../../src/run/rehearsal.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { payloads } from "../../src/scenario/prompts.ts";
 import { grpc } from "../../src/scenario/targets/grpc.ts";
 import { http } from "../../src/scenario/targets/http.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PreparedRun } from "../../src/result/run-result.ts";
-import { FailurePolicy } from "../../src/run/judge/failure-policy.ts";
+import { FailureLimits } from "../../src/run/judge/failure-limits.ts";
 import { describeEnd, type RunEnding, serverDelta, shutDown } from "../../src/run/run-ending.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { makeLevel } from "./conduct/make-level.ts";
@@ -23,7 +23,7 @@ function makeEnding(): UnderTest {
     sender: context.sender,
     signal,
     abort: undefined,
-    policy: new FailurePolicy(plan, signal, () => context.sender.progress()),
+    failureLimits: new FailureLimits(plan, signal, () => context.sender.progress()),
     prepared: { plan } as PreparedRun,
     start: (concurrency) => starterOf(driver).start({ kind: "closed", concurrency }, ENDLESS),
     answerNothing: () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ERROR_FORM } from "../../src/plan/sent-error.ts";
+import { isSameBytes } from "../../src/runtime/bytes.ts";
 import { nowNs, sleepMs, sleepUnless, toEpochNs } from "../../src/runtime/clock.ts";
 import { fileSystem } from "../../src/runtime/files.ts";
 import { entryModule, isExecutable, runtimeName } from "../../src/runtime/runtime.ts";
-import { isSameBytes } from "../../src/runtime/same-bytes.ts";
 import { WorkerCalls } from "../../src/runtime/worker-calls.ts";
 import { startWorker } from "../../src/runtime/workers.ts";
 import { LIMIT } from "../time-limit.ts";

@@ -15,7 +15,7 @@ import {
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { DURATION_RULE } from "../../src/scenario/fields.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import { soak, warmup } from "../../src/scenario/loads/phases.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";

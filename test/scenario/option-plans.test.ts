@@ -18,7 +18,7 @@ import { msToNs } from "../../src/plan/units.ts";
 import { goodput } from "../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import { dir, json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule, type ScheduleOptions, trace } from "../../src/scenario/loads/schedules.ts";
 import { sessions } from "../../src/scenario/loads/sessions.ts";

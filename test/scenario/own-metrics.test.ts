@@ -13,7 +13,7 @@ import { derived, extracted } from "../../src/scenario/assertions.ts";
 import { loadDataScenario } from "../../src/scenario/data/load-data.ts";
 import { defineScenario, type Scenario } from "../../src/scenario/define.ts";
 import { input } from "../../src/scenario/inputs.ts";
-import { hold } from "../../src/scenario/loads/levels.ts";
+import { hold } from "../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../src/scenario/targets/embedded.ts";
 import { openai } from "../../src/scenario/targets/llm.ts";
 import { toPlan } from "../../src/scenario/to-plan.ts";
@@ -234,6 +234,7 @@ test("threads, the report, its tables, its records and a second reading have the
       assert.match(text, /pointsPerSec \(points\/s\)/);
       assert.match(text, /sum \(points\)/);
     }
+    assert.match(out, /share of .* 50 % \(20 of 40\)/);
     const lines = readFileSync(records, "utf8").trim().split("\n");
     const sums = lines.map((line) => (JSON.parse(line) as RecordJson).metadata.extracted.sum);
     assert.equal(sums.filter((sum) => sum === 30).length, 20);

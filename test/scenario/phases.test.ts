@@ -5,7 +5,7 @@ import type { LoadPlan } from "../../src/plan/load-plan.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { errorRate, outputTokensPerSec, p99, throughput } from "../../src/scenario/assertions.ts";
 import { defineScenario } from "../../src/scenario/define.ts";
-import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import { phase, soak, spike, warmup } from "../../src/scenario/loads/phases.ts";
 import { rate, rateRamp, rateSteps } from "../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../src/scenario/loads/schedules.ts";

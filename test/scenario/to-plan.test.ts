@@ -12,7 +12,7 @@ import { errorRate, mean, p50, p90, p95, p99, percentile, throughput } from "../
 import { defineScenario, isScenario, type ScenarioDefinition } from "../../src/scenario/define.ts";
 import type { Inputs } from "../../src/scenario/input-data.ts";
 import { json, random, zero } from "../../src/scenario/inputs.ts";
-import { hold, periodic, ramp, steps } from "../../src/scenario/loads/levels.ts";
+import { hold, periodic, ramp, steps } from "../../src/scenario/loads/concurrency.ts";
 import type { Load, LoadKind, LoadPlace } from "../../src/scenario/loads/load.ts";
 import { multiStream, offline, server, singleStream } from "../../src/scenario/loads/mlperf.ts";
 import { intervals, rate, rateSteps } from "../../src/scenario/loads/rates.ts";

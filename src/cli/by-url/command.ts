@@ -7,29 +7,30 @@ import { escapeControls } from "../../plan/terminal-text.ts";
 import { describeTime, estimateAllRuns } from "../../registry/estimate-time.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
-import { commandOf, type LoadedCommand } from "../command-usage.ts";
+import type { LoadedCommand } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
+import { silent } from "../guarded-io.ts";
 import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
 import { quote } from "../init-command-lines.ts";
 import type { PlanValues } from "../options/place.ts";
-import { routeTextAroundReports, silent } from "../output-files.ts";
+import { routeTextAroundReports } from "../output-files.ts";
 import { type PlanChanges, planChange } from "../run.ts";
 import { readLimits } from "../scenarios/given-load.ts";
 import { writeNewScenario } from "../scenarios/new-scenario.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/run-made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { namesAtUrl, withNames } from "../setting-names.ts";
+import { namesAtUrl } from "../setting-names.ts";
 import { commandFlags, readShared } from "../shared-flags.ts";
 import { findServer } from "./find-server.ts";
 import { COMMON_FLAGS, URL_KINDS, type UrlKind } from "./kinds.ts";
 import { readSettings, type UrlSettings } from "./settings.ts";
 import { type Found, makeScenario } from "./to-scenario.ts";
 
-/** `rampart llm URL` and `rampart triton URL`: find out what answers, and measure it without a file. */
+/** `rampart llm URL` and `rampart triton URL`: identify the server at an address, and measure it without a file. */
 
 /** Returns the options of one of the commands. */
 export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
@@ -39,35 +40,26 @@ export function flagsOf(name: UrlKind["name"]): readonly Flag[] {
 /** Returns one of the commands. */
 export function urlCommand(name: UrlKind["name"]): LoadedCommand {
   const kind = URL_KINDS[name];
-  const flags = flagsOf(name);
-  return commandOf(flags, (args, command, io) => runUrlCommand({ kind, flags }, args, command, io), {
-    name: "URL",
-    takes: "word",
+  return flagCommand({
+    page: (command) => helpPage(kind, command),
+    ...{ operand: { name: "URL", takes: "word" }, nameOf: namesAtUrl(name) },
+    run: (flags, io) => runUrlCommand(kind, flags, io),
   });
 }
 
-interface Door {
-  readonly kind: UrlKind;
-  readonly flags: readonly Flag[];
-}
-
-async function runUrlCommand(door: Door, args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const { kind } = door;
-  const io = withNames(rawIo, namesAtUrl(kind.name));
-  return runWithFlags({ command, args, most: 1, page: helpPage(door, command) }, io, async (flags) => {
-    const find = findOnce(kind, flags, io);
-    if (flags.has("sweep")) {
-      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
-        const { settings, given } = readFlags(kind, pointFlags);
-        return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
-      };
-      return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
-    }
-    const { settings, given } = readFlags(kind, flags);
-    const run = (values: PlanValues): Promise<number> =>
-      new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
-    return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
-  });
+async function runUrlCommand(kind: UrlKind, flags: FlagValues, io: CommandIo): Promise<number> {
+  const find = findOnce(kind, flags, io);
+  if (flags.has("sweep")) {
+    const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+      const { settings, given } = readFlags(kind, pointFlags);
+      return new UrlRun({ kind, settings, flags: pointFlags, find }, pointIo).runPoint(given, watch);
+    };
+    return runSweep(flags, { door: kind.name, parameters: [], runPoint }, io);
+  }
+  const { settings, given } = readFlags(kind, flags);
+  const run = (values: PlanValues): Promise<number> =>
+    new UrlRun({ kind, settings, flags, find }, io).measure({ ...given, values });
+  return flags.has("dry-run") ? run(given.values) : inFleet(given.values, io, run);
 }
 
 interface ReadFlags {
@@ -85,10 +77,13 @@ function readFlags(kind: UrlKind, flags: FlagValues): ReadFlags {
   return { settings, given: { values, limits } };
 }
 
-/** Finds the server, model and tokenizer of some settings. @param values of the plan, which say where connections come from */
+/**
+ * Finds the server, model and tokenizer for some settings. @param values values of the plan, which determine the source
+ * addresses of connections
+ */
 type Find = (settings: UrlSettings, values: PlanValues) => Promise<Found>;
 
-/** Returns what finds a server once for all points of a sweep that ask the same of it. */
+/** Returns a function that finds a server once for all points of a sweep with the same settings. */
 function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
   const known = new Map<string, Promise<Found>>();
   const say = (text: string): void => sayBeside(text, flags, io);
@@ -103,12 +98,12 @@ function findOnce(kind: UrlKind, flags: FlagValues, io: CommandIo): Find {
   };
 }
 
-/** Says a sentence beside the report. */
+/** Prints a sentence beside the report. */
 function sayBeside(text: string, flags: FlagValues, io: CommandIo): void {
   if (!flags.has("quiet")) io.err(`${escapeControls(maskText(text))}\n`);
 }
 
-/** What a run is made of. */
+/** Parts of a run's request. */
 interface UrlRequest {
   readonly kind: UrlKind;
   readonly settings: UrlSettings;
@@ -126,7 +121,7 @@ class UrlRun {
     this.io = io;
   }
 
-  /** Finds out about the server, and measures it. Returns the exit code. */
+  /** Identifies the server, and measures it. Returns the exit code. */
   measure(given: PlanChanges): Promise<number> {
     const { settings, flags } = this.request;
     const { save } = settings;
@@ -157,7 +152,7 @@ class UrlRun {
     return { plan: toPlan(scenario, folder, {}, planChange(given)), text };
   }
 
-  /** Names the options of the command in the errors of what is done. */
+  /** Uses the command's option names in the errors of an action. */
   private inFlags<T>(run: () => Promise<T>): Promise<T> {
     const { kind } = this.request;
     return run().catch((error: unknown) => {
@@ -179,12 +174,13 @@ class UrlRun {
     const { io } = this;
     const { settings, flags } = this.request;
     registerHeaders(Object.entries(settings.headers));
-    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...outputs.files });
+    const to = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, outputs.files);
     const text =
       settings.save === undefined
         ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    const more = "(--users N searches up to N users, --for DURATION measures each number of them longer)\n";
+    const more =
+      "(--users MIN:MAX searches between them in single steps, --for DURATION measures each number of users longer)\n";
     to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
   }
 }
@@ -199,11 +195,11 @@ const FIELDS: FlagsOfFields = [
   [/^load\b.*/, "--users"],
 ];
 
-function helpPage({ kind, flags }: Door, command: string): HelpPage {
+function helpPage(kind: UrlKind, command: string): HelpPage {
   return {
     usage: [`${command} URL [options]`],
     about: [kind.about],
-    flags,
+    flags: flagsOf(kind.name),
     flagsNote: DURATIONS_NOTE,
     examples: kind.examples.map((example) => `${command} ${example}`),
     exitCodes:

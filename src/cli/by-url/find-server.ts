@@ -1,36 +1,38 @@
+import { defined } from "../../plan/defined.ts";
 import type { NameOf } from "../../plan/messages.ts";
-import type { ClientPlan } from "../../plan/plan.ts";
+import type { ClientPlan, Plan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { checkSources } from "../../run/host-limits.ts";
 import { probeModels } from "../../run/open/probe.ts";
+import { reachServers } from "../../run/open/reach-servers.ts";
 import { scenarioOf } from "../../scenario/define.ts";
 import { input } from "../../scenario/inputs.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import type { ListedModel } from "../../service/service.ts";
 import { detectServer } from "../../wizard/detect.ts";
 import { findTokenizer, findTokenizerProblem, suggestTokenizer } from "../../wizard/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
 import { explainQuery } from "../failure-hints.ts";
-import { COMMAND_OF, type UrlKind } from "./kinds.ts";
+import { COMMAND_OF, isOfApi, type UrlKind } from "./kinds.ts";
 import type { UrlSettings } from "./settings.ts";
 import { type Found, makeTarget } from "./to-scenario.ts";
 
-/** What `rampart llm` and `rampart triton` find out about the server at an address. */
+/** Identification of the server at an address, for `rampart llm` and `rampart triton`. */
 
-/** How it is asked, and where it is said. */
+/** Settings for queries to the server, and the output for messages. */
 export interface FindIo {
   readonly client: Pick<ClientPlan, "sourceAddresses">;
   readonly nameOf: NameOf | undefined;
-  /** Says a sentence beside the report. */
+  /** Prints a sentence beside the report. */
   readonly say: (text: string) => void;
 }
 
 /**
  * Finds the server, its model and its tokenizer.
- * @throws RunError if nothing answers there, or another server
- * @throws UserError for a model or tokenizer that is not there, or a source address that this host does not have
+ * @throws RunError if no server, or a server of another kind, responds
+ * @throws UserError if the model or tokenizer does not exist, or if this host lacks a source address
  */
 export async function findServer(kind: UrlKind, settings: UrlSettings, io: FindIo): Promise<Found> {
   await checkSources(io);
@@ -65,7 +67,7 @@ class Finder {
     return {
       ...place,
       model: model.name,
-      ...(tokenizer === undefined ? {} : { tokenizer }),
+      ...defined({ tokenizer }),
       ...(shapes === "" ? {} : { shapes }),
     };
   }
@@ -76,25 +78,35 @@ class Finder {
     const { detected, url = settings.url, text = "" } = detection ?? {};
     const command = detected && COMMAND_OF[detected.target];
     const isKind = command === kind.name;
-    // A server that asks for a key does not show its API without it.
-    if (!isKind && (command !== "http" || kind.hidesApi !== true)) throw otherServer(kind, url, text, command);
+    const refused = /^Nothing/.test(text)
+      ? await reachServers(this.planAt({ url }).target as ServerTargetPlan, this.client)
+      : undefined;
+    if (refused !== undefined) throw refused;
+    // A server that requires a key does not show its API without one.
+    const showsNone = command !== undefined && !isOfApi(command);
+    if (!isKind && !(showsNone && kind.hidesApi === true)) throw otherServer(kind, url, text, command);
     const protocol = detected === undefined ? {} : { protocol: detected.protocol };
     return { url, ...protocol, text: isKind ? text : "" };
   }
 
-  /** Asks the server for its models; none where it cannot say them and the user names one. */
+  /** Queries the server's models; empty if the server cannot list them and the user names one. */
   private async listModels(place: Pick<Found, "url" | "protocol">): Promise<readonly ListedModel[]> {
-    const { kind, settings, client, nameOf } = this;
+    const { settings, client, nameOf } = this;
     const { model = "" } = settings;
-    const target = makeTarget(kind, settings, { ...place, model: "any" });
-    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
-    const scenario = scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs });
-    const plan = toPlan(scenario, process.cwd());
+    const plan = this.planAt(place);
     const asked = { ...(plan.target as ServerTargetPlan), model } as ServerTargetPlan;
     return probeModels(asked, client).catch(async (error: unknown) => {
       if (settings.model !== undefined && error instanceof RunError) return [];
       throw withModelHint(await explainQuery(plan, error, nameOf));
     });
+  }
+
+  /** Returns a plan to ask the server at an address. */
+  private planAt(place: Pick<Found, "url" | "protocol">): Plan {
+    const { kind, settings, client } = this;
+    const target = makeTarget(kind, settings, { ...place, model: "any" });
+    const inputs = kind.hasTokens === true ? { inputs: input.prompts({ isl: 1, osl: 1 }) } : {};
+    return toPlan(scenarioOf({ name: kind.name, target, load: hold(1), ...client, ...inputs }), process.cwd());
   }
 
   private findModel(models: readonly ListedModel[]): Pick<ListedModel, "name" | "tokenizer" | "inputs"> {
@@ -125,7 +137,7 @@ class Finder {
     const { tokenizer } = this.settings;
     if (tokenizer === undefined) {
       const { name, text, isRefused } = await findTokenizer(model);
-      // Without any, the run's own warning says enough.
+      // Without any, the run's own warning is enough.
       if (text !== undefined && isRefused === true) this.say(text);
       return name;
     }
@@ -136,13 +148,13 @@ class Finder {
   }
 }
 
-/** A server that lists no models can be measured by the name of one. */
+/** A server that cannot list models can be measured if the model is named. */
 function withModelHint(error: unknown): unknown {
   if (!(error instanceof RunError) || error.code === "unreachable" || error.facts.failure !== undefined) return error;
   return error.reword(error.text, "Give --model NAME, if it is such a server and has no list of models.");
 }
 
-/** Returns the shapes of inputs with variable shape: 1 for each size that is not fixed, as --shapes takes them. */
+/** Returns the shapes of inputs with variable shape: 1 for each variable size, in the form of --shapes. */
 function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
   return inputs
     .filter(({ shape, isOptional }) => !isOptional && shape.some((size) => size < 0))
@@ -150,7 +162,10 @@ function usualShapes({ inputs }: Pick<ListedModel, "inputs">): string {
     .join(" ");
 }
 
-/** Says what is at the address instead. @param command the one that measures it. Undefined: none does, or nothing is there */
+/**
+ * Returns the error that describes what is at the address instead. @param command command that measures it. Undefined: no
+ * command does, or no server was found
+ */
 function otherServer({ server }: UrlKind, url: string, text: string, command: string | undefined): RunError {
   const what = text.replace(/\.$/, "");
   if (/^Nothing/.test(what))
@@ -161,6 +176,6 @@ function otherServer({ server }: UrlKind, url: string, text: string, command: st
     command === undefined
       ? "Correct the address, or write a scenario with rampart init."
       : `Write rampart ${command} ${url}.`;
-  const isKnown = command !== undefined && command !== "http";
+  const isKnown = command !== undefined && isOfApi(command);
   return new RunError("refused", isKnown ? `${what}, and not ${server}` : what, hint);
 }

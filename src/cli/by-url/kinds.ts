@@ -1,30 +1,33 @@
 import type { Duration } from "../../plan/units.ts";
 import type { Flag } from "../flags.ts";
 
-/** The commands that measure a server by its address alone: what differs between them. */
+/** Differences between the commands that measure a server by its address alone. */
 
 /** One of the commands. */
 export interface UrlKind {
   readonly name: "llm" | "triton";
   /** Key of the wizard's target. */
   readonly target: "openai" | "triton";
-  /** What it measures, in sentences. */
+  /** Description of what it measures, in sentences. */
   readonly server: string;
-  /** Whether its responses are tokens. Absent: no. */
+  /** True if its responses are tokens. Absent: false. */
   readonly hasTokens?: true;
-  /** Whether its servers may ask for a key, without which they do not show their API. Absent: no. */
+  /** True if its servers may require a key, without which they do not show their API. Absent: false. */
   readonly hidesApi?: true;
-  /** How long each number of users is measured. */
+  /** Time for which each number of users is measured. */
   readonly eachFor: Duration;
-  /** The longest measurement of a number of users in a search. */
+  /** Longest measurement of a number of users in a search. */
   readonly forAtMost: Duration;
   readonly about: string;
-  /** Arguments of examples. */
+  /** Arguments for examples. */
   readonly examples: readonly string[];
 }
 
-/** Numbers of users without --users, each measured in turn until throughput stops growing. */
+/** Default numbers of users. Each is measured in turn, until throughput stops growing. */
 export const USUAL_USERS: readonly number[] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** Numbers of users that are searched without --users: each about 40 % above the one before, because a finer limit takes many more measurements. */
+export const SEARCHED_USERS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 
 /** The options that both commands have, and no other. */
 export const COMMON_FLAGS: readonly Flag[] = [
@@ -66,7 +69,7 @@ export const COMMON_FLAGS: readonly Flag[] = [
   },
 ];
 
-/** The commands by their names. */
+/** The commands by name. */
 export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
   llm: {
     name: "llm",
@@ -75,7 +78,7 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     hasTokens: true,
     hidesApi: true,
     eachFor: "10 s",
-    forAtMost: "60 s",
+    forAtMost: "30 s",
     about:
       "Measures a language model by its server's address: finds the model and its tokenizer, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [
@@ -89,7 +92,7 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
     target: "triton",
     server: "a server of KServe v2, such as Triton",
     eachFor: "5 s",
-    forAtMost: "30 s",
+    forAtMost: "15 s",
     about:
       "Measures a model on Triton, or another server of KServe v2, by its address: finds protocol, model and inputs, raises the number of users until throughput stops growing, and reports every level. With --slo it searches the most users who keep the limits.",
     examples: [
@@ -100,8 +103,13 @@ export const URL_KINDS: Readonly<Record<UrlKind["name"], UrlKind>> = {
   },
 };
 
-/** The commands that measure what the wizard recognizes, by its targets. */
+/** The commands that measure servers that the wizard recognizes, by the wizard's targets. */
 export const COMMAND_OF: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(URL_KINDS).map(({ target, name }) => [target, name])),
   http: "http",
 };
+
+/** Whether a command measures servers of one API, not of any. */
+export function isOfApi(command: string): boolean {
+  return Object.hasOwn(URL_KINDS, command);
+}

@@ -6,16 +6,16 @@ import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
+import { isFile } from "../../runtime/files.ts";
 import type { CapacityOptions } from "../../scenario/definition/capacity.ts";
 import { checkAddress } from "../../wizard/address.ts";
 import { readDuration, readHeaders, readNumber } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { toAssertion } from "../options/parse-limit.ts";
-import { isFile } from "../output-files.ts";
 import { readAmount } from "../shared-flags.ts";
 import type { UrlKind } from "./kinds.ts";
 
-/** What the options of `rampart llm` and `rampart triton` say. */
+/** Settings from the options of `rampart llm` and `rampart triton`. */
 export interface UrlSettings {
   readonly url: string;
   readonly model: string | undefined;
@@ -23,7 +23,7 @@ export interface UrlSettings {
   readonly isl: number;
   readonly osl: number;
   readonly shapes: string | undefined;
-  /** Absent: the usual ones. */
+  /** Absent: the default numbers. */
   readonly users: Users | undefined;
   readonly extent: { readonly for: Duration } | { readonly requests: number } | undefined;
   readonly slos: readonly Slo[];
@@ -31,20 +31,20 @@ export interface UrlSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly apiKeyEnv: string | undefined;
   readonly isInsecure: boolean;
-  /** File of the scenario. Absent: none is written. */
+  /** File for the scenario. Absent: none is written. */
   readonly save: string | undefined;
 }
 
 /** Numbers of users: a range, or a list. */
 export type Users = WrittenRange | readonly number[];
 
-/** A limit, with its value as a scenario writes it. */
+/** A limit, with its value in the notation of scenarios. */
 export interface Slo {
   readonly assertion: AssertionPlan;
   readonly value: string;
 }
 
-/** Reads the options. @param problems gets all problems */
+/** Reads the options. @param problems receives all problems */
 export function readSettings(flags: FlagValues, { name: door, hasTokens }: UrlKind, problems: Problem[]): UrlSettings {
   const url = readUrl(flags, door, problems);
   const slos = flags.texts("slo").flatMap((text) => readSlo(text, problems) ?? []);
@@ -127,7 +127,7 @@ function readExtent(flags: FlagValues, door: UrlKind["name"], problems: Problem[
 
 const SLO_HINT = "Write --slo ttft=200ms, --slo p99=25ms or --slo errorRate=1%.";
 
-/** Returns a metric's name with the statistic that 99 of 100 requests keep, where it has several and names none. */
+/** Returns a metric's name with the 99th percentile, if the metric has several statistics and the name contains none. */
 function withStatistic(name: string): string {
   const metric = parseMetric(name) === undefined ? parseMetric(`${name}.p99`) : undefined;
   return metric === undefined ? name : `${name}.${metricOf(metric).better === "higher" ? "p1" : "p99"}`;
@@ -147,7 +147,9 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   if (!("code" in read)) return { assertion: read, value };
   const near = read.code === "unknown-name" ? nearestName(name, METRIC_OPTIONS) : undefined;
   const isNear = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint));
-  const hint = near !== undefined ? `Write --slo ${near}=${value}.` : isNear ? read.hint : SLO_HINT;
+  const [, limit] = /^Write .* [<>] (.+)\.$/.exec(String(read.hint)) ?? [];
+  const meant = near !== undefined ? `${near}=${value}` : limit && `${name}=${limit}`;
+  const hint = meant !== undefined ? `Write --slo ${meant}.` : isNear ? read.hint : SLO_HINT;
   problems.push(problem(read.code, "--slo", read.message, hint, text));
   return undefined;
 }

@@ -1,10 +1,21 @@
 import type { WrittenRange } from "../../load/levels.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { errorRate, max, mean, metric, min, p99, percentile } from "../../scenario/assertions.ts";
+import { defined } from "../../plan/defined.ts";
+import {
+  errorRate,
+  max,
+  mean,
+  metric,
+  min,
+  outputTokensPerSec,
+  p99,
+  percentile,
+  throughput,
+} from "../../scenario/assertions.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { scenarioOf } from "../../scenario/define.ts";
+import { hold, ramp, steps } from "../../scenario/loads/concurrency.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../scenario/loads/levels.ts";
 import type { Answers } from "../../wizard/answers.ts";
 import { toTimes } from "../../wizard/goals/limit.ts";
 import { toDuration } from "../../wizard/goals/loads.ts";
@@ -14,12 +25,12 @@ import { evaluate } from "../../wizard/source/evaluate.ts";
 import { formatFile, type ScenarioField } from "../../wizard/source/format.ts";
 import { Call, call, isFields, type Source, type SourceFields } from "../../wizard/source/source.ts";
 import { WIZARD_TARGETS, type WizardTarget } from "../../wizard/targets.ts";
-import { type UrlKind, USUAL_USERS } from "./kinds.ts";
+import { SEARCHED_USERS, type UrlKind, USUAL_USERS } from "./kinds.ts";
 import type { Slo, UrlSettings, Users } from "./settings.ts";
 
-/** What `rampart llm` and `rampart triton` measure, as a scenario: its text, and what it defines. */
+/** The measurement of `rampart llm` and `rampart triton` as a scenario: its text and its definition. */
 
-/** What was found out about the server. */
+/** Facts that were found out about the server. */
 export type Found = Pick<Answers, "url" | "protocol" | "model" | "tokenizer" | "shapes">;
 
 /** A scenario and its text. */
@@ -55,7 +66,7 @@ export function makeScenario(kind: UrlKind, settings: UrlSettings, found: Found)
   return { scenario, text: formatFile({ title, fields }) };
 }
 
-/** Returns the target of a server, whatever its model is, to ask it for its models. */
+/** Returns the target of a server without a model, for querying its models. */
 export function makeTarget(kind: UrlKind, settings: UrlSettings, found: Found): unknown {
   return evaluate(withOptions(wizardTarget(kind).toTarget({ tokenizer: "none", ...found }), settings));
 }
@@ -64,14 +75,14 @@ function wizardTarget({ target }: UrlKind): WizardTarget {
   return WIZARD_TARGETS[target] as WizardTarget;
 }
 
-/** Adds what the wizard does not ask for. */
+/** Adds options that the wizard does not ask for. */
 function withOptions({ builder, args }: Call, { headers, apiKeyEnv, isInsecure }: UrlSettings): Call {
   const last = args.at(-1);
   const options: SourceFields = last !== undefined && isFields(last) ? last : {};
   const all: SourceFields = {
     ...options,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...defined({ apiKeyEnv }),
     ...(isInsecure ? { tls: { verify: false } } : {}),
   };
   return new Call(builder, [...args.slice(0, -1), all]);
@@ -93,11 +104,11 @@ function searchOf({ forAtMost }: UrlKind, { users, extent, slos }: UrlSettings):
   const most = extent !== undefined && "for" in extent ? extent.for : forAtMost;
   const value = call({ findMax }, { range: searchedUsers(users), where: slos.map(toLimit), ...toTimes({ for: most }) });
   const comment =
-    "Doubles the number of users until a limit breaks, then bisects; each is measured until it is certain.";
+    "Raises the number of users until a limit breaks, then bisects; each is measured until it is certain.";
   return { name: "load", value, comment };
 }
 
-function searchedUsers(users: Users = USUAL_USERS.slice(-1)): Call {
+function searchedUsers(users: Users = SEARCHED_USERS): Call {
   if ("step" in users) return call({ ramp }, users.start, users.end, stepOf(users));
   const [most = 1, ...others] = users;
   return others.length === 0 ? call({ ramp }, 1, most) : call({ steps }, users);
@@ -112,13 +123,17 @@ function toLimit({ assertion: { metric, comparison }, value }: Slo): Call {
   return metricCall(metric).with(comparison === "at-least" ? "atLeast" : "atMost", toValue(value));
 }
 
+/** Builders that are named for their metric. */
+const NAMED: Readonly<Record<string, (() => object) | undefined>> = { errorRate, outputTokensPerSec, throughput };
+
 function metricCall({ key, statistic }: AssertionPlan["metric"]): Call {
-  if (statistic === undefined) return key === "errorRate" ? call({ errorRate }) : call({ metric }, key);
+  const named = NAMED[key];
+  if (statistic === undefined) return named === undefined ? call({ metric }, key) : call({ [key]: named });
   if (typeof statistic !== "number") return call({ [statistic]: { max, mean, min }[statistic] }, key);
   return statistic === 99 ? call({ p99 }, key) : call({ percentile }, statistic, key);
 }
 
-/** Writes a limit as scenarios do: `200 ms`, `1 %`, or a number. */
+/** Writes a limit in the notation of scenarios: `200 ms`, `1 %`, or a number. */
 function toValue(text: string): Source {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   return text.endsWith("%") ? `${text.slice(0, -1).trim()} %` : toDuration(text);

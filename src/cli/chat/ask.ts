@@ -1,5 +1,6 @@
 import { packEntries } from "../../inputs/held-entries.ts";
 import { toPayload } from "../../inputs/payload-entry.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RunResult } from "../../result/run-result.ts";
@@ -8,7 +9,7 @@ import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoi
 import { createPayload } from "../../service/openai/payload.ts";
 import { type Response, readResponse } from "../../service/openai/response-text.ts";
 
-/** One question. */
+/** A question. */
 export interface Question {
   readonly text: string;
   readonly model: string;
@@ -25,14 +26,21 @@ export interface TimedResponse {
 
 /** The outcome of a question: a response, or a failed request. */
 export interface Asked {
-  /** Absent when the request failed. */
+  /** Absent if the request failed. */
   readonly answered?: TimedResponse;
   readonly failed?: FailedRequest;
   readonly result: RunResult;
 }
 
-/** Sends a question as the only request of a plan, over the client and the protocol that a measurement uses. */
-export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Question): Promise<Asked> {
+/**
+ * Sends a question as the only request of a plan, over the client and the protocol that a measurement uses.
+ * @param onSlowServer hears that the server has not responded for some seconds
+ */
+export async function ask(
+  plan: Plan,
+  { text, model, endpoint, maxTokens }: Question,
+  onSlowServer: (url: string) => void,
+): Promise<Asked> {
   const { format, responses } = LLM_ENDPOINTS[endpoint];
   const settings = { format, models: [model], modelSelection: "round_robin", seed: 0, isStreaming: true } as const;
   const { body } = createPayload({ texts: [text], maxTokens }, 0, {
@@ -45,6 +53,7 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
   let record: RequestRecord | undefined;
   let failed: FailedRequest | undefined;
   const observer = {
+    onSlowServer,
     onRecord: (one: RequestRecord) => {
       record = one;
     },
@@ -57,7 +66,7 @@ export async function ask(plan: Plan, { text, model, endpoint, maxTokens }: Ques
     held,
   });
   const result = await running.result;
-  const asked = { result, ...(failed === undefined ? {} : { failed }) };
+  const asked = { result, ...defined({ failed }) };
   if (record === undefined) return asked;
   const decoder = new TextDecoder();
   const reads = record.responses.map(({ outputs }) => (outputs instanceof Uint8Array ? decoder.decode(outputs) : ""));

@@ -1,12 +1,14 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { formatRunError, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { writeReport } from "../../report/output-file.ts";
+import { waitingLine } from "../../report/text/console.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { payloads } from "../../scenario/prompts.ts";
 import { openai } from "../../scenario/targets/llm.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
@@ -14,9 +16,8 @@ import type { LLM_ENDPOINTS } from "../../service/openai/endpoints.ts";
 import { loadTokenizer } from "../../tokenize/load-tokenizer.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { chooseModel } from "../choose-model.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import { explainQuery } from "../failure-hints.ts";
 import { readHeaders } from "../flag-values.ts";
 import { type Flag, type FlagValues, unexpectedArgument } from "../flags.ts";
@@ -25,14 +26,14 @@ import { CHAT_TIMEOUT_MS } from "../options/client-options.ts";
 import { type PlanValues, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
 import { routeTextAroundReports } from "../output-files.ts";
-import { namesAtUrl, withNames } from "../setting-names.ts";
+import { namesAtUrl } from "../setting-names.ts";
 import { commandFlags, readAmount, readFiles, readShared } from "../shared-flags.ts";
 import { ask, type Question, type TimedResponse } from "./ask.ts";
 import { type CountedTokens, formatResponse, toResponseJson } from "./format-response.ts";
 
-/** `rampart chat URL`: asks one question and shows the response's tokens with their times. */
+/** `rampart chat URL`: sends one question and shows the response's tokens with their times. */
 
-/** The endpoints that answer with text. */
+/** Endpoints that return text. */
 export const CHAT_ENDPOINTS = [
   "chat",
   "completions",
@@ -54,53 +55,56 @@ export const FLAGS: readonly Flag[] = commandFlags("chat", [
 const DEFAULT_QUESTION = "Write one sentence about the sea.";
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runChatCommand, { name: "URL", takes: "word" });
+export const COMMAND = flagCommand({
+  operand: { name: "URL", takes: "word" },
+  page: helpPage,
+  most: 2,
+  nameOf: namesAtUrl("chat"),
+  run: runChatCommand,
+});
 
 /** Runs `rampart chat`. Returns the exit code. */
-function runChatCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = withNames(rawIo, namesAtUrl("chat"));
-  return runWithFlags({ command, args, most: 2, page: helpPage(command) }, io, async (flags) => {
-    const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
-    const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
-    const name = flags.text("tokenizer");
-    const tokenizer = name === undefined || name === "none" ? undefined : await loadTokenizer(name);
-    const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
-    const planFor = (model: string): Plan =>
-      toPlan(
-        defineScenario({
-          name: "chat",
-          target: openai(url, {
-            model,
-            endpoint,
-            streaming: true,
-            tokenizer: "none",
-            headers,
-            ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
-            ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
-          }),
-          load: hold(1, { requests: 1 }),
-          // Held in memory: the file is not read.
-          inputs: payloads("the question"),
+async function runChatCommand(flags: FlagValues, io: CommandIo, command: string): Promise<number> {
+  const { url, text, maxTokens, headers, values, files } = readArguments(flags, command);
+  const endpoint = flags.value("endpoint") as (typeof CHAT_ENDPOINTS)[number];
+  const name = flags.text("tokenizer");
+  const tokenizer = name === undefined || name === "none" ? undefined : await loadTokenizer(name);
+  const changes = new Map([["client.requestTimeoutMs", CHAT_TIMEOUT_MS], ...values]);
+  const planFor = (model: string): Plan =>
+    toPlan(
+      defineScenario({
+        name: "chat",
+        target: openai(url, {
+          model,
+          endpoint,
+          streaming: true,
+          tokenizer: "none",
+          headers,
+          ...(flags.text("api-key-env") === undefined ? {} : { apiKeyEnv: flags.text("api-key-env") as string }),
+          ...(flags.has("insecure") ? { tls: { verify: false } } : {}),
         }),
-        process.cwd(),
-        {},
-        (plan) => withPlanValues(plan, changes),
-      );
-    const model = flags.text("model") ?? (await findModel(planFor("any"), io));
-    const question: Question = { text, model, endpoint, maxTokens };
-    const out = routeTextAroundReports(io, files);
-    out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-    const asked = await ask(planFor(model), question);
-    const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
-    const code = report(asked, counted, out);
-    if (files.json !== undefined) {
-      const response =
-        asked.answered === undefined ? { failure: reasonOf(asked, io) } : toResponseJson(asked.answered, counted);
-      const json = { url, model, endpoint, question: text, ...response };
-      writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
-    }
-    return code;
-  });
+        load: hold(1, { requests: 1 }),
+        // In memory: no file is read.
+        inputs: payloads("the question"),
+      }),
+      process.cwd(),
+      {},
+      (plan) => withPlanValues(plan, changes),
+    );
+  const model = flags.text("model") ?? (await findModel(planFor("any"), io));
+  const question: Question = { text, model, endpoint, maxTokens };
+  const out = routeTextAroundReports(io, files);
+  out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
+  const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
+  const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
+  const code = report(asked, counted, out);
+  if (files.json !== undefined) {
+    const response =
+      asked.answered === undefined ? { failure: reasonOf(asked, io) } : toResponseJson(asked.answered, counted);
+    const json = { url, model, endpoint, question: text, ...response };
+    writeReport(files.json, `${JSON.stringify(json, null, 2)}\n`, "outputs.files.json");
+  }
+  return code;
 }
 
 type Asked = Awaited<ReturnType<typeof ask>>;
@@ -127,7 +131,7 @@ function report(asked: Asked, counted: CountedTokens | undefined, io: CommandIo)
   return EXIT.passed;
 }
 
-/** Returns the server's only model. @throws UserError when it has several or none, with their names */
+/** Returns the server's only model. @throws UserError with their names if it has several or none */
 async function findModel(plan: Plan, io: CommandIo): Promise<string> {
   const models = await probeModels(plan.target as ServerTargetPlan, {}, plan.client.requestTimeoutMs).catch(
     async (error: unknown) => {
@@ -142,7 +146,7 @@ interface Arguments {
   readonly text: string;
   readonly maxTokens: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the plan of the question, which writes no report. */
+  /** Values for the plan of the question, which writes no report. */
   readonly values: PlanValues;
   readonly files: OutputFilesPlan;
 }

@@ -11,18 +11,18 @@ import type { TimedResponse } from "./ask.ts";
 
 const SUMMARY_COLUMNS = 18;
 const STYLE = { maxColumns: 80, format: valueText };
-/** More are only counted. */
+/** Maximum number of pieces to show. More are only counted. */
 const MOST_PIECES = 10_000;
 const MOST_NAME_CHARACTERS = 200;
 
-/** Token counts of a tokenizer on this side. */
+/** Token counts of the client's tokenizer. */
 export interface CountedTokens {
   readonly tokenizer: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Formats what follows from the times of a response, and its pieces with their times. @param counted absent without a tokenizer */
+/** Formats the results of a response's times, and its pieces with their times. @param counted absent without a tokenizer */
 export function formatResponse({ response, offsetsNs }: TimedResponse, counted: CountedTokens | undefined): string {
   const parts = [formatSummary({ response, offsetsNs }, counted), formatPieces(listPieces(response), offsetsNs)];
   const warnings = findWarnings({ response, offsetsNs }, counted);
@@ -39,7 +39,7 @@ export function toResponseJson(timed: TimedResponse, counted: CountedTokens | un
   return {
     text: textOf(response.output),
     ...(response.reasoning.length === 0 ? {} : { reasoning: textOf(response.reasoning) }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    ...defined({ finishReason }),
     ...toUs("timeToFirstTokenUs", times.firstNs),
     ...toUs(times.isCounted ? "interTokenLatencyUs" : "betweenPiecesUs", times.gapNs),
     ...toUs("latencyUs", times.latencyNs),
@@ -68,7 +68,7 @@ function toUs(name: string, ns: number | undefined): object {
 
 type Piece = TextPiece & { readonly isReasoning: boolean };
 
-/** Returns all pieces by the time at which they came. */
+/** Returns all pieces with their times of arrival. */
 function listPieces(response: TimedResponse["response"]): Piece[] {
   return [
     ...response.reasoning.map((piece) => ({ ...piece, isReasoning: true })),
@@ -79,7 +79,7 @@ function listPieces(response: TimedResponse["response"]): Piece[] {
 /** A piece of a response. */
 interface PieceRow {
   readonly atNs: number;
-  /** Absent for the first one. */
+  /** Absent for the first piece. */
   readonly gapNs: number | undefined;
   readonly text: string;
 }
@@ -110,7 +110,7 @@ function quote(text: string): string {
   return escapeControls(JSON.stringify(limitMessage(text)));
 }
 
-/** Formats the response's row, as in a report's table, and what it is made of. */
+/** Formats the response's row, as in a report's table, and its parts. */
 function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined): string {
   const { usage, finishReason } = timed.response;
   const rows = [
@@ -125,10 +125,10 @@ function formatSummary(timed: TimedResponse, counted: CountedTokens | undefined)
   return [...formatRow(timed, counted), "", ...lines].join("\n");
 }
 
-/** What follows from the times of a response; undefined where it cannot be known. */
+/** Results of a response's times. Undefined fields cannot be known. */
 interface Timing {
   readonly firstNs: number | undefined;
-  /** Mean time between tokens, or between pieces where tokens are not counted. */
+  /** Mean time between tokens, or between pieces if tokens are not counted. */
   readonly gapNs: number | undefined;
   readonly tokensPerSec: number | undefined;
   readonly latencyNs: number | undefined;
@@ -143,7 +143,7 @@ function readTiming(timed: TimedResponse, counted: CountedTokens | undefined): T
   const known = timed.response.usage?.completionTokens ?? counted?.outputTokens;
   const gapCount = (known ?? timesNs.length) - 1;
   const hasGaps = timesNs.length > 1 && gapCount > 0;
-  // Where tokens arrive together, their times show how the response was cut.
+  // If tokens arrive together, their times only show how the response was split.
   const isBunched = known !== undefined && known - timesNs.length >= BUNCHED_RATIO * gapCount;
   return {
     firstNs,
@@ -165,15 +165,18 @@ function formatRow(timed: TimedResponse, counted: CountedTokens | undefined): re
   return formatTextTable(makeTable("", columns, [undefined]), STYLE).lines;
 }
 
-/** What arrived at one time. */
+/** Text that arrived at one time. */
 interface Arrival {
   readonly atNs: number;
   readonly pieceCount: number;
-  /** Events with text; above 1 their gaps are not known. */
+  /** Number of events with text; if above 1, the gaps between them are not known. */
   readonly eventCount: number;
 }
 
-/** Returns when text arrived, in nanoseconds after the send. Pieces of events that were read together are one arrival. */
+/**
+ * Returns the times at which text arrived, in nanoseconds after the send. Pieces of events that were read together are
+ * one arrival.
+ */
 function arrivalsOf({ response, offsetsNs }: TimedResponse): Arrival[] {
   const arrivals: Arrival[] = [];
   let beforeNs = Number.NEGATIVE_INFINITY;
@@ -205,7 +208,7 @@ function describeCount(
   return texts.length === 0 ? "not counted: the server reports none, and no --tokenizer is given" : texts.join(", ");
 }
 
-/** Returns what would make a benchmark of this server wrong. */
+/** Returns the reasons why a benchmark of this server would be wrong. */
 function findWarnings(timed: TimedResponse, counted: CountedTokens | undefined): string[] {
   const warnings: string[] = [];
   const { response } = timed;

@@ -1,59 +1,69 @@
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { countOf, plural } from "../../plan/units.ts";
-import { describeTime, estimateAllRuns, joinTimes, type RunTime } from "../../registry/estimate-time.ts";
+import { describeTime, estimateAllRuns, type RunTime } from "../../registry/estimate-time.ts";
 import { describeLoad } from "../../registry/level-names.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { EXIT } from "../../result/exit-codes.ts";
+import { isFile } from "../../runtime/files.ts";
 import type { PlanOverrides } from "../../scenario/to-plan.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo, OnRuns, PlannedRun } from "../execute.ts";
-import { explainErrors, runWithFlags } from "../explain-errors.ts";
+import { timeOfPlans } from "../expected-time.ts";
+import { explainErrors, flagCommand } from "../explain-errors.ts";
 import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
+import { changedIo } from "../guarded-io.ts";
 import type { HelpPage } from "../help/page.ts";
-import { isFile } from "../output-files.ts";
 import { findUnusable } from "../scenarios/find-unusable.ts";
 import type { RunRequest } from "../scenarios/parts.ts";
 import { openScenario, prepareScenario, SET_FLAG } from "../scenarios/prepare.ts";
 import { findScenarios, partsOf, runParts } from "../scenarios/several.ts";
 import { checkTypes, type TypeCheck } from "./type-check.ts";
 
-/** `rampart check`: whether scenarios are right, and what they would do. Nothing is sent. */
+/** `rampart check`: checks scenarios, and describes what they would do. Sends nothing. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = [SET_FLAG, ...HELP_FLAGS];
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runCheckCommand, { name: "SCENARIO.ts", takes: "file" });
+export const COMMAND = flagCommand({
+  operand: { name: "SCENARIO.ts", takes: "file" },
+  page: helpPage,
+  most: Number.POSITIVE_INFINITY,
+  run: runCheckCommand,
+});
 
 /** Runs the command. Returns 0 if all scenarios are right, otherwise 64. */
-async function runCheckCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: Number.POSITIVE_INFINITY, page: helpPage(command) }, io, async (flags) => {
-    const problems: Problem[] = [...flags.problems];
-    const files = findScenarios(flags.positionals, problems);
-    const hint = `Write ${command} FILE, or ${command} FOLDER.`;
-    if (flags.positionals.length === 0) problems.push(problem("missing", "SCENARIO", "no scenario is given", hint));
-    if (problems.length > 0) throw new UserError(problems);
-    const wrong = new Set<string>();
-    for (const file of files) {
-      const code = await explainErrors(command, io, () => checkScenario(file, flags, io));
-      if (code === EXIT.passed) continue;
-      io.out(`plan   ${file}: wrong\n`);
-      wrong.add(file);
-    }
-    const checks = checkTypes(files.filter(isFile));
-    const isTyped = checks.map((check) => reportTypes(check, io)).every(Boolean);
-    const faults = [
-      ...(wrong.size === 0
-        ? []
-        : [`${wrong.size} of ${countOf(files.length, "plan")} ${plural(wrong.size, "is", "are")} wrong`]),
-      ...(isTyped ? [] : ["types are wrong"]),
-    ];
-    const all = countOf(files.length, "scenario is right", "scenarios are right");
-    const rest = checks.every(wasChecked) ? "" : "; types not checked";
-    io.out(faults.length === 0 ? `PASSED  ${all}${rest}\n` : `REFUSED  ${faults.join("; ")}\n`);
-    return faults.length === 0 ? EXIT.passed : EXIT.usage;
-  });
+async function runCheckCommand(flags: FlagValues, io: CommandIo, command: string): Promise<number> {
+  const problems: Problem[] = [...flags.problems];
+  const files = findScenarios(flags.positionals, problems);
+  const hint = `Write ${command} FILE, or ${command} FOLDER.`;
+  if (flags.positionals.length === 0) problems.push(problem("missing", "SCENARIO", "no scenario is given", hint));
+  if (problems.length > 0) throw new UserError(problems);
+  const wrong = new Set<string>();
+  const said = new Set<string>();
+  const err = (text: string): void => {
+    for (const [, place = ""] of text.matchAll(/^rampart: (.+?:\d+):\d+[,:]/gm)) said.add(place);
+    io.err(text);
+  };
+  const listening = changedIo(io, { err });
+  for (const file of files) {
+    const code = await explainErrors(command, listening, () => checkScenario(file, flags, listening));
+    if (code === EXIT.passed) continue;
+    io.out(`plan   ${file}: wrong\n`);
+    wrong.add(file);
+  }
+  const checks = checkTypes(files.filter(isFile));
+  const isTyped = checks.map((check) => reportTypes(check, said, io)).every(Boolean);
+  const faults = [
+    ...(wrong.size === 0
+      ? []
+      : [`${wrong.size} of ${countOf(files.length, "plan")} ${plural(wrong.size, "is", "are")} wrong`]),
+    ...(isTyped ? [] : ["types are wrong"]),
+  ];
+  const all = countOf(files.length, "scenario is right", "scenarios are right");
+  const rest = checks.every(wasChecked) ? "" : "; types not checked";
+  io.out(faults.length === 0 ? `PASSED  ${all}${rest}\n` : `REFUSED  ${faults.join("; ")}\n`);
+  return faults.length === 0 ? EXIT.passed : EXIT.usage;
 }
 
 /** Checks one scenario without its hooks, and prints what it would do. */
@@ -92,16 +102,14 @@ function describeRuns(runs: readonly PlannedRun[]): string[] {
   return [...byName].map(([name, plan]) => `${name}: ${describePlan(plan)}`);
 }
 
-/** Returns how long several runs take together; undefined when this is not known of each. */
+/** Returns the time that several runs take together; undefined if it is not known for each of them. */
 function timeOfRuns(runs: readonly PlannedRun[], areAtOnce: boolean): RunTime | undefined {
-  const span = joinTimes(
-    runs.map(({ plan }) => estimateAllRuns(plan)),
-    areAtOnce,
-  );
+  const plans = runs.map(({ plan }) => plan);
+  const span = timeOfPlans(plans, areAtOnce);
   return span && { ...span, parts: areAtOnce ? `${runs.length} targets at the same time` : `${runs.length} blocks` };
 }
 
-/** Describes what is measured, and under which load. */
+/** Describes what a plan measures, and under which load. */
 function describePlan(plan: Plan): string {
   const { name, target, assertions } = plan;
   return `${name}: ${targetKindOf(target).describe(target)}; ${describeLoad(plan)}; ${countOf(assertions.length, "assertion")}`;
@@ -111,15 +119,25 @@ function wasChecked({ compiler, failure }: TypeCheck): boolean {
   return compiler !== undefined && failure === undefined;
 }
 
-/** Prints what the compiler said. Returns whether it found nothing wrong. */
-function reportTypes({ files, compiler, errors, failure }: TypeCheck, io: CommandIo): boolean {
+/**
+ * Prints what the compiler said, a line for each error. Returns whether it found nothing wrong.
+ * @param said the lines whose mistakes are printed already: `x.ts:4`
+ */
+function reportTypes(
+  { files, compiler, errors, failure }: TypeCheck,
+  said: ReadonlySet<string>,
+  io: CommandIo,
+): boolean {
   const what = files.length === 1 ? files[0] : `${files.length} scenarios`;
   if (compiler === undefined || failure !== undefined) {
     const why = failure === undefined ? "no TypeScript compiler was found" : `${compiler} cannot be run: ${failure}`;
     io.out(`types  ${what}: not checked, because ${why} (npm install --save-dev typescript)\n`);
     return true;
   }
-  for (const line of errors) io.err(`${line}\n`);
+  for (const line of errors) {
+    const place = line.replace(/^(.*?)\((\d+),\d+\): .*$/s, "$1:$2");
+    if (!said.has(place)) io.err(`${line}\n`);
+  }
   io.out(`types  ${what}: ${errors.length === 0 ? "right" : "wrong"}, by ${compiler}\n`);
   return errors.length === 0;
 }

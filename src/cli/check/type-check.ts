@@ -2,20 +2,21 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { defined } from "../../plan/defined.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { ENVIRONMENT_TEXT, SCENARIO_OPTIONS } from "../types/command.ts";
 import { readDeclarations } from "../types/declarations.ts";
 
-/** Checks the types of scenarios with a TypeScript compiler of the user. */
+/** Checks the types of scenarios with the user's TypeScript compiler. */
 
-/** What the compiler said of scenarios that share it and its settings. */
+/** Result of the compiler for scenarios that share a compiler and its settings. */
 export interface TypeCheck {
   readonly files: readonly string[];
-  /** Path of the compiler. Absent: none was found. */
+  /** Path of the compiler. Absent: no compiler was found. */
   readonly compiler?: string;
-  /** Its errors, a line for each; empty where all is right. */
+  /** Errors, one line each; empty if there are none. */
   readonly errors: readonly string[];
-  /** Why it could not be asked. */
+  /** Reason why the compiler could not be run. */
   readonly failure?: string;
 }
 
@@ -25,7 +26,10 @@ const MODULES = "node_modules";
 const TYPES = "rampart.d.ts";
 const ENVIRONMENT = "rampart-env.d.ts";
 
-/** Checks the types of scenarios in TypeScript; others are left out. Files in folders with different settings are checked apart. */
+/**
+ * Checks the types of scenarios in TypeScript; other scenarios are ignored. Files in folders with different settings are checked
+ * separately.
+ */
 export function checkTypes(files: readonly string[]): TypeCheck[] {
   const scripts = files.filter((file) => /\.[cm]?ts$/i.test(file));
   const groups = Map.groupBy(scripts, (file) => `${findCompiler(file)}\n${findAbove(file, "tsconfig.json")}`);
@@ -48,7 +52,7 @@ function findCompiler(file: string): string | undefined {
   );
 }
 
-/** Returns the paths of this name in the folder of a file and those above it, the nearest first. */
+/** Returns the paths of this name in the folder of a file and in those above it, the nearest first. */
 function listAbove(file: string, name: string): string[] {
   const paths: string[] = [];
   for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
@@ -72,7 +76,7 @@ function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "e
       encoding: "utf8",
       shell: IS_WINDOWS,
     });
-    const errors = (stdout ?? "").split("\n").filter((line) => line.trim() !== "");
+    const errors = toErrors(stdout ?? "");
     if (status === 0) return { errors: [] };
     if (errors.some((line) => /error TS\d+:/.test(line))) return { errors };
     return { errors: [], failure: error?.message ?? stderr.trim().split("\n").at(-1) ?? `it ended with ${status}` };
@@ -81,9 +85,19 @@ function compile(compiler: string, files: readonly string[]): Pick<TypeCheck, "e
   }
 }
 
+/** Returns a line for each error. Of the lines that explain one, only the last of a call without a fitting form says what is wrong. */
+function toErrors(text: string): string[] {
+  const errors = text.split(/\r?\n(?=\S)/).filter((error) => error.trim() !== "");
+  return errors.map((error) => {
+    const [line = "", ...more] = error.trimEnd().split(/\r?\n/);
+    const why = more.at(-1)?.trim();
+    return why !== undefined && line.includes(" error TS2769:") ? `${line} ${why}` : line;
+  });
+}
+
 /**
- * Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files alone.
- * @param folder where the types are
+ * Returns the settings of the nearest `tsconfig.json`, or those that `rampart types` writes, for these files only.
+ * @param folder folder with the types
  */
 function settingsFor(files: readonly string[], folder: string): object {
   const [first = ""] = files;
@@ -91,10 +105,10 @@ function settingsFor(files: readonly string[], folder: string): object {
   const typeRoots = listAbove(first, join(MODULES, "@types"));
   const hasNode = typeRoots.some((root) => existsSync(join(root, "node")));
   const defaults = config === undefined ? { ...SCENARIO_OPTIONS, types: hasNode ? ["node"] : [] } : {};
-  // Paths replace those of the user, which lead to the types beside the scenarios.
+  // Paths set here would replace the user's, which lead to the types beside the scenarios.
   const hasPaths = config !== undefined && /"paths"\s*:/.test(readFileText(config));
   return {
-    ...(config === undefined ? {} : { extends: config }),
+    ...defined({ extends: config }),
     compilerOptions: {
       ...defaults,
       ...(hasPaths ? {} : { paths: { rampart: [join(folder, TYPES)] } }),

@@ -1,5 +1,5 @@
 import { findMetric, type NamedMetric } from "../../measure/metrics/metric-names.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { compareRuns } from "../../report/compare/compare-runs.ts";
 import type { Comparison } from "../../report/compare/comparison.ts";
@@ -29,7 +29,7 @@ import { commandFlags, readFiles } from "../shared-flags.ts";
 import { type ReadSide, readSides } from "./run-sets.ts";
 import { type GivenSides, splitSides } from "./sides.ts";
 
-/** `rampart compare`: finds differences between whole runs, and fails when one is a regression. */
+/** `rampart compare`: finds differences between whole runs, and fails if one is a regression. */
 
 /** The flags of `rampart compare`. `--base` and `--new` take all files up to the next flag; `sides.ts` reads them. */
 export const FLAGS: readonly Flag[] = commandFlags("compare", [
@@ -62,7 +62,7 @@ export const FLAGS: readonly Flag[] = commandFlags("compare", [
   },
 ]);
 
-/** What the command line asks for. */
+/** The request of the command line. */
 interface Request {
   readonly given: GivenSides;
   readonly limits: readonly ChangeLimit[];
@@ -131,7 +131,7 @@ async function compare(request: Request, io: CommandIo): Promise<number> {
       isAll,
     }),
   );
-  const textIo = routeTextAroundReports(io, { ...files });
+  const textIo = routeTextAroundReports(io, files);
   for (const side of new Set([base, ...candidates])) warnOfPartial(side, io);
   for (const limit of limits) warnOfBetter(limit, io);
   const model = buildComparisonModel(sides, isStrict);
@@ -144,7 +144,7 @@ function warnOfPartial({ partial }: ReadSide, io: CommandIo): void {
   for (const source of partial) io.err(`rampart: ${source} is left out: the run ended early\n`);
 }
 
-/** A limit on a change for the better fails good runs and passes regressions: hardly anybody means that. */
+/** A limit on a change for the better fails good runs and passes regressions, which is hardly intended. */
 function warnOfBetter({ metric: { better, name }, comparison, of, amount, text }: ChangeLimit, io: CommandIo): void {
   if (of === "value" || better === undefined || Math.sign(amount) !== (better === "higher" ? 1 : -1)) return;
   if (comparison.startsWith(">") !== (better === "higher")) return;
@@ -153,7 +153,7 @@ function warnOfBetter({ metric: { better, name }, comparison, of, amount, text }
   io.err(`rampart: --fail-if '${text}' is broken by a change for the better; a regression is '${worse}'\n`);
 }
 
-/** @throws UserError for limits on metrics that no level has on both sides */
+/** @throws UserError for limits on metrics that are missing at all levels of one side */
 function checkLimits(limits: readonly ChangeLimit[], comparisons: readonly Comparison[]): void {
   const problems = limits.flatMap(({ metric, text }) => comparisons.flatMap((one) => checkMetric(metric, text, one)));
   if (problems.length > 0) throw new UserError(problems);
@@ -168,7 +168,7 @@ function checkMetric({ name, label }: NamedMetric, text: string, { base, next }:
   });
 }
 
-/** Returns the exit code, and says what a limit without a result means. */
+/** Returns the exit code, and explains limits without a result. */
 function conclude(sides: readonly ComparedSides[], { isStrict, acceptsWithinRuns }: Request, io: CommandIo): number {
   const verdicts = sides.flatMap(({ limits }) => limits);
   const has = (state: ChangeLimitState): boolean => verdicts.some((one) => one.state === state);

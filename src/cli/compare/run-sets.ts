@@ -5,7 +5,7 @@ import type { RunSet } from "../../report/compare/comparison.ts";
 import type { MeasuredRun } from "../../report/read/runs/measured-run.ts";
 import { readRuns } from "../../report/read/runs/read-runs.ts";
 
-/** A side, and what was left out of it. */
+/** A side, and the runs that were left out of it. */
 export interface ReadSide extends RunSet {
   /** Sources of runs that ended early. */
   readonly partial: readonly string[];
@@ -29,7 +29,7 @@ function readSide(name: string, files: readonly string[], problems: Problem[]): 
         problems.push(problem("conflict", path, "is given twice on one side", "Give each run once."));
       seen.add(realPath);
     } catch {
-      // readRuns reports why.
+      // `readRuns` reports the reason.
     }
     try {
       return readRuns(path);
@@ -47,14 +47,15 @@ function readSide(name: string, files: readonly string[], problems: Problem[]): 
   return { name, runs: complete, partial };
 }
 
-/** Finds runs that are copies of others: counted twice, they would make the variation between runs look smaller than it is. */
+/** Finds runs that are copies of others. Counted twice, they would make the variation between runs look smaller than it is. */
 function findCopies(runs: readonly MeasuredRun[]): Problem[] {
   const seen = new Map<string, string>();
   return runs.flatMap(({ source, levels, startedAt }) => {
     const key = JSON.stringify([startedAt, levels.map(({ label, values }) => [label, ...values])]);
     const other = seen.get(key);
     seen.set(key, source);
-    // Runs in which all requests failed have the same few values. Without their starts, nothing shows that they are copies.
+    // Runs in which all requests failed have the same few values. Without their start times, nothing shows that they
+    // are copies.
     const isKnown = startedAt !== undefined || levels.some(hasResponses);
     return other === undefined || !isKnown
       ? []
@@ -66,7 +67,10 @@ function hasResponses({ values }: MeasuredRun["levels"][number]): boolean {
   return values.get("errorRate")?.value !== 1 && values.size > 0;
 }
 
-/** Names sides by their only file, or the first one and how many more there are. File names without folders are enough when they differ. */
+/**
+ * Names each side by its only file, or by the first file and the number of further ones. File names without folders are enough if they
+ * differ.
+ */
 function nameSides(sides: readonly (readonly string[])[]): string[] {
   const long = sides.map((files) => nameFiles(files, (path) => path));
   const short = sides.map((files) => nameFiles(files, basename));

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Problem, problem } from "../../plan/problem.ts";
 
-/** Which files are the base, and which the candidates. */
+/** Division of the given files into the base and the candidates. */
 
 /** The files of a command line by side, and its other arguments. */
 export interface GivenSides {
@@ -16,8 +16,8 @@ export interface GivenSides {
 const SIDE = /^--(base|new)(?:=(.*))?$/s;
 
 /**
- * Splits the arguments. Plain ones are the base and then one candidate each; several files of one side are joined with commas. After `--base`
- * and `--new`, all arguments up to the next flag are the files of that side, so that a shell can fill them in: `--base old/*.json`.
+ * Splits the arguments. Positional ones are the base and then one candidate each; several files of one side are joined with commas. After
+ * `--base` and `--new`, all arguments up to the next flag are the files of that side, so that a shell can expand them: `--base old/*.json`.
  * @param takesValue reports whether a flag is followed by its value
  */
 export function splitSides(args: readonly string[], takesValue: (flag: string) => boolean): GivenSides {
@@ -72,7 +72,7 @@ function toSides(
   return { base: files, candidates: lists, problems };
 }
 
-/** Splits files that are joined with commas, unless a file has that name. */
+/** Splits files that are joined with commas, unless a file has the whole text as its name. */
 function splitList(given: string): string[] {
   return existsSync(given) ? [given] : given.split(",").filter((path) => path !== "");
 }

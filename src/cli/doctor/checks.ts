@@ -6,7 +6,7 @@ import { openSocket } from "../../runtime/sockets.ts";
 import { isThisHost } from "../../runtime/this-host.ts";
 import { VERSION } from "../../runtime/version.ts";
 import { defineScenario } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { embedded } from "../../scenario/targets/embedded.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { hubCacheFolder } from "../../tokenize/hub-cache.ts";
@@ -17,7 +17,7 @@ import { type AskedLoad, type Check, type Finding, impossible, ok, unknown, warn
 import type { Host } from "./host.ts";
 import { LIMIT_CHECKS } from "./limits.ts";
 
-/** Requests in flight when the user asks for no concurrency, and at most. */
+/** Default and maximum number of requests in flight. */
 const CONCURRENCY = 16;
 const MOST_CONCURRENCY = 256;
 /** Client and embedded server share the cores. A client alone can send at about this multiple of their rate. */
@@ -53,7 +53,7 @@ async function checkClientRate(_host: Host, { concurrency, ratePerSec, protocol 
   return status === "warning" ? warning(`${said}; ${ratePerSec} were asked for`, fix, values) : ok(said, values);
 }
 
-/** Judges an asked rate against what was measured with client and server on the same cores. */
+/** Judges a requested rate by the rate that was measured with client and server on the same cores. */
 export function judgeRate(
   measuredPerSec: number,
   askedPerSec = 0,
@@ -66,7 +66,7 @@ export function judgeRate(
 const CONNECT_TIMEOUT_MS = 3000;
 const CONNECTS = 5;
 
-/** All checks, in the order of the report. The last one loads the cores, so that it does not disturb the others. */
+/** All checks, in the order of the report. The last one loads the cores, so it must not run before the others. */
 export const CHECKS: readonly Check[] = [
   { name: "versions", run: checkVersions },
   ...CORE_CHECKS,
@@ -106,7 +106,7 @@ function checkTokenizers({ env, list }: Host): Finding {
   return ok(count === 0 ? `${said}; others are downloaded when they are needed` : said, values);
 }
 
-/** The client uses none; a server on this host may. */
+/** The client uses no GPU; a server on this host may. */
 function checkGpu({ list, read }: Host): Finding {
   const gpus = list("/proc/driver/nvidia/gpus");
   if (gpus.length === 0) return ok("none visible; the client needs none", { gpus: 0 });
@@ -135,7 +135,7 @@ async function checkServer(host: Host, { host: name, port }: AskedLoad): Promise
   return ok(said, values);
 }
 
-/** Opens a connection and closes it. Returns how long opening took. */
+/** Opens a connection and closes it. Returns the time that opening took. */
 function connectMs({ clock }: Host, host: string, port: number): Promise<number> {
   const startNs = clock.nowNs();
   return new Promise((resolve, reject) => {

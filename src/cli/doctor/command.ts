@@ -1,14 +1,13 @@
 import { defined } from "../../plan/defined.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { plural } from "../../plan/units.ts";
 import { column, makeTable } from "../../report/model/tables.ts";
 import { writeOutput } from "../../report/output-file.ts";
 import { formatTextTable, valueText } from "../../report/text/text-table.ts";
 import { EXIT } from "../../result/exit-codes.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { sharedOptions } from "../options/shared-options.ts";
@@ -18,11 +17,11 @@ import { CHECKS } from "./checks.ts";
 import { type AskedLoad, type Check, type Finding, unknown } from "./finding.ts";
 import { type Host, thisHost } from "./host.ts";
 
-/** `rampart doctor`: whether this host can send a load, and measure it well. */
+/** `rampart doctor`: checks whether this host can send a load and measure it well. */
 
-/** What `rampart doctor` prints: the verdict, then each check, those with something to do first. */
+/** Output of `rampart doctor`: the verdict, then the checks; those that need action come first. */
 
-/** A check with what it found. */
+/** A check with its finding. */
 export type NamedFinding = Finding & { readonly check: string };
 
 const MARKS: Readonly<Record<Finding["status"], string>> = {
@@ -45,7 +44,7 @@ export function formatFindings(findings: readonly NamedFinding[]): string {
   return `${verdict}: ${counted(problems, "problem")}, ${counted(warnings, "warning")}\n\n${formatRows(sorted)}\n`;
 }
 
-/** Checks without anything to do stand after the others, in their own order. */
+/** Position of checks that need no action: after the others, in their original order. */
 const LAST = 3;
 
 function formatRows(findings: readonly NamedFinding[]): string {
@@ -66,22 +65,20 @@ function formatRows(findings: readonly NamedFinding[]): string {
 export const FLAGS: readonly Flag[] = commandFlags("doctor", []);
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runDoctorCommand, { name: "URL", takes: "word" });
+export const COMMAND = flagCommand({ operand: { name: "URL", takes: "word" }, page: helpPage, run: runDoctorCommand });
 
 /** Runs the command. Returns 0, or 65 when a problem makes the asked load impossible. */
-async function runDoctorCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const { load, files } = readAsked(flags);
-    const host = thisHost();
-    const findings: NamedFinding[] = [];
-    // The verdict comes first, and the checks take a while.
-    io.err("  looking at this host for some seconds …\n");
-    for (const check of CHECKS) findings.push(await runCheck(check, host, load));
-    const isPossible = findings.every(({ status }) => status !== "problem");
-    routeTextAroundReports(io, { ...files }).out(formatFindings(findings));
-    if (files.json !== undefined) writeJson(files.json, { isPossible, load, findings });
-    return isPossible ? EXIT.passed : EXIT.assertionFailed;
-  });
+async function runDoctorCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  const { load, files } = readAsked(flags);
+  const host = thisHost();
+  const findings: NamedFinding[] = [];
+  // The verdict comes first, and the checks take a while.
+  io.err("  looking at this host for some seconds …\n");
+  for (const check of CHECKS) findings.push(await runCheck(check, host, load));
+  const isPossible = findings.every(({ status }) => status !== "problem");
+  routeTextAroundReports(io, { ...files }).out(formatFindings(findings));
+  if (files.json !== undefined) writeJson(files.json, { isPossible, load, findings });
+  return isPossible ? EXIT.passed : EXIT.assertionFailed;
 }
 
 /** Runs a check. A check that throws is reported as failed, and the other checks still run. */

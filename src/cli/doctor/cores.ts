@@ -1,4 +1,4 @@
-import { formatCount, nsToMs, plural, usToMs } from "../../plan/units.ts";
+import { formatCount, formatPct, nsToMs, plural, usToMs } from "../../plan/units.ts";
 import { type Check, type Finding, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
@@ -55,7 +55,7 @@ function checkClock({ clock, read }: Host): Finding {
   return ok(`monotonic, steps of ${resolutionNs} ns (${named})`, values);
 }
 
-/** How late timers are while nothing else happens in this process, and whether the wall clock steps meanwhile. */
+/** Measures how late timers are while nothing else runs in this process, and whether the wall clock steps meanwhile. */
 async function checkTimers({ clock, wallMs }: Host): Promise<Finding> {
   const lateMs: number[] = [];
   const startNs = clock.nowNs();
@@ -86,7 +86,7 @@ function checkCores({ coreCount }: Host): Finding {
   return warning("1 core", "Give the client two: with one, its own threads wait for each other", values);
 }
 
-/** The limit of a container. Source: the kernel's documentation of cgroups, versions 2 and 1. */
+/** Checks the limit of a container. Source: the kernel's documentation of cgroups, versions 2 and 1. */
 function checkQuota(host: Host): Finding {
   if (host.platform !== "linux") return unknown("this system has no control groups");
   const folder = /^0::(\/.*)$/m.exec(host.read("/proc/self/cgroup") ?? "")?.[1] ?? "/";
@@ -116,7 +116,7 @@ function checkFrequency({ read }: Host): Finding {
   );
 }
 
-/** What other programs and other guests of the hypervisor take, while this process rests. */
+/** Measures the CPU time that other programs and other guests of the hypervisor use, while this process rests. */
 async function checkOthers(host: Host): Promise<Finding> {
   const before = readCpuTicks(host);
   await new Promise<void>((resolve) => void host.clock.after(REST_MS, resolve));
@@ -129,17 +129,17 @@ async function checkOthers(host: Host): Promise<Finding> {
   const values = { busyPct, stealPct };
   if (stealPct > STEAL_PCT)
     return warning(
-      `the hypervisor gave ${stealPct} % of the cores' time to other machines (steal)`,
+      `the hypervisor gave ${formatPct(stealPct / 100)} of the cores' time to other machines (steal)`,
       "Use a machine with cores of its own",
       values,
     );
   if (busyPct > BUSY_PCT)
     return warning(
-      `they use ${busyPct} % of all cores`,
+      `they use ${formatPct(busyPct / 100)} of all cores`,
       "End them, or give the client cores of its own (taskset)",
       values,
     );
-  return ok(`they use ${busyPct} % of all cores; steal ${stealPct} %`, values);
+  return ok(`they use ${formatPct(busyPct / 100)} of all cores; steal ${formatPct(stealPct / 100)}`, values);
 }
 
 interface CpuTicks {
@@ -148,7 +148,7 @@ interface CpuTicks {
   readonly steal: number;
 }
 
-/** Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal, then guests, which count in user already. */
+/** Source: proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal, then guests, which are already part of user. */
 function readCpuTicks({ read }: Host): CpuTicks | undefined {
   const line = /^cpu +(.*)$/m.exec(read("/proc/stat") ?? "")?.[1];
   if (line === undefined) return undefined;

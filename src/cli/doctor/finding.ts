@@ -1,11 +1,11 @@
 import type { Host } from "./host.ts";
 
 /**
- * What a check found:
+ * Result of a check:
  *
  * - `ok`: nothing to do
- * - `warning`: can distort measurements, or can fail under the asked load
- * - `problem`: makes the asked load impossible
+ * - `warning`: can distort measurements, or can fail under the requested load
+ * - `problem`: makes the requested load impossible
  * - `unknown`: this system does not report it
  */
 export type Status = "ok" | "warning" | "problem" | "unknown";
@@ -15,9 +15,9 @@ export interface Finding {
   readonly status: Status;
   /** One sentence without a full stop. */
   readonly message: string;
-  /** What to do about it, one sentence without a full stop. */
+  /** Remedy, one sentence without a full stop. */
   readonly fix?: string;
-  /** The numbers behind it, for JSON. Units are in the names. */
+  /** The numbers behind the message, for JSON. Names include units. */
   readonly values?: Readonly<Record<string, number | string | boolean | undefined>>;
 }
 
@@ -31,7 +31,7 @@ export interface AskedLoad {
   readonly protocol: "http" | "grpc";
 }
 
-/** A check of this machine. Adding one is one entry in `checks.ts`. */
+/** A check of this machine. A new check needs one entry in `checks.ts`. */
 export interface Check {
   /** Name in the report and in JSON. */
   readonly name: string;

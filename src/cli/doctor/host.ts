@@ -3,11 +3,11 @@ import type { Clock } from "../../runtime/clock.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { fileSystem } from "../../runtime/files.ts";
 
-/** What checks read of this machine. Tests hand in another. */
+/** The machine as checks read it. Tests pass another one. */
 export interface Host {
-  /** The text of a file; undefined if it cannot be read. */
+  /** Returns the text of a file; undefined if it cannot be read. */
   read(path: string): string | undefined;
-  /** The names in a folder; empty if it cannot be read. */
+  /** Returns the names in a folder; empty if it cannot be read. */
   list(folder: string): readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
@@ -16,11 +16,11 @@ export interface Host {
   readonly totalMemoryBytes: number;
   readonly freeMemoryBytes: number;
   readonly clock: Clock;
-  /** Wall-clock milliseconds since the Unix epoch. */
+  /** Returns wall-clock milliseconds since the Unix epoch. */
   wallMs(): number;
 }
 
-/** This machine. */
+/** Returns this machine. */
 export function thisHost(): Host {
   const { readFileSync, readdirSync } = fileSystem();
   return {
@@ -45,7 +45,7 @@ function orUndefined<T>(read: () => T): T | undefined {
   }
 }
 
-/** Reads a file that holds one number. */
+/** Reads a file that contains one number. */
 export function readNumber(host: Host, path: string): number | undefined {
   const text = host.read(path)?.trim();
   return text === undefined || text === "" || !Number.isFinite(Number(text)) ? undefined : Number(text);

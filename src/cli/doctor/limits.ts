@@ -4,11 +4,11 @@ import { isThisHost } from "../../runtime/this-host.ts";
 import { type AskedLoad, type Check, type Finding, impossible, ok, unknown, warning } from "./finding.ts";
 import { type Host, readNumber } from "./host.ts";
 
-/** Limits of the system against the asked load. */
+/** Checks of the system's limits for the requested load. */
 
-/** Open files of a run besides its connections: reports, code, pipes. */
+/** Number of open files of a run besides its connections: reports, code, pipes. */
 const OTHER_FILES = 64;
-/** Linux keeps a closed connection's port this long. Source: TCP_TIMEWAIT_LEN in the kernel. */
+/** Time for which Linux keeps a closed connection's port. Source: TCP_TIMEWAIT_LEN in the kernel. */
 const TIME_WAIT_S = 60;
 const BUSY_PORTS_RATIO = 0.5;
 
@@ -19,7 +19,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   { name: "listen backlog", run: checkBacklog },
 ];
 
-/** With gRPC many requests share a connection. */
+/** With gRPC, many requests share a connection. */
 function connectionsOf({ concurrency, protocol }: AskedLoad): number | undefined {
   return protocol === "http" ? concurrency : undefined;
 }
@@ -88,7 +88,7 @@ function checkPorts(host: Host, load: AskedLoad): Finding {
   return ok(`${formatCount(count)} ephemeral ports${busy}`, values);
 }
 
-/** Only a server on this host listens with this host's backlog. */
+/** This host's backlog matters only for a server on this host. */
 function checkBacklog(host: Host, load: AskedLoad): Finding {
   const most = readNumber(host, "/proc/sys/net/core/somaxconn");
   if (most === undefined) return unknown("this system does not report the limit on the listen backlog");

@@ -34,7 +34,7 @@ import { formatUsageError } from "./usage.ts";
 /** Kinds of values that are files. */
 const FILES: readonly GenaiFlag["kind"][] = ["path", "file"];
 
-/** Returns what genai-perf mode accepts. */
+/** Returns the arguments of genai-perf mode. */
 function describeOptions(): CommandUsage {
   return {
     options: TOP_FLAGS.map(show),
@@ -58,7 +58,7 @@ function show(flag: GenaiFlag): ShownOption {
 }
 
 /**
- * Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed; their report on the other requests is still
+ * Exit codes of genai-perf. `failed` includes runs in which more requests failed than allowed. Their report on the other requests is still
  * written.
  */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
@@ -128,7 +128,7 @@ async function runSubcommand(parsed: GivenCommand, io: CommandIo): Promise<numbe
   return runAsRank(severalRunsOf(asked), io, (peers) => explain(io, () => run(asked, peers)));
 }
 
-/** Returns what makes the command have several runs; undefined if it has one. */
+/** Returns the reason why the command has several runs; undefined if it has one. */
 function severalRunsOf(asked: Asked): string | undefined {
   if (asked.subcommand === "analyze") return asked.subcommand;
   return asked.get("output.enable_checkpointing") ? "--enable-checkpointing" : undefined;

@@ -1,7 +1,7 @@
 import { combineAxes } from "../../campaign/sweep.ts";
 import type { MeasurementPlan, Plan } from "../../plan/plan.ts";
 import { maskSecrets, withoutSecrets } from "../../plan/secrets.ts";
-import { msToSec, plural } from "../../plan/units.ts";
+import { formatPct, msToSec, plural } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
@@ -89,8 +89,8 @@ function describeMode(mode: MeasurementPlan["mode"], entryCount: number): string
     case "until-resolved":
       return `windows of ${mode.windowMs} ms, until the limits are certainly kept or broken, ${msToSec(mode.maxMs)} s at most`;
     case "time-windows":
-      return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
+      return `windows of ${mode.windowMs} ms, ${mode.maxTrials} at most, until three agree within ${formatPct(mode.stabilityPct / 100, 6)}`;
     case "count-windows":
-      return `windows of ${mode.requestsPerWindow} ${plural(mode.requestsPerWindow, "request")}, ${mode.maxTrials} at most, until three agree within ${mode.stabilityPct} %`;
+      return `windows of ${mode.requestsPerWindow} ${plural(mode.requestsPerWindow, "request")}, ${mode.maxTrials} at most, until three agree within ${formatPct(mode.stabilityPct / 100, 6)}`;
   }
 }

@@ -4,17 +4,17 @@ import type { PayloadFormat } from "../../service/openai/payload.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { ENDPOINT_TYPES, type EndpointTypeName } from "./endpoints.ts";
 
-/** What runs the model of a Triton server, and so the format of its tensors. */
+/** Backend that runs the model of a Triton server, which determines the format of its tensors. */
 export type Backend = PayloadFormat & ("tensorrtllm" | "vllm");
 
-/** What determines the format of bodies and responses. */
+/** Settings that determine the format of bodies and responses. */
 export interface Endpoint {
   readonly type: EndpointTypeName;
   readonly backend: Backend;
 }
 
 interface Format {
-  /** Absent: a template, a command or token ids make the bodies. */
+  /** Absent: bodies come from a template, a command or token ids. */
   readonly payload?: PayloadFormat;
   readonly response: ResponseKind;
 }

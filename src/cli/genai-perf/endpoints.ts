@@ -1,46 +1,49 @@
 import { LLM_ENDPOINTS, type LlmEndpointName } from "../../service/openai/endpoints.ts";
 
-/** The client of perf_analyzer that GenAI-Perf uses. */
+/** Client of perf_analyzer that GenAI-Perf uses. */
 export type ServiceKind = "openai" | "triton" | "tensorrtllm_engine" | "dynamic_grpc";
 
-/** One endpoint type: everything that the rest of the mode asks about one. */
+/** An endpoint type: everything that the rest of the mode asks about it. */
 export interface EndpointType {
   /** The endpoint, which determines the format of bodies and responses. Null: another format. */
   readonly endpoint: LlmEndpointName | null;
-  /** Path without a leading slash; `{MODEL}` stands for the first model. Null: the protocol has no paths. */
+  /** Path without a leading slash; `{MODEL}` is replaced by the first model. Null: the protocol has no paths. */
   readonly path: string | null;
   readonly serviceKind: ServiceKind;
-  /** Requests are payloads. False: tensors. */
+  /** True if requests are payloads, false if they are tensors. */
   readonly takesPayloads: boolean;
   /** GenAI-Perf's name of the request format in its JSON export. Null: the backend's name. */
   readonly outputFormat: string | null;
   /** GenAI-Perf's type for the report's title. Default: this type. */
   readonly title?: string;
-  /** A model of Triton over gRPC, whose tensors `--backend` determines. */
+  /** True for a model of Triton over gRPC, whose tensors `--backend` determines. */
   readonly isTritonModel?: true;
-  /** `--output-tokens-mean-deterministic` works: the server has a field for it. */
+  /** True if `--output-tokens-mean-deterministic` works, because the server has a field for it. */
   readonly hasExactOutput?: true;
-  /** Bodies come from the user's template. */
+  /** True if bodies come from the user's template. */
   readonly usesTemplate?: true;
-  /** Requests are calls of the method `--grpc-method`, whose messages a command writes. */
+  /** True if requests are calls of the method `--grpc-method`, whose messages a command writes. */
   readonly callsMethod?: true;
-  /** Requests and responses have ids of tokens, as tensors of the engine of TensorRT-LLM. */
+  /** True if requests and responses have token ids, as tensors of the engine of TensorRT-LLM. */
   readonly hasTokenIds?: true;
-  /** The server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after `--`. */
+  /**
+   * True if the server is Triton's library in a separate process, from `--triton-server-directory` and `--model-repository` after
+   * `--`.
+   */
   readonly isInProcess?: true;
-  /** Its path always streams. */
+  /** True if its path always streams. */
   readonly alwaysStreams?: true;
   readonly takesImages?: true;
   readonly takesSounds?: true;
-  /** A body contains a single text. */
+  /** True if a body contains a single text. */
   readonly takesOneText?: true;
-  /** Requests have no text. */
+  /** True if requests have no text. */
   readonly isTextless?: true;
-  /** Responses rank passages. */
+  /** True if responses rank passages. */
   readonly isRanking?: true;
-  /** Header for the API key alone. Default: `Authorization`, as a bearer token. */
+  /** Header that contains only the API key. Default: `Authorization`, as a bearer token. */
   readonly keyHeader?: string;
-  /** Headers that its servers require, unless the user gives them. */
+  /** Headers that its servers require. The user's headers take precedence. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 
@@ -55,7 +58,7 @@ function tensors(serviceKind: ServiceKind, more: Partial<EndpointType>): Endpoin
 
 const MULTIMODAL = { takesImages: true, takesSounds: true, takesOneText: true } as const;
 
-/** GenAI-Perf's types by the value of `--endpoint-type`, in its order. */
+/** GenAI-Perf's types by the value of `--endpoint-type`, in GenAI-Perf's order. */
 const ORIGINAL_TYPES = {
   chat: payloads("chat", "openai_chat_completions", { takesOneText: true }),
   completions: payloads("completions", "openai_completions"),
@@ -96,7 +99,7 @@ const RAMPART_TYPES = {
     takesImages: true,
     takesOneText: true,
     keyHeader: "x-api-key",
-    // The only version so far.
+    // The only version that exists.
     headers: [["anthropic-version", "2023-06-01"]],
   }),
   cohere_rankings: payloads("cohereRankings", "cohere_rankings", { isRanking: true, title: "rankings" }),
@@ -110,10 +113,10 @@ const RAMPART_TYPES = {
 /** All endpoint types. */
 export const ENDPOINT_TYPES: Readonly<Record<EndpointTypeName, EndpointType>> = { ...ORIGINAL_TYPES, ...RAMPART_TYPES };
 
-/** Names in GenAI-Perf's usage. */
+/** Type names in GenAI-Perf's usage. */
 export const ORIGINAL_TYPE_NAMES: readonly string[] = Object.keys(ORIGINAL_TYPES);
 
-/** Names that Rampart adds. */
+/** Type names that Rampart adds. */
 export const RAMPART_TYPE_NAMES: readonly string[] = Object.keys(RAMPART_TYPES);
 
 /** A value of `--endpoint-type`. */

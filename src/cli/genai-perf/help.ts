@@ -7,7 +7,7 @@ import { formatUsage } from "./usage.ts";
 
 const HELP_COLUMN = 24;
 
-/** What each subcommand does. */
+/** Descriptions of the subcommands. */
 export const ABOUT: Readonly<Record<SubcommandName, string>> = {
   config:
     "Runs what a YAML file says: a profile, or an analysis when the file has analyze, or a merge when it has process.",

@@ -9,13 +9,15 @@ import {
 } from "../../inputs/prompts/settings.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
-/** The input file as the user named it, or an empty text, and its format. */
+/** The input file as the user wrote it, or an empty text, and its format. */
 interface InputFile {
   readonly file: string;
   readonly format: InputFormat;
 }
 
-/** Returns the source of prompts. The word before a colon counts more than a format, which {@link checkInputFormat} then refuses. */
+/**
+ * Returns the source of prompts. A word before a colon takes precedence over a format, which {@link checkInputFormat} then rejects.
+ */
 export function sourceOf({ file, format }: InputFile): PromptSource {
   return file === "" ? DEFAULT_PROMPTS.source : parseInputFile(file, hasPrefix(file) ? "auto" : format);
 }
@@ -26,8 +28,8 @@ export function hasMadeUpPrompts(input: InputFile): boolean {
 }
 
 /**
- * Reports whether the file contains requests with timestamps. Like GenAI-Perf's payload files, these are sent once unless another setting
- * says otherwise.
+ * Reports whether the file contains requests with timestamps. As with GenAI-Perf's payload files, these are sent once unless another
+ * setting says otherwise.
  */
 export function isPayloadFile(input: InputFile): boolean {
   return traitsOf(sourceOf(input)).hasTimes === true;
@@ -38,7 +40,7 @@ export function canHaveSessions(input: InputFile): boolean {
   return traitsOf(sourceOf(input)).canHaveSessions === true;
 }
 
-/** Returns the format of a file; that of `auto` is detected from the file. @throws UserError for an unknown format */
+/** Returns the format of a file; `auto` is detected from the file. @throws UserError for an unknown format */
 export async function resolveInputFormat({ file, format }: InputFile): Promise<InputFormat> {
   // The trace readers support more headers than there are formats.
   const isOpen = format === "auto" && file !== "" && !hasPrefix(file) && !file.endsWith(".csv");

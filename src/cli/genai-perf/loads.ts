@@ -3,15 +3,15 @@ import type { LoadPlan } from "../../plan/load-plan.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import { formatFloat } from "../../report/genai-perf/python-format.ts";
 
-/** The loads of genai-perf: everything that the rest of the mode asks about one. */
+/** The loads of genai-perf: everything that the rest of the mode asks about them. */
 
-/** One load. Its flag is its name: `--request-rate`. */
+/** A load. Its flag has its name: `--request-rate`. */
 interface Entry {
-  /** Its flag of perf_analyzer, which can stand after `--`. */
+  /** Its flag in perf_analyzer, which may be given after `--`. */
   readonly passedFlag: string;
-  /** Default: true. */
+  /** Whether the load has a number. Default: true. */
   readonly hasNumber?: boolean;
-  /** Returns the load of a plan, without what options put there. */
+  /** Returns the load of a plan, without the fields that options set. */
   toPlan(value: number): LoadPlan;
 }
 
@@ -40,7 +40,7 @@ const LOADS = {
 
 export type LoadName = keyof typeof LOADS;
 
-/** The load; exactly one. Like in GenAI-Perf, session concurrency takes precedence over any other. */
+/** The load; exactly one. Like in GenAI-Perf, session concurrency takes precedence over all others. */
 export interface Stimulus {
   readonly kind: LoadName;
   /** Requests in flight, requests per second, or sessions. Absent for a load without a number. */
@@ -50,23 +50,23 @@ export interface Stimulus {
 /** Names of all loads. */
 export const LOAD_NAMES = Object.keys(LOADS) as LoadName[];
 
-/** A load and what its mode says of it. */
+/** A load, as the rest of the mode sees it. */
 export interface GenaiLoad extends Omit<Entry, "hasNumber"> {
-  /** Kind of its number. Undefined: it has none. */
+  /** Kind of its number. Undefined: no number. */
   readonly number: "whole" | "decimal" | undefined;
   /** Name of its number in GenAI-Perf's table of a sweep and, in lower case, in messages; `Concurrency` without a number. */
   readonly title: string;
-  /** Its number is the number of requests in flight, and of connections. */
+  /** Whether its number is the number of requests in flight, and of connections. */
   readonly isInFlight: boolean;
-  /** It sends each request of the data once. Otherwise the measurement decides how many. */
+  /** Whether it sends each request of the data once. Otherwise the measurement determines the number of requests. */
   readonly sendsOnce: boolean;
-  /** It holds conversations: their turns in order, with their pauses. */
+  /** Whether it runs conversations: their turns in order, with their pauses. */
   readonly holdsSessions: boolean;
-  /** It sends requests at the times that a payload file gives. */
+  /** Whether it sends requests at the times in a payload file. */
   readonly followsTimes: boolean;
 }
 
-/** The load, which answers all questions about it. */
+/** Returns a load by name. */
 export function loadOf(kind: LoadName): GenaiLoad {
   const { hasNumber = true, ...load }: Entry = LOADS[kind];
   const { unit, dataOrder, requestCount } = loadModeOf(load.toPlan(1));
@@ -82,14 +82,14 @@ export function loadOf(kind: LoadName): GenaiLoad {
   };
 }
 
-/** Whether a name, such as that of a swept parameter, is that of a load. */
+/** Whether a name, for example of a swept parameter, is the name of a load. */
 export function isLoadName(name: string): name is LoadName {
   return Object.hasOwn(LOADS, name);
 }
 
 const MIN_REQUESTS = 10;
 
-/** Returns how many requests to measure of a load when nothing says it: twice its number, and at least 10. */
+/** Returns the default number of requests to measure for a load: twice its number, and at least 10. */
 export function countFor(value: number): number {
   return Math.max(MIN_REQUESTS, Math.ceil(2 * value));
 }

@@ -11,7 +11,7 @@ export function axesOf(sweeps: readonly Sweep[]): SweepAxis[] {
   return sweeps.map((sweep) => ({ name: sweep.type, values: sweepValues(sweep) }));
 }
 
-/** Returns what one point asks for: the same as the sweep, with the values of the point. */
+/** Returns the settings of one point: those of the sweep, with the point's values. */
 export function applyPoint(sweep: Asked, parameters: PointParameters): Asked {
   const point = sweep.with(
     Object.fromEntries(
@@ -36,7 +36,7 @@ export function applyPoint(sweep: Asked, parameters: PointParameters): Asked {
 const TEXTS = "input.batch_size";
 const IMAGES = "input.image.batch_size";
 
-/** Returns the sweep that varies the load; undefined when the load is the same for all points. */
+/** Returns the sweep that varies the load; undefined if all points have the same load. */
 export function findLoadSweep(sweeps: readonly Sweep[]): (Sweep & { readonly type: LoadName }) | undefined {
   return sweeps.find((sweep): sweep is Sweep & { readonly type: SweepType & LoadName } => isLoadName(sweep.type));
 }

@@ -20,7 +20,7 @@ import { RuleSet } from "./rules/rule-set.ts";
 import { checkTogether } from "./rules/rules.ts";
 import { warnTogether } from "./rules/warnings.ts";
 
-/** What a command line and its YAML file ask for. */
+/** Settings from a command line and its YAML file. */
 export interface ReadCommand {
   readonly kind: "settings";
   readonly asked: Asked;
@@ -53,7 +53,7 @@ interface ReadFlag {
 /** Flags that are allowed with a configuration file without `--override-config`. */
 const FREE_WITH_CONFIG: ReadonlySet<string> = new Set(["-f", "--override-config", "-v"]);
 
-/** Reads flags and, for `config`, the file that they name. Throws nothing for errors that a user can fix. */
+/** Reads flags and, for `config`, the file that they name. Does not throw for errors that a user can fix. */
 export function readSettings(command: GivenCommand): SettingsResult {
   const { subcommand, given } = command;
   const usage: Problem[] = [];

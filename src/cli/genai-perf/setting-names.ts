@@ -5,7 +5,7 @@ import type { GenaiOption } from "./options/genai-option.ts";
 import { ALL_OPTIONS } from "./options/subcommands.ts";
 import { PASSED_REFUSALS } from "./plan/passed-refusals.ts";
 
-/** Names that no single option has, or that read better as a phrase. */
+/** Names for settings without a single option, or that read better as a phrase. */
 const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "inputs.file": "--input-file",
   "inputs.file=other": "give --input-file payload:FILE or conversations:FILE",
@@ -22,7 +22,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url=https": "write https:// in --url",
 };
 
-/** Returns the name of the option that sets a setting; with `after --`, of one of perf_analyzer. Undefined without an option. */
+/** Returns the name of the option for a setting, with `after --` for an option of perf_analyzer. Undefined if there is none. */
 export function inGenaiPerf(path: SettingPath): string | undefined {
   const flag = ALL_OPTIONS.find(({ setting }: GenaiOption) => setting === path)?.names?.find((name) =>
     name.startsWith("--"),

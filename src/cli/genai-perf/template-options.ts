@@ -1,4 +1,3 @@
-import { fileSystem } from "../../runtime/files.ts";
 import type { RuleSet } from "./rules/rule-set.ts";
 
 /** GenAI-Perf's named templates. */
@@ -24,17 +23,7 @@ export function readTemplateOptions(extra: Readonly<Record<string, unknown>> | n
   return { template: textOf(template), responseField: textOf(responseField), others };
 }
 
-/** Reports whether a template is the path of a file, and not the text. */
-export function isTemplateFile(template: string): boolean {
-  try {
-    return fileSystem().statSync(template).isFile();
-  } catch {
-    // A text is not a path, and can be too long for one.
-    return false;
-  }
-}
-
-/** Checks what the endpoint type `template` needs. */
+/** Checks the requirements of the endpoint type `template`. */
 export function checkTemplate(rules: RuleSet): void {
   if (!rules.type.usesTemplate) return;
   const extra = rules.get("input.extra");

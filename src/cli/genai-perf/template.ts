@@ -16,7 +16,7 @@ export function formatTemplate(isVerbose: boolean): string {
   return formatGroup("", YAML_KEYS, 0, isVerbose);
 }
 
-/** Writes the file. Throws a UserError when it already exists, and a RunError when it cannot be written. */
+/** Writes the file. Throws a UserError if it already exists, and a RunError if it cannot be written. */
 export function writeTemplate(path: string, isVerbose: boolean): void {
   try {
     writeOutput(path, formatTemplate(isVerbose), { isNew: true });

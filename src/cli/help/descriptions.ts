@@ -1,12 +1,15 @@
 import { readGuide } from "./guides.ts";
 
-/** The doc comments of the scenario API by what they describe, read from the reference of scenarios, which is made from them. */
+/**
+ * The doc comments of the scenario API, by the described item. They are read from the reference of scenarios, which is generated
+ * from them.
+ */
 
 const PAGES = ["define-scenario", "targets", "loads", "inputs", "parameter-kinds"];
 /** The chapters of the reference that list functions. */
 const FUNCTIONS: readonly string[] = ["Targets", "Loads", "Inputs", "Parameters"];
 
-/** Returns texts of builders by their name, of options by `builder.option`, and of a scenario's fields by `scenario.field`. */
+/** Returns the texts of builders by name, of options by `builder.option`, and of a scenario's fields by `scenario.field`. */
 export function readDescriptions(): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   const sections = PAGES.flatMap((page) => readGuide(`scenarios/reference/${page}.md`).split(/^## /m).slice(1));
@@ -23,20 +26,23 @@ export function readDescriptions(): Readonly<Record<string, string>> {
   return texts;
 }
 
-/** Returns whose options a table lists. */
+/** Returns the builders whose options a table lists. */
 function ownersOf(heading: string): string[] {
   if (heading === "`defineScenario`") return ["scenario"];
   if (!heading.startsWith("Options of ")) return [];
   return [...heading.matchAll(/`(?:(?:input|param)\.)?([\w.]+)`/g)].map(([, name = ""]) => name);
 }
 
-/** Splits a row of a table at the bars that are not escaped. */
+/** Splits a row of a table at bars that are not escaped. */
 function cellsOf(line: string): string[] {
   const cells = line.split(/(?<!\\)\|/).slice(1, -1);
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** Returns the name in `name(arguments)` or `name`, between backticks, as data has it: without the object of inputs and of parameters. */
+/**
+ * Returns the name in `name(arguments)` or `name`, between backticks, in its form for data: without the object of inputs and of
+ * parameters.
+ */
 function nameOf(cell: string): string {
   return /^`(?:(?:input|param)\.)?([\w.]+)/.exec(cell)?.[1] ?? "";
 }

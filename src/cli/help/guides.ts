@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * The text of a guide. In executables the bundler puts a function in its place that holds the texts (`compile/bundle.ts`).
- * @param path from the repository's root, such as `scenarios/README.md`
+ * Returns the text of a guide. In executables, the bundler replaces this function by one that contains the texts
+ * (`compile/bundle.ts`).
+ * @param path path from the repository's root, such as `scenarios/README.md`
  */
 export function readGuide(path: string): string {
   return readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");

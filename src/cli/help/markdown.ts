@@ -1,32 +1,32 @@
 import { wrap } from "../options/help-rows.ts";
 
-/** Markdown as plain text for a terminal: the part of Markdown that the guides are written in. */
+/** Conversion of Markdown to plain text for a terminal, for the subset of Markdown in the guides. */
 
-/** How the text is laid out. */
+/** Layout of the text. */
 export interface MarkdownLayout {
   /** Width of a line. Code is not wrapped. */
   readonly columns: number;
-  /** What to print behind a link's text; empty for nothing. */
+  /** Returns the text to print after a link's text; empty for none. */
   describeLink(target: string): string;
 }
 
 const CODE_INDENT = "    ";
 const COLUMN_GAP = "  ";
 const UNBROKEN_BLANK = "\u00a0";
-/** Code of up to this many characters is not broken into lines. */
+/** Maximum number of characters of code that is not broken into lines. */
 const MAX_UNBROKEN = 24;
 
-/** A picture that is a paragraph of its own, which a terminal cannot show. */
+/** A picture that is a separate paragraph, which a terminal cannot show. */
 const PICTURE = /^!\[[^\]]*\]\([^)]*\)$/;
 
-/** Headings are underlined, paragraphs and cells of tables are wrapped, comments and pictures are left out. */
+/** Formats a text: headings are underlined, paragraphs and cells of tables are wrapped, comments and pictures are left out. */
 export function formatMarkdown(text: string, layout: MarkdownLayout): string {
   const blocks = splitBlocks(text.replace(/<!--[\s\S]*?-->\n*/g, "")).filter(([first = ""]) => !PICTURE.test(first));
   const lines = blocks.map((block) => formatBlock(block, layout)).join("\n\n");
   return `${lines.replaceAll(UNBROKEN_BLANK, " ")}\n`;
 }
 
-/** Lines that belong together: a code block with its fences, a table, a list, a heading or a paragraph. */
+/** Splits a text into blocks of lines: a code block with its fences, a table, a list, a heading or a paragraph. */
 function splitBlocks(text: string): string[][] {
   const blocks: string[][] = [];
   let block: string[] = [];
@@ -60,7 +60,7 @@ function formatBlock(lines: readonly string[], layout: MarkdownLayout): string {
   return `${title}\n${("=-~"[level.length - 1] ?? "~").repeat(title.length)}`;
 }
 
-/** Formats list items. An indented line continues the item before it. */
+/** Formats list items. An indented line continues the previous item. */
 function formatList(lines: readonly string[], layout: MarkdownLayout): string {
   const items: string[] = [];
   for (const line of lines) {
@@ -76,7 +76,7 @@ function formatList(lines: readonly string[], layout: MarkdownLayout): string {
     .join("\n");
 }
 
-/** Columns are as wide as their cells where the line has room for that; otherwise the widest ones are wrapped. */
+/** Formats a table. Columns are as wide as their cells if the line has room for this; otherwise the widest ones are wrapped. */
 function formatTable(lines: readonly string[], layout: MarkdownLayout): string {
   const [head = [], , ...rows] = lines.map((line) => splitCells(line).map((cell) => formatInline(cell, layout)));
   const widths = fitWidths([head, ...rows], layout.columns);
@@ -86,7 +86,7 @@ function formatTable(lines: readonly string[], layout: MarkdownLayout): string {
   return [formatRow(head, widths), rule, body.join(isWrapped ? "\n\n" : "\n")].join("\n");
 }
 
-/** A bar within a cell is written `\|`. */
+/** Splits a row into cells. A bar within a cell is written `\|`. */
 function splitCells(line: string): string[] {
   return line
     .replace(/^\||\|$/g, "")
@@ -120,7 +120,7 @@ function formatRow(cells: readonly string[], widths: readonly number[]): string 
   ).join("\n");
 }
 
-/** Without the marks of code and emphasis; a link is followed by where it leads. */
+/** Formats text without the marks of code and emphasis. A link is followed by its target. */
 function formatInline(text: string, layout: MarkdownLayout): string {
   return (
     text
@@ -141,7 +141,7 @@ function formatProse(text: string, layout: MarkdownLayout): string {
     .replace(/\[([^\]]*)\]\(([^)]*)\)/g, (_, shown: string, target: string) => {
       const place = layout.describeLink(target);
       if (place === "" || place === shown) return shown;
-      // A link whose text is the topic is read as what to type.
+      // A link whose text is the topic becomes the command to type.
       return place.endsWith(` ${shown}`) ? place : `${shown} (${place})`;
     })
     .replaceAll("**", "");

@@ -4,22 +4,22 @@ import { wrap } from "../options/help-rows.ts";
 
 /** The help of one of Rampart's own commands: one screen with `--help`, everything with `--help-all`. */
 
-/** What the help of a command says. */
+/** Content of a command's help. */
 export interface HelpPage {
-  /** The command with its arguments, a line for each form. */
+  /** The command with its arguments, one line for each form. */
   readonly usage: readonly string[];
-  /** What it does: paragraphs, which are wrapped. */
+  /** Description: paragraphs, which are wrapped. */
   readonly about: readonly string[];
-  /** What stands before the options. */
+  /** Lists before the options. */
   readonly lists?: readonly HelpList[];
   readonly flags: readonly Flag[];
-  /** What the options have in common. */
+  /** Note that applies to all options. */
   readonly flagsNote?: string;
-  /** Command lines, which are not wrapped; a long one has more lines, which begin with two spaces. */
+  /** Command lines, which are not wrapped. A long one has further lines, which begin with two spaces. */
   readonly examples?: readonly string[];
-  /** Paragraphs of `--help-all` only. */
+  /** Paragraphs that only `--help-all` shows. */
   readonly details?: readonly string[];
-  /** What the exit codes mean: a paragraph. */
+  /** Meaning of the exit codes: a paragraph. */
   readonly exitCodes?: string;
 }
 
@@ -31,28 +31,28 @@ export interface HelpList {
 
 type HelpRow = readonly [name: string, meaning: string];
 
-/** The width of help, and its most lines without `--help-all`. */
+/** Width of help, and maximum number of lines without `--help-all`. */
 export const HELP_COLUMNS = 80;
 const SCREEN_LINES = 40;
-/** Where meanings begin. */
+/** Column of the meanings. */
 const MEANING_COLUMN = 26;
 
-/** What help says about the values of options. */
+/** Note in help about the values of options. */
 export const DURATIONS_NOTE = "durations have a unit, such as 10s or 2min";
 
-/** Prints the help of a command where it was asked for. Returns whether it was. */
+/** Prints the help of a command if it was requested. Returns whether it was. */
 export function printsHelp(flags: FlagValues, page: HelpPage, io: TextSink): boolean {
   if (!asksHelp(flags)) return false;
   io.out(formatHelpPage(page, flags.has(HELP_ALL_FLAG.name)));
   return true;
 }
 
-/** Reports whether the help was asked for. */
+/** Reports whether help was requested. */
 export function asksHelp(flags: FlagValues): boolean {
   return flags.has("help") || flags.has(HELP_ALL_FLAG.name);
 }
 
-/** Formats the help. @param isAll whether every option is shown, with its whole text, when that takes more than a screen */
+/** Formats the help. @param isAll whether to show every option with its whole text, even if that takes more than a screen */
 export function formatHelpPage(page: HelpPage, isAll: boolean): string {
   const whole = formatLines(page, page.flags.map(rowOf), page.details ?? []);
   if (isAll || whole.length <= SCREEN_LINES) return whole.join("\n");
@@ -90,7 +90,7 @@ function indent(line: string): string {
   return `  ${line}`;
 }
 
-/** Formats a name and its meaning, wrapped beside it. @param column where the meaning begins */
+/** Formats a name and its meaning, wrapped beside it. @param column column of the meaning */
 export function formatHelpRow([name, meaning]: HelpRow, column: number): string[] {
   const left = `  ${name}`;
   const isLong = left.length + 1 > column;
@@ -105,7 +105,7 @@ function rowOf(flag: Flag): HelpRow {
   return [namesOf(flag), `${flag.help}${choices}${endNotes(flag)}`];
 }
 
-/** Returns a flag with its first sentence, or as much of it as a line takes. */
+/** Returns a flag with its first sentence, or as much of it as fits on a line. */
 function shortRowOf(flag: Flag): HelpRow {
   const [sentence = ""] = flag.help.split(/[.;](?= |$)/, 1);
   const room = HELP_COLUMNS - MEANING_COLUMN - 1;

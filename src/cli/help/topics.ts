@@ -6,10 +6,10 @@ import { temporaryFolder } from "../../runtime/temporary-file.ts";
 import { readGuide } from "./guides.ts";
 import { formatMarkdown } from "./markdown.ts";
 
-/** Guides are not wrapped wider than this. */
+/** Maximum width of guides. */
 const MAX_COLUMNS = 110;
 
-/** The kinds of guides, in the order in which help lists them. */
+/** Kinds of guides, in the order of help. */
 const KINDS = ["Guides", "Concepts", "Recipes", "Reference"] as const;
 
 /** A topic of `rampart help`: a guide of the repository. */
@@ -17,11 +17,11 @@ export interface Topic {
   readonly name: string;
   readonly kind: (typeof KINDS)[number];
   readonly summary: string;
-  /** The guide, from the repository's root. */
+  /** Path of the guide from the repository's root. */
   readonly guide: string;
 }
 
-/** The pages on scenarios: a topic has the name of its file. */
+/** The pages on scenarios. A topic has the name of its file. */
 const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Readonly<Record<string, string>>])[] = [
   [
     "guide",
@@ -88,7 +88,7 @@ const PAGES: readonly (readonly [folder: string, kind: Topic["kind"], pages: Rea
   ],
 ];
 
-/** The topics in the order in which help lists them. */
+/** The topics in the order of help. */
 export const TOPICS: readonly Topic[] = [
   { name: "quickstart", kind: "Guides", summary: "what Rampart is, and its first commands", guide: "README.md" },
   { name: "scenarios", kind: "Guides", summary: "the tutorial: load tests step by step", guide: "scenarios/README.md" },
@@ -133,12 +133,12 @@ export const TOPICS: readonly Topic[] = [
   ),
 ];
 
-/** Returns the topics by their kind, in the order of help. */
+/** Returns the topics by kind, in the order of help. */
 export function topicsByKind(): [kind: string, topics: readonly Topic[]][] {
   return KINDS.map((kind) => [kind, TOPICS.filter((topic) => topic.kind === kind)]);
 }
 
-/** Prints a topic. Returns whether there is one. */
+/** Prints a topic. Returns whether it exists. */
 export function printTopic(name: string, io: TextSink): boolean {
   const topic = TOPICS.find((entry) => entry.name === name);
   if (topic === undefined) return false;
@@ -151,12 +151,15 @@ export function printTopic(name: string, io: TextSink): boolean {
   return true;
 }
 
-/** What `less` does unless the user's LESS says otherwise: ends for one screen, keeps colours, leaves the text on the screen. */
+/**
+ * Default options of `less`, unless the user's LESS sets others: quit if the text fits on one screen, keep colours, leave the
+ * text on the screen.
+ */
 const LESS = "FRX";
 
 /**
- * Prints a text: through the program that PAGER names, by default `less`, when it is longer than the terminal that standard output is.
- * An empty PAGER means none. A pager that cannot be started counts as none.
+ * Prints a text. If it is longer than the terminal, it is shown with the program in PAGER, by default `less`. An empty PAGER means
+ * none, and so does a pager that cannot be started.
  */
 function printPaged(text: string, io: TextSink): void {
   const { PAGER, LESS: given = LESS, TERM } = process.env;
@@ -166,10 +169,11 @@ function printPaged(text: string, io: TextSink): void {
     io.out(text);
     return;
   }
-  // A file, because a pager that ends before it has read all breaks a pipe, which looks like one that could not be started.
+  // Uses a file, because a pager that ends before it has read everything breaks a pipe, which looks like a pager that
+  // could not be started.
   const folder = mkdtempSync(join(temporaryFolder(), "rampart-help-"));
   const file = join(folder, "text");
-  // Ctrl-C is the pager's: it goes back to its prompt.
+  // Ctrl-C is for the pager, which returns to its prompt.
   const ignore = (): void => {};
   process.on("SIGINT", ignore);
   try {
@@ -177,10 +181,10 @@ function printPaged(text: string, io: TextSink): void {
     const { status, error } = spawnSync(`(${pager}) < ${process.platform === "win32" ? "%FILE%" : '"$FILE"'}`, {
       shell: true,
       env: { ...process.env, LESS: given, FILE: file },
-      // The shell's message that there is no less helps nobody.
+      // The shell's message that `less` is missing does not help users.
       stdio: ["inherit", "inherit", PAGER === undefined ? "ignore" : "inherit"],
     });
-    // A shell reports a program that is missing, or no program, by these.
+    // Exit codes of a shell for a missing program, or a file that is not a program.
     if (error !== undefined || status === 127 || status === 126) io.out(text);
   } finally {
     process.off("SIGINT", ignore);

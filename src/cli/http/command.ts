@@ -2,10 +2,9 @@ import type { NameOf, SettingPath } from "../../plan/messages.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { toPlan } from "../../scenario/to-plan.ts";
 import { HTTP_METHODS } from "../../transport/request.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo, PointWatch } from "../execute.ts";
 import { announceTime } from "../expected-time.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import { DURATIONS_NOTE, type HelpPage } from "../help/page.ts";
 import { inFleet } from "../in-fleet.ts";
@@ -15,7 +14,7 @@ import { type PlanChanges, planChange } from "../run.ts";
 import { type FlagsOfFields, inFlags, runMadePlan } from "../scenarios/run-made-plan.ts";
 import { runSweep } from "../scenarios/several.ts";
 import type { SweepDoor } from "../scenarios/sweep.ts";
-import { inScenario, NAMES_AT_URL, withNames } from "../setting-names.ts";
+import { inScenario, NAMES_AT_URL } from "../setting-names.ts";
 import { commandFlags } from "../shared-flags.ts";
 import { toScenario } from "./to-scenario.ts";
 
@@ -73,7 +72,7 @@ export const FLAGS: readonly Flag[] = commandFlags("http", [
   { name: "key", value: "FILE", help: "PEM file of its private key." },
 ]);
 
-/** What the settings of a scenario are called here. */
+/** Names of a scenario's settings in this command. */
 const FLAG_NAMES: Readonly<Partial<Record<SettingPath, string>>> = {
   ...NAMES_AT_URL,
   "inputs.data": "--data",
@@ -101,31 +100,33 @@ const FIELDS: FlagsOfFields = [
 ];
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runHttpCommand, { name: "URL", takes: "word" });
+export const COMMAND = flagCommand({
+  operand: { name: "URL", takes: "word" },
+  page: helpPage,
+  nameOf: inHttp,
+  run: runHttpCommand,
+});
 
 /** Runs `rampart http`. Returns the exit code. */
-export async function runHttpCommand(args: readonly string[], command: string, rawIo: CommandIo): Promise<number> {
-  const io = withNames(rawIo, inHttp);
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    if (flags.has("sweep")) {
-      const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
-        const { scenario, ...given } = toScenario(pointFlags);
-        return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
-          throw inFlags(error, inHttp, FIELDS);
-        });
-      };
-      return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
-    }
-    const { scenario, values, limits } = toScenario(flags);
-    const run = (given: PlanValues): Promise<number> =>
-      runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
+async function runHttpCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  if (flags.has("sweep")) {
+    const runPoint: SweepDoor["runPoint"] = (pointFlags, pointIo, watch) => {
+      const { scenario, ...given } = toScenario(pointFlags);
+      return runScenario(scenario, { flags: pointFlags, watch }, given, pointIo).catch((error: unknown) => {
         throw inFlags(error, inHttp, FIELDS);
       });
-    return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
-  });
+    };
+    return runSweep(flags, { door: "http", parameters: [], runPoint }, io);
+  }
+  const { scenario, values, limits } = toScenario(flags);
+  const run = (given: PlanValues): Promise<number> =>
+    runScenario(scenario, { flags }, { values: given, limits }, io).catch((error: unknown) => {
+      throw inFlags(error, inHttp, FIELDS);
+    });
+  return flags.has("dry-run") ? run(values) : inFleet(values, io, run);
 }
 
-/** Runs the scenario, or prints its plan. @param asked the flags, and what watches a point of a sweep */
+/** Runs the scenario, or prints its plan. @param asked the flags, and the observer of a point of a sweep */
 async function runScenario(
   scenario: Scenario,
   { flags, watch }: { readonly flags: FlagValues; readonly watch?: PointWatch },

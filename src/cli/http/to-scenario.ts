@@ -3,9 +3,9 @@ import type { AssertionPlan } from "../../plan/assertions.ts";
 import { defined } from "../../plan/defined.ts";
 import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
-import { fileSystem, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
+import { fileSystem, isDirectory, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";
 import { defineScenario, type Scenario } from "../../scenario/define.ts";
-import type { hold } from "../../scenario/loads/levels.ts";
+import type { hold } from "../../scenario/loads/concurrency.ts";
 import { fileBody, type HttpOptions, http, multipart } from "../../scenario/targets/http.ts";
 import type { TlsOptions } from "../../scenario/targets/tls.ts";
 import type { HttpMethod } from "../../transport/request.ts";
@@ -13,13 +13,12 @@ import { readDuration, readHeaders } from "../flag-values.ts";
 import type { FlagValues } from "../flags.ts";
 import { HTTP_FOR } from "../options/load-options.ts";
 import type { PlanValues } from "../options/place.ts";
-import { isDirectory } from "../output-files.ts";
 import { readGivenLoad, readLimits, toLoad } from "../scenarios/given-load.ts";
 import { readShared } from "../shared-flags.ts";
 
-/** `rampart http` as a scenario: everything after this is shared with scenarios. */
+/** Conversion of `rampart http` to a scenario: everything after this is shared with scenarios. */
 
-/** A scenario, and what belongs to no scenario. */
+/** A scenario, and settings that are not part of scenarios. */
 export interface HttpScenario {
   readonly scenario: Scenario;
   readonly values: PlanValues;
@@ -45,7 +44,7 @@ export function toScenario(flags: FlagValues): HttpScenario {
     name: "http",
     target: http(urls, options),
     load: load as ReturnType<typeof hold>,
-    ...(warmup === undefined ? {} : { warmupFor: warmup }),
+    ...defined({ warmupFor: warmup }),
   });
   return { scenario, values, limits };
 }
@@ -64,7 +63,7 @@ function readOptions(flags: FlagValues, problems: Problem[]): HttpOptions {
     ...defined({ method, body: body?.value }),
     success: defined({ status, where }),
     extract: Object.fromEntries(extract),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
   };
 }
 
@@ -81,7 +80,7 @@ function readStatuses(flags: FlagValues, problems: Problem[]): number[] | undefi
 
 interface ReadBody {
   readonly value: RequestBody;
-  /** Whether it is JSON, as it was typed. */
+  /** Whether it is JSON, exactly as typed. */
   readonly isJson?: boolean;
 }
 
@@ -94,7 +93,7 @@ function readBody(flags: FlagValues, problems: Problem[]): ReadBody | undefined 
   }
   if (fields.length > 0) return { value: multipart(groupFields(fields)) };
   if (data === undefined) return undefined;
-  // The letter is wrk's for the duration.
+  // In wrk, this letter sets the duration.
   if (parseDurationNs(data) !== undefined)
     problems.push(problem("invalid-value", "--data", "is a time", `Write --for ${data}, or -d @FILE.`, data));
   if (/^\d+$/.test(data))
@@ -142,7 +141,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A field that is given several times is sent several times. */
+/** Groups fields by name: a field that is given several times is sent several times. */
 function groupFields(fields: readonly (readonly [name: string, value: string])[]): Record<string, FormField[]> {
   const grouped = new Map<string, FormField[]>();
   for (const [name, value] of fields) grouped.set(name, [...(grouped.get(name) ?? []), toField(value)]);
@@ -179,7 +178,7 @@ function readPairs(
 function readTls(flags: FlagValues): TlsOptions | undefined {
   const [ca, cert, key] = [flags.text("cacert"), flags.text("cert"), flags.text("key")];
   if (ca === undefined && cert === undefined && key === undefined) {
-    // Without TLS there is no certificate to accept, as for curl.
+    // Without TLS there is no certificate to accept; curl ignores this too.
     const isPlain = [...flags.positionals, ...flags.texts("url")].some((url) => /^http:\/\//i.test(url));
     if (isPlain || !flags.has("insecure")) return undefined;
   }

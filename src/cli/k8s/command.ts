@@ -4,27 +4,19 @@ import { type LoadedCommand, usageOfFlags } from "../command-usage.ts";
 import { explainErrors } from "../explain-errors.ts";
 import { type Flag, HELP_FLAGS } from "../flags.ts";
 import { formatHelpPage, type HelpPage } from "../help/page.ts";
-import { FLAGS as MANIFEST_FLAGS, printManifest } from "./manifest.ts";
-import { FLAGS as POD_FLAGS, runPod } from "./pod.ts";
+import { COMMAND as MANIFEST } from "./manifest.ts";
+import { COMMAND as POD } from "./pod.ts";
 
-/** `rampart k8s …`: the load of a scenario from the pods of a Kubernetes cluster. */
+/** `rampart k8s …`: sends the load of a scenario from the pods of a Kubernetes cluster. */
 
-interface Subcommand {
-  readonly summary: string;
-  readonly flags: readonly Flag[];
-  readonly run: LoadedCommand["run"];
-}
-
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+const SUBCOMMANDS: Readonly<Record<string, LoadedCommand & { readonly summary: string }>> = {
   manifest: {
     summary: "print a manifest for kubectl apply: a Job whose pods send the load of a scenario",
-    flags: MANIFEST_FLAGS,
-    run: printManifest,
+    ...MANIFEST,
   },
   pod: {
     summary: "the program of each pod of that Job: the first one conducts, the others are agents",
-    flags: POD_FLAGS,
-    run: runPod,
+    ...POD,
   },
 };
 
@@ -35,8 +27,8 @@ const FLAGS: readonly Flag[] = HELP_FLAGS;
 export const COMMAND: LoadedCommand = {
   usage: () => ({
     ...usageOfFlags(FLAGS),
-    subcommands: Object.entries(SUBCOMMANDS).map(([name, { summary, flags }]) => ({
-      ...usageOfFlags(flags, { name: "SCENARIO", takes: "file" }),
+    subcommands: Object.entries(SUBCOMMANDS).map(([name, { summary, usage }]) => ({
+      ...usage(),
       ...{ name, summary: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.` },
     })),
   }),

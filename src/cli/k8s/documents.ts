@@ -1,33 +1,34 @@
 import { randomBytes } from "node:crypto";
 import { Document, visit } from "yaml";
+import { defined } from "../../plan/defined.ts";
 import { type KeyedFiles, POD_FOLDER, type PodFile, readKeyedFiles } from "./pod-files.ts";
 
 /** The objects of a manifest, as YAML documents. Their fields are those of Kubernetes 1.25 and newer. */
 
-/** What the objects are made of. */
+/** Settings of the objects. */
 export interface JobSettings {
-  /** Name of the Job; the names of the other objects begin with it. */
+  /** Name of the Job, which is also the prefix of the other objects' names. */
   readonly name: string;
   readonly namespace?: string;
   readonly image: string;
-  /** The NATS server that is there, or the image of the one to start. */
+  /** An existing NATS server, or the image of one to start. */
   readonly bus: { readonly url: string } | { readonly image: string };
   readonly agentCount: number;
   readonly requests: { readonly cpu: string; readonly memory: string };
   /** Path of the scenario in the pods. */
   readonly scenario: string;
-  /** The other arguments of all pods. */
+  /** Further arguments of all pods. */
   readonly options: readonly string[];
   readonly files: readonly PodFile[];
-  /** Of the pods' environment, in the Secret. */
+  /** Environment variables of the pods, stored in the Secret. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 const BUS_PORT = 4222;
 const BUS_USER = "rampart";
-/** A user that owns nothing in the image. */
+/** A user without files in the image. */
 const USER_ID = 65_532;
-/** Agents keep files up to 256 MiB there. */
+/** Agents keep files of up to 256 MiB there. */
 const SHARED_MEMORY = "512Mi";
 
 const CONTAINER_SECURITY = {
@@ -43,7 +44,7 @@ const POD_SECURITY = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-/** Returns all objects as one text for `kubectl apply -f -`. Each call makes another login for the bus. */
+/** Returns all objects as one text for `kubectl apply -f -`. Each call generates a new login for the bus. */
 export function formatDocuments(settings: JobSettings): string {
   const { bus } = settings;
   const [secretFiles, files] = [true, false].map((isSecret) =>
@@ -59,10 +60,10 @@ export function formatDocuments(settings: JobSettings): string {
   return objects.map(formatDocument).join("---\n");
 }
 
-/** Texts that every YAML parser reads as they are without quotes: a word such as a name, and lines of which the first is not indented. */
+/** Texts that every YAML parser reads unchanged without quotes: a word such as a name, and lines of which the first is not indented. */
 const UNQUOTED = /^(?:[a-zA-Z/].*|\S.*\n[\s\S]*)$/;
 
-/** Words such as yes are quoted as well, which are not texts in YAML 1.1. */
+/** Also quotes words such as yes, which are not texts in YAML 1.1. */
 function formatDocument(object: object): string {
   const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
   visit(document, {
@@ -76,7 +77,7 @@ function formatDocument(object: object): string {
 function metadata({ name, namespace }: JobSettings, component: string, suffix = ""): object {
   return {
     name: `${name}${suffix}`,
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     labels: labelsOf(name, component),
   };
 }
@@ -115,7 +116,7 @@ function fromSecret({ name }: JobSettings, variable: string, key: string): objec
   return { name: variable, valueFrom: { secretKeyRef: { name, key } } };
 }
 
-/** The NATS server, which keeps nothing. */
+/** Returns the NATS server, which stores nothing. */
 function createBus(settings: JobSettings, image: string): object[] {
   const labels = labelsOf(settings.name, "bus");
   const container = {
@@ -143,7 +144,7 @@ function createBus(settings: JobSettings, image: string): object[] {
   ];
 }
 
-/** Gives each pod a name in the cluster: NAME-0.NAME, NAME-1.NAME, and so on. */
+/** Returns the service that gives each pod a name in the cluster: NAME-0.NAME, NAME-1.NAME, and so on. */
 function createPodService(settings: JobSettings): object {
   const selector = labelsOf(settings.name, "load");
   return {
@@ -152,7 +153,7 @@ function createPodService(settings: JobSettings): object {
   };
 }
 
-/** A pod that fails ends the Job: a result without its share of the load would be wrong. */
+/** Returns the Job. A failed pod ends it: a result without the pod's share of the load would be wrong. */
 function createJob(settings: JobSettings, files: KeyedFiles, secretFiles: KeyedFiles): object {
   const { name, agentCount } = settings;
   const podCount = agentCount + 1;
@@ -207,7 +208,7 @@ function createContainer(settings: JobSettings): object {
   };
 }
 
-/** Kubernetes replaces `$(NAME)` in arguments, and `$$` by `$`. */
+/** Escapes `$`: Kubernetes replaces `$(NAME)` in arguments, and `$$` by `$`. */
 function escapeReferences(text: string): string {
   return text.replaceAll("$", "$$$$");
 }

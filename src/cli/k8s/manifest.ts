@@ -1,7 +1,8 @@
+import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { PODS_WAIT_MS } from "../options/client-options.ts";
@@ -16,10 +17,10 @@ import { ownAddressesOf, type PodScenario, readPodScenario } from "./pod-scenari
 
 const BUS_FILE = /^bus-/;
 
-/** Options of `rampart run` that say nothing here. */
+/** Options of `rampart run` that have no meaning here. */
 const OMITTED = ["dry-run"];
 
-/** Options that `rampart run` has not, or that say something else here. */
+/** Options that `rampart run` lacks, or that have another meaning here. */
 export const OWN_FLAGS: readonly Flag[] = [
   ...sharedFlags("k8s"),
   {
@@ -51,34 +52,39 @@ export const OWN_FLAGS: readonly Flag[] = [
   { name: "nats-image", value: "IMAGE", default: "nats:2.10-alpine", help: "Image of the NATS server, without --bus." },
 ];
 
-/** Its options: its own, and those of `rampart run`, which the conductor gets. */
+/** Options of the command, and those of `rampart run`, which are passed to the conductor. */
 export const FLAGS: readonly Flag[] = [
   ...OWN_FLAGS,
   ...RUN_FLAGS.filter(({ name }) => !OMITTED.includes(name) && !OWN_FLAGS.some((flag) => flag.name === name)),
 ];
 
+/** The subcommand. */
+export const COMMAND = flagCommand({
+  page: helpPage,
+  operand: { name: "SCENARIO", takes: "file" },
+  run: printManifest,
+});
+
 /** Runs the command. Returns the exit code. */
-export async function printManifest(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
-    const values = readShared(flags, "run", problems);
-    const [file] = flags.positionals;
-    const scenario = file === undefined ? undefined : await readPodScenario(file, flags, values, problems, io);
-    if (scenario === undefined || problems.length > 0) throw new UserError(problems);
-    for (const url of ownAddressesOf(scenario.plan))
-      io.err(`rampart: the target's address ${url} is that of each pod itself\n`);
-    (io.pipe ?? io.out)(formatDocuments(toJob(flags, scenario)));
-    return EXIT.passed;
-  });
+async function printManifest(flags: FlagValues, io: CommandIo): Promise<number> {
+  const problems: Problem[] = [...flags.problems, ...checkFlags(flags)];
+  const values = readShared(flags, "run", problems);
+  const [file] = flags.positionals;
+  const scenario = file === undefined ? undefined : await readPodScenario(file, flags, values, problems, io);
+  if (scenario === undefined || problems.length > 0) throw new UserError(problems);
+  for (const url of ownAddressesOf(scenario.plan))
+    io.err(`rampart: the target's address ${url} is that of each pod itself\n`);
+  (io.pipe ?? io.out)(formatDocuments(toJob(flags, scenario)));
+  return EXIT.passed;
 }
 
-/** A label of RFC 1035, which a Service needs. With the number of a pod it is the name of a host. */
+/** A label of RFC 1035, as required for a Service. With the number of a pod it is a host name. */
 const LABEL = /^[a-z](?:[-a-z0-9]{0,48}[a-z0-9])?$/;
 const MOST_LABEL = 50;
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|[KMGTPE]i|[MGTPE])?$/;
 
-/** The form of values: the flag, what it must be, and an example. */
+/** Forms of values: the flag, the rule, and an example. */
 const FORMS: readonly (readonly [name: string, form: RegExp, message: string, hint: string])[] = [
   ["image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as registry.example/rampart:0.1.0."],
   ["nats-image", /^[^\s:/][^\s]*$/, "must be the name of an image", "Give one such as nats:2.10-alpine."],
@@ -106,7 +112,7 @@ function checkFlags(flags: FlagValues): Problem[] {
   ];
 }
 
-/** @param flags without problems */
+/** @param flags flags without problems */
 function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   const { plan, files, variables, sets } = scenario;
   const busFiles = FLAGS.flatMap(({ name }): PodFile[] => {
@@ -118,7 +124,7 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   const busUrl = flags.text("bus");
   return {
     name: flags.text("name") ?? toLabel(plan.name),
-    ...(namespace === undefined ? {} : { namespace }),
+    ...defined({ namespace }),
     image: flags.value("image"),
     bus: busUrl === undefined ? { image: flags.value("nats-image") } : { url: busUrl },
     agentCount,
@@ -136,7 +142,7 @@ function toJob(flags: FlagValues, scenario: PodScenario): JobSettings {
   };
 }
 
-/** Makes a name of any text. */
+/** Converts any text to a name. */
 function toLabel(text: string): string {
   const letters = text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
   const words = letters.replaceAll(/[^a-z0-9]+/g, "-").replace(/^[-\d]+/, "");
@@ -144,7 +150,7 @@ function toLabel(text: string): string {
   return LABEL.test(label) ? label : "rampart";
 }
 
-/** Returns the given options that the conductor gets as they are. */
+/** Returns the given options that are passed to the conductor unchanged. */
 function passedOptions(flags: FlagValues): string[] {
   const others = new Set([...OWN_FLAGS.map(({ name }) => name), "set"]);
   return FLAGS.filter(({ name }) => !others.has(name) && !BUS_FILE.test(name)).flatMap(({ name, value }) => {

@@ -3,22 +3,22 @@ import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fieldOf } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
+import { textsIn } from "../../registry/input-files.ts";
 import { findModules, type SentLink } from "../../run/fleet/bus/sent-modules.ts";
-import { readFileBytes } from "../../runtime/files.ts";
-import { isDirectory, isFile, textsIn } from "../output-files.ts";
+import { isDirectory, isFile, readFileBytes } from "../../runtime/files.ts";
 
-/** The files of this host that the pods get. */
+/** Files of this host that are sent to the pods. */
 
 /** Folder of the pods with these files. */
 export const POD_FOLDER = "/rampart";
 
 /** A file of the pods. */
 export interface PodFile {
-  /** Below {@link POD_FOLDER}, with slashes. */
+  /** Path below {@link POD_FOLDER}, with slashes. */
   readonly path: string;
-  /** Where it is here. */
+  /** Path on this host. */
   readonly source: string;
-  /** Whether it belongs into a Secret. */
+  /** Whether it must be in a Secret. */
   readonly isSecret: boolean;
 }
 
@@ -29,18 +29,18 @@ export interface ScenarioFiles {
   readonly files: readonly PodFile[];
 }
 
-/** What Kubernetes accepts in a ConfigMap, and in a Secret. */
+/** Maximum size of a ConfigMap, and of a Secret, in Kubernetes. */
 const MOST_BYTES = 1024 * 1024;
-/** More are too large anyway. */
+/** Maximum number of files; more would be too large anyway. */
 const MOST_FILES = 10_000;
 const SHOWN_FILES = 3;
 
 /**
- * Finds the scenario, the modules and packages that it imports, and the files and folders that its plan names. They keep their places to each other. What
- * the scenario names by an absolute path outside of its folder is in the image.
+ * Finds the scenario, the modules and packages that it imports, and the files and folders that its plan names. Their relative places are
+ * kept. Files with an absolute path outside of the scenario's folder must be in the image.
  * @param path absolute path of the scenario
  * @param written texts of the scenario, as its author wrote them
- * @throws UserError for a scenario that imports what cannot be sent
+ * @throws UserError for a scenario with imports that cannot be sent
  */
 export function findScenarioFiles(path: string, plan: Plan, written: readonly string[]): ScenarioFiles {
   const folder = dirname(path);
@@ -64,7 +64,7 @@ function isLink(scenario: string, { path }: SentLink): Problem {
   return problem("unsupported", scenario, message, "Bundle the scenario into one file first.");
 }
 
-/** Returns a file, or the files of a folder; none if nothing is there. */
+/** Returns a file, or the files of a folder; empty if the path does not exist. */
 function filesAt(path: string): string[] {
   if (!isDirectory(path)) return [path];
   const names = readdirSync(path, { recursive: true, encoding: "utf8" }).slice(0, MOST_FILES);
@@ -78,7 +78,10 @@ function commonFolder(paths: readonly string[]): string {
   return (end === -1 ? first : first.slice(0, end)).join(sep) || sep;
 }
 
-/** Returns why the files are too large, with the largest; none if they are not. @param file the scenario, as the user typed it */
+/**
+ * Returns the problem that the files are too large, with the largest ones; empty if they are not. @param file the scenario, as
+ * the user typed it
+ */
 export function checkSizes(file: string, files: readonly PodFile[]): Problem[] {
   return [false, true].flatMap((isSecret): Problem[] => {
     const sizes = files
@@ -99,19 +102,19 @@ function formatSize(bytes: number): string {
   return bytes < MOST_BYTES ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MOST_BYTES).toFixed(1)} MiB`;
 }
 
-/** Characters that every YAML parser returns as they are. */
+/** Characters that every YAML parser returns unchanged. */
 const PLAIN_TEXT = /^[\t\n\x20-\x7e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
-/** The contents of files by their keys in a ConfigMap or a Secret. */
+/** Contents of files by their keys in a ConfigMap or a Secret. */
 export interface KeyedFiles {
   readonly texts: Readonly<Record<string, string>>;
-  /** In base64. */
+  /** Files in base64. */
   readonly others: Readonly<Record<string, string>>;
-  /** Where each of them is. */
+  /** Path of each file. */
   readonly items: readonly { readonly key: string; readonly path: string }[];
 }
 
-/** Reads files, and gives them keys. @throws UserError for one that cannot be read */
+/** Reads files, and assigns keys to them. @throws UserError if a file cannot be read */
 export function readKeyedFiles(files: readonly PodFile[]): KeyedFiles {
   const texts: [string, string][] = [];
   const others: [string, string][] = [];
@@ -126,7 +129,7 @@ export function readKeyedFiles(files: readonly PodFile[]): KeyedFiles {
   return { texts: Object.fromEntries(texts), others: Object.fromEntries(others), items };
 }
 
-/** Characters of a key. */
+/** Maximum number of characters in a key. */
 const MOST_KEY = 253;
 
 function readBytes(path: string): Buffer {
@@ -137,7 +140,7 @@ function readBytes(path: string): Buffer {
   }
 }
 
-/** Returns what `read` returns; undefined if it has found problems. @param problems gets them @throws all other errors */
+/** Returns the result of `read`; undefined if it throws problems. @param problems receives them @throws all other errors */
 export function collect<T>(problems: Problem[], read: () => T): T | undefined {
   try {
     return read();

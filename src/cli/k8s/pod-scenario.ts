@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { HIDDEN_VALUE } from "../../plan/secrets.ts";
+import { textsIn } from "../../registry/input-files.ts";
 import { membersOf } from "../../registry/mix.ts";
 import { targetKindOf, urlsOf } from "../../registry/service-kinds.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
@@ -13,31 +14,30 @@ import type { CommandIo } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import type { PlanValues } from "../options/place.ts";
 import { STDOUT_FILE } from "../options/shared-option.ts";
-import { textsIn } from "../output-files.ts";
 import { planChange } from "../run.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "../scenarios/given-load.ts";
 import { checkSizes, collect, findScenarioFiles, type ScenarioFiles } from "./pod-files.ts";
 
-/** The scenario of a manifest: its plan, as the pods will have it, and what they need for it. */
+/** The scenario of a manifest: its plan in the pods, and everything that the pods need for it. */
 
-/** What the pods need for a scenario. */
+/** Everything that the pods need for a scenario. */
 export interface PodScenario extends ScenarioFiles {
   readonly plan: Plan;
-  /** Variables of the environment with parameters and keys. */
+  /** Environment variables with parameters and keys. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The values of `--set` that are not secret. */
+  /** Values of `--set` that are not secret. */
   readonly sets: readonly string[];
 }
 
-/** Stands for the bus of the cluster in the check of the plan. */
+/** Placeholder for the cluster's bus when the plan is checked. */
 const ANY_BUS = "nats://bus:4222";
 
 /**
- * Loads a scenario and finds what it needs, without asking its server.
- * @param values what the options of the run put into its plan
- * @param problems gets all problems
- * @returns undefined when there are any
+ * Loads a scenario and finds everything that it needs, without contacting its server.
+ * @param values values of the run's options for its plan
+ * @param problems receives all problems
+ * @returns undefined if there are any
  */
 export async function readPodScenario(
   file: string,
@@ -118,7 +118,7 @@ function checkVariable(name: string): Problem[] {
   return [problem("missing", name, "the pods need this variable of the environment", `Set it: ${name}=… rampart …`)];
 }
 
-/** Agents share a target with an address. */
+/** Checks that the target has an address, because agents share it. */
 function checkTargets({ target }: Plan): Problem[] {
   const targets = [target, ...membersOf(target).map((member) => member.target)];
   const isAlone = targets.some((one) => targetKindOf(one).isInProcess === true) || urlsOf(target).length === 0;
@@ -133,7 +133,7 @@ function needsSetup(field: string): Problem {
   return problem("unsupported", field, message, "Make it a function of the parameters alone.");
 }
 
-/** A pod's files are gone when it ends. */
+/** Checks outputs: a pod's files are deleted when it ends. */
 function checkOutputs(plan: Plan): Problem[] {
   return outputFilesOf(plan).flatMap(([name, path]) => {
     if (path === undefined || path === STDOUT_FILE) return [];
@@ -142,7 +142,7 @@ function checkOutputs(plan: Plan): Problem[] {
   });
 }
 
-/** Returns the variables of the environment with API keys that a definition names (`apiKeyEnv`). */
+/** Returns the environment variables for API keys in a definition (`apiKeyEnv`). */
 function keyNamesIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) =>
@@ -150,7 +150,7 @@ function keyNamesIn(value: unknown): string[] {
   );
 }
 
-/** Returns the addresses of a plan's targets that are each pod's own host. */
+/** Returns the addresses of a plan's targets that refer to each pod's own host. */
 export function ownAddressesOf({ target }: Plan): string[] {
   return urlsOf(target).filter((url) => /^(?:\w+:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/]|$)/i.test(url));
 }

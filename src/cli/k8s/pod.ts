@@ -3,34 +3,35 @@ import { type Problem, problem, RunError } from "../../plan/problem.ts";
 import { msToNs, msToSec } from "../../plan/units.ts";
 import { openNatsBus } from "../../run/fleet/bus/nats-bus.ts";
 import { nowNs, sleepMs } from "../../runtime/clock.ts";
-import { readBus, runAgentCommand } from "../agent.ts";
+import { COMMAND as AGENT, readBus } from "../agent.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
+import { flagCommand } from "../explain-errors.ts";
 import type { Flag, FlagValues } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { FLAGS as RUN_FLAGS, runScenarioCommand } from "../run.ts";
 
-/** `rampart k8s pod`: what each pod of a Job runs that `rampart k8s manifest` made. The image needs no shell. */
+/** `rampart k8s pod`: the command of each pod of a Job from `rampart k8s manifest`. The image needs no shell. */
 
-/** Its options: those of `rampart run`. */
+/** Options of the command: those of `rampart run`. */
 export const FLAGS: readonly Flag[] = RUN_FLAGS;
 
-/** Kubernetes sets it in the pods of a Job with `completionMode: Indexed`. */
+/** Variable that Kubernetes sets in the pods of a Job with `completionMode: Indexed`. */
 const INDEX = "JOB_COMPLETION_INDEX";
 const CONDUCTOR = "0";
 
-/** Time between two attempts to reach the bus, which starts with the pods. */
+/** Time between two attempts to reach the bus, which starts at the same time as the pods. */
 const RETRY_MS = 1000;
 const DEFAULT_WAIT_MS = 10_000;
 
+/** The subcommand. */
+export const COMMAND = flagCommand({ page: helpPage, operand: { name: "SCENARIO", takes: "file" }, run: runPod });
+
 /** Runs the command: conducts in the pod with the index 0, and else is an agent for one run. Returns the exit code. */
-export async function runPod(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    const { bus, index } = readSettings(flags);
-    await waitForBus(bus, io);
-    if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
-    return runAgentCommand([...busArguments(flags), "--once"], command, io);
-  });
+async function runPod(flags: FlagValues, io: CommandIo, command: string, args: readonly string[]): Promise<number> {
+  const { bus, index } = readSettings(flags);
+  await waitForBus(bus, io);
+  if (index === CONDUCTOR) return runScenarioCommand(args, command, io);
+  return AGENT.run([...busArguments(flags), "--once"], command, io);
 }
 
 /** @throws UserError with all problems */
@@ -42,7 +43,7 @@ function readSettings(flags: FlagValues): { readonly bus: BusPlan; readonly inde
   return { bus: readBus(flags, "run", problems), index };
 }
 
-/** @throws RunError when it cannot be used in time */
+/** @throws RunError if the bus cannot be used in time */
 async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
   const { waitMs = DEFAULT_WAIT_MS } = bus;
   const endNs = nowNs() + msToNs(waitMs);
@@ -60,7 +61,7 @@ async function waitForBus(bus: BusPlan, io: CommandIo): Promise<void> {
   }
 }
 
-/** The options of the bus, which agents have too. */
+/** Returns the options of the bus, which agents also have. */
 function busArguments(flags: FlagValues): string[] {
   return FLAGS.flatMap(({ name }) => {
     const text = flags.text(name);

@@ -4,7 +4,10 @@ import type { ArgparseOption } from "./argparse.ts";
 export const USAGE_WIDTH = 98;
 const PREFIX = "usage: ";
 
-/** Formats the usage of a command like argparse, with a final newline and without Rampart's own options. @param positional placed last */
+/**
+ * Formats the usage of a command like argparse, with a final newline and without Rampart's own options. @param positional positional
+ * argument, which is placed last
+ */
 export function formatArgparseUsage(
   prog: string,
   options: readonly ArgparseOption[],
@@ -35,7 +38,7 @@ function valueNameOf({ names, value, choices }: ArgparseOption): string {
   return value ?? long.replace(/^-+/, "").replaceAll("-", "_").toUpperCase();
 }
 
-/** Returns one part for each option. Options that exclude each other share a part if all of them are adjacent. */
+/** Returns one part for each option. Options that exclude each other share a part if they are all adjacent. */
 function usageParts(options: readonly ArgparseOption[]): string[] {
   const parts: string[] = [];
   let together: ArgparseOption | undefined;

@@ -22,10 +22,10 @@ export interface ArgparseOption extends Pick<Option<never, never>, "names" | "ch
   readonly excludes?: string;
 }
 
-/** A given option. */
+/** An option that was given. */
 export interface GivenOption<O> {
   readonly option: O;
-  /** As the user typed it: `-p`, `--measurement-int`. */
+  /** Name as the user typed it: `-p`, `--measurement-int`. */
   readonly typed: string;
   /** Empty for a switch, and for `optional` and `any` without a value. */
   readonly values: readonly string[];
@@ -66,7 +66,7 @@ const NEGATIVE_NUMBER = /^-\d+$|^-\d*\.\d+$/;
 export interface ParsedArguments<O> {
   readonly given: readonly GivenOption<O>[];
   readonly problems: readonly Problem[];
-  /** For the top parser: the subcommand and the arguments after it. */
+  /** For the top parser: the subcommand and the following arguments. */
   readonly rest: readonly string[];
   /** Whether a subcommand's own parser would report an error. The top parser reports unknown arguments. */
   readonly hasRampartProblems: boolean;
@@ -75,8 +75,8 @@ export interface ParsedArguments<O> {
 /**
  * Parses a whole command line. Continues after errors.
  *
- * @param isTop whether to leave the first positional argument and all after it to the parser of a subcommand
- * @param explainUnknown returns a hint on an argument that is not an option; undefined for the nearest option
+ * @param isTop whether to leave the first positional argument and all following ones to the parser of a subcommand
+ * @param explainUnknown returns a hint for an argument that is not an option; undefined: suggest the nearest option
  */
 export function parseArgparse<O extends ArgparseOption>(
   options: readonly O[],
@@ -127,7 +127,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
     if (this.unknown.length > 0) this.problems.push(this.describeUnknownArguments());
   }
 
-  /** Negative numbers, a lone dash, and arguments with a space that name no flag are values. */
+  /** Whether an argument is a flag. Negative numbers, a lone dash, and arguments with a space that name no flag are values. */
   private isFlag(arg: string): boolean {
     if (!arg.startsWith("-") || arg === "-" || NEGATIVE_NUMBER.test(arg)) return false;
     return !arg.includes(" ") || findOption(this.options, arg) !== undefined;
@@ -149,7 +149,7 @@ class Parser<O extends ArgparseOption> implements ParsedArguments<O> {
     };
   }
 
-  /** Finds the option that another tool calls so. */
+  /** Finds the option that has this name in another tool. */
   private findMeant(typed: string): string | undefined {
     return this.options.find(({ meant }) => meant?.includes(typed))?.names[0];
   }
@@ -216,7 +216,10 @@ type Found<O> =
   | { readonly kind: "option"; readonly option: O; readonly typed: string; readonly attached: string | undefined }
   | { readonly kind: "ambiguous"; readonly names: readonly string[] };
 
-/** Finds by exact name, then by an unambiguous prefix of a long name that is not Rampart's own, then by letter (`-p500`). */
+/**
+ * Finds an option by exact name, then by an unambiguous prefix of a long name that is not Rampart's own, then by letter
+ * (`-p500`).
+ */
 function findOption<O extends ArgparseOption>(options: readonly O[], arg: string): Found<O> | undefined {
   const exact = (name: string): O | undefined =>
     options.find(({ names, documentedNames }) => names.includes(name) || documentedNames?.includes(name) === true);

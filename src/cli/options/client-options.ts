@@ -1,25 +1,24 @@
-import { DEFAULT_STALL_TIMEOUT_MS } from "../../plan/defaults.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_STALL_TIMEOUT_MS, MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { BUS_FORM, clientsOf, isAddress, isBusUrl, MOST_AGENTS, MOST_WORKERS } from "../../plan/plan.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES, MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import { COMMANDS, MEASURING, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
 /** Rampart's own options of the client: how it sends, when a request or the run fails, and which threads and hosts send. */
 
-/** How long `rampart chat` waits for a response. */
+/** Time that `rampart chat` waits for a response. */
 export const CHAT_TIMEOUT_MS = 60_000;
 
-/** How long the conductor of a Kubernetes Job waits for the other pods, whose images may have to be pulled. */
+/** Time that the conductor of a Kubernetes Job waits for the other pods, whose images may have to be pulled first. */
 export const PODS_WAIT_MS = 300_000;
 
-/** What takes part in a run over a bus. */
+/** Commands that take part in a run over a bus. */
 const ON_BUS = [...MEASURING, "agent"] as const;
 
-/** What lets agents send. */
+/** Commands whose load agents can send. */
 const WITH_AGENTS = [...MEASURING, "k8s"] as const;
 
 const ENDS_ABOVE = { help: "The run ends when a larger share of requests fails: 1%." } as const;
 
-/** Files that a client of the bus needs. */
+/** Files for a client of the bus. */
 const BUS_FILES = [
   ["bus-creds", "credsFile", "File with the credentials of a user of the bus."],
   ["bus-nkey", "nkeyFile", "File with the seed of an NKey of the bus."],

@@ -12,12 +12,12 @@ interface Entry {
   readonly meant?: readonly string[];
 }
 
-/** A given option. */
+/** An option that was given. */
 export interface GivenOption<O> {
   readonly option: O;
-  /** As the user typed it: `-p`, `--measurement-int`. */
+  /** Name as the user typed it: `-p`, `--measurement-int`. */
   readonly typed: string;
-  /** Undefined for a switch without a word. */
+  /** Value; undefined for a switch without a word. */
   readonly value: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface ParsedOptions<O> {
 
 const SEE_HELP = "See --help for the flags there are.";
 
-/** Parses the arguments. Collects all problems and throws nothing. */
+/** Parses the arguments. Collects all problems and does not throw. */
 export function parseGetopt<O extends Entry>(table: readonly O[], args: readonly string[]): ParsedOptions<O> {
   const parser = new Parser(table, args);
   parser.run();
@@ -79,7 +79,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
       );
   }
 
-  /** Finds an exact name, or an unambiguous prefix of one that is not Rampart's own. Returns a hint if there is none. */
+  /** Finds an exact name, or an unambiguous prefix of a name that is not Rampart's own. Returns a hint if there is none. */
   private findLong(typed: string): O | string {
     const exact = this.table.find(({ names }) => names.includes(typed));
     if (exact !== undefined) return exact;
@@ -92,14 +92,12 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     const known = this.table.find(({ meant }) => meant?.includes(typed));
     if (known !== undefined) return `Did you mean ${known.names[0]}?`;
     const long = this.table.flatMap(({ names }) => names.filter((name) => name.startsWith("--")));
-    const near = nearestName(
-      typed.slice(2),
-      long.map((name) => name.slice(2)),
-    );
+    const bare = long.map((name) => name.slice(2));
+    const near = nearestName(typed.slice(2), bare);
     return nearHint(near && `--${near}`, SEE_HELP);
   }
 
-  /** Reads `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next one. */
+  /** Reads `-vv`, `-b4`, `-p 1000`: a value is the rest of the argument or the next argument. */
   private readShorts(arg: string): void {
     for (let i = 1; i < arg.length; i++) {
       const typed = `-${arg[i]}`;
@@ -121,7 +119,7 @@ class Parser<O extends Entry> implements ParsedOptions<O> {
     return this.next < this.args.length ? this.args[this.next++] : undefined;
   }
 
-  /** Returns the next argument if it is a word of a switch. */
+  /** Returns the next argument if it is a valid word for the switch. */
   private nextWord({ switchWords = [] }: O): string | undefined {
     return switchWords.includes(this.args[this.next] ?? "") ? this.args[this.next++] : undefined;
   }

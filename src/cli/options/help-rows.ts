@@ -9,7 +9,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Formats a row of help: the indented term, with the text next to it, or below it if the term is too long. */
+/** Formats a row of help: the indented term, with the text beside it, or below it if the term is too long. */
 export function formatRow(left: string, text: string, column: number, width: number): string[] {
   const lines = wrap(text, width - column);
   const head = `  ${left}`;

@@ -2,24 +2,24 @@ import { DEFAULT_ISL, DEFAULT_OSL } from "../../plan/defaults.ts";
 import { DEFAULT_MOCK } from "../../plan/mock.ts";
 import { BY_URL, COMMANDS, NOT_SHOWN, type SharedOption } from "./shared-option.ts";
 
-/** Rampart's own options of what is measured: the server, the load, and what must hold. */
+/** Rampart's own options of the measurement: the server, the load, and the requirements. */
 
-/** How long `rampart http` measures without a number of requests. */
+/** Time that `rampart http` measures without a number of requests. */
 export const HTTP_FOR = "10s";
 
 const FOR_BY_URL = { help: "Measure each number of users for this long. With --slo: at most." } as const;
 const MEASURED_MODEL = { help: "Model to measure." } as const;
 const REQUESTS_BY_URL = { help: "Measure this number of requests with each number of users instead." } as const;
 
-/** `-u` of the tools that these replace is the address. */
+/** In the tools that these commands replace, `-u` is the address. */
 const AT_URL = { isCommon: false, meant: ["-u", "--host", "--target", "--base-url"] } as const;
 
-/** These have `--slo`, which others call so. */
+/** These commands have `--slo`, which has these names in other tools. */
 const BESIDE_SLO = { meant: ["--assert", "--threshold", "--thresholds"] } as const;
 
 const SAVED = "in the scenario that --save writes";
 
-/** What only scenarios can say, by what other tools call it. */
+/** Settings that only scenarios have, by their names in other tools. */
 const IN_SAVED = {
   "--rate": `load: rate(5) ${SAVED}`,
   "--request-rate": `load: rate(5) ${SAVED}`,
@@ -40,7 +40,7 @@ const IN_SAVED = {
   "--num-dataset-entries": `count: 100 ${SAVED}`,
 } as const;
 
-/** `--users` of the commands that find out by themselves what answers. */
+/** `--users` of the commands that identify the server themselves. */
 const USERS_BY_URL = {
   kind: "text",
   value: "LEVELS",

@@ -15,8 +15,8 @@ import type { ChangeLimit } from "../../report/compare/limits.ts";
 /**
  * Parses limits of `--fail-if`: `METRIC > LIMIT`, with `>`, `>=`, `<` or `<=`.
  *
- * With a sign the limit is one of the change from base to new: `+5%`, `-3%`; of ratios of requests in percentage points. Without a sign it
- * is one of the new value: a duration for times, `1%` or 0 for ratios, a number for everything else.
+ * With a sign, the limit applies to the change from base to new: `+5%`, `-3%`; for ratios of requests, in percentage points. Without a
+ * sign, it applies to the new value: a duration for times, `1%` or 0 for ratios, a number for everything else.
  */
 
 const PATTERN = /^\s*([^<>]+?)\s*(>=|<=|>|<)\s*([+-]?)\s*(.*?)\s*$/s;
@@ -24,12 +24,12 @@ const PATH = "--fail-if";
 const GRAMMAR = "Write METRIC > +PERCENT or METRIC > VALUE, such as 'p99 > +5%', 'throughput < -3%' or 'p99 > 25ms'.";
 const GRAMMAR_OF_RUN = "Write METRIC > VALUE, such as 'p99 > 25ms', 'errorRate > 1%' or 'throughput < 100'.";
 
-/** Parses a limit; a problem when it is not one. */
+/** Parses a limit; returns a problem if it is not valid. */
 export function parseLimit(text: string): ChangeLimit | Problem {
   return parse(text, true);
 }
 
-/** @param hasChange whether changes can be limited, which a single run does not have */
+/** @param hasChange whether limits on changes are allowed; a single run has no change */
 function parse(text: string, hasChange: boolean): ChangeLimit | Problem {
   const match = PATTERN.exec(text);
   const grammar = hasChange ? GRAMMAR : GRAMMAR_OF_RUN;
@@ -47,7 +47,7 @@ function parse(text: string, hasChange: boolean): ChangeLimit | Problem {
   return { text: text.trim(), metric, comparison: comparison as ChangeLimit["comparison"], ...limit };
 }
 
-/** The comparison that keeps a limit, by the one that breaks it. */
+/** The comparison that keeps a limit, by the comparison that breaks it. */
 const OPPOSITE: Readonly<Record<ChangeLimit["comparison"], Comparison>> = {
   ">": "at-most",
   ">=": "below",
@@ -55,7 +55,7 @@ const OPPOSITE: Readonly<Record<ChangeLimit["comparison"], Comparison>> = {
   "<=": "above",
 };
 
-/** Parses a limit of a run, which has no change, as the assertion that keeps it; a problem when it is not one. */
+/** Parses a limit of a run, which has no change, as the assertion that keeps it; returns a problem if it is not valid. */
 export function toAssertion(text: string): AssertionPlan | Problem {
   const limit = parse(text, false);
   if ("code" in limit) return limit;
@@ -73,7 +73,7 @@ export function toAssertion(text: string): AssertionPlan | Problem {
   return { metric, comparison: OPPOSITE[limit.comparison], limit: limit.amount };
 }
 
-/** Returns why a metric of comparisons cannot be limited in a run; undefined when it can. */
+/** Returns the reason why a metric of comparisons cannot be limited in a run; undefined if it can. */
 function whyNotOfRun(metric: MetricPlan): Pick<Problem, "message" | "hint"> | undefined {
   const { needsLimits, isOfReports } = metricOf(metric);
   if (needsLimits === true) {
@@ -113,7 +113,7 @@ function parseValue({ quantity, label }: NamedMetric, given: string): Parsed {
   return { of: "value", amount: value };
 }
 
-/** @param begins how the limit begins: `p99 >` */
+/** @param begins beginning of the limit: `p99 >` */
 function parseValueOfRun(metric: NamedMetric, given: string, begins: string): Parsed {
   const parsed = parseValue(metric, given);
   if (!("hint" in parsed) || metric.quantity === "ratio") return parsed;
@@ -122,7 +122,7 @@ function parseValueOfRun(metric: NamedMetric, given: string, begins: string): Pa
   return { message: `${metric.label} is limited by a time, with its unit`, hint: `Write ${begins} ${example}.` };
 }
 
-/** Reads the smallest difference that matters, above 0 and up to 100 %; undefined when it is not one. */
+/** Reads the smallest relevant difference, above 0 and up to 100 %; undefined if it is not valid. */
 export function parsePrecision(given: string): number | undefined {
   const pct = parsePercent(given);
   return pct !== undefined && pct > 0 && pct <= 100 ? pct / 100 : undefined;

@@ -16,14 +16,14 @@ export function valueAt(root: object, place: string): unknown {
     .reduce<unknown>((group, key) => (group as Readonly<Record<string, unknown>> | null | undefined)?.[key], root);
 }
 
-/** Reports whether there is a value at a path, null too. */
+/** Reports whether there is a value, including null, at a path. */
 export function hasPlace(root: object, place: string): boolean {
   const end = place.lastIndexOf(".");
   const group = end < 0 ? root : valueAt(root, place.slice(0, end));
   return typeof group === "object" && group !== null && Object.hasOwn(group, place.slice(end + 1));
 }
 
-/** Sets the value at a path. Copies its parents instead of changing them, because they can be shared. */
+/** Sets the value at a path. Copies its parents instead of changing them, because they may be shared. */
 export function putValue(root: object, place: string, value: unknown): void {
   const [key = "", ...rest] = place.split(".");
   const group = root as Record<string, unknown>;
@@ -43,7 +43,7 @@ export function withValue<T extends object>(root: T, place: string, value: unkno
   return copy;
 }
 
-/** What options put into a plan, by the path of the setting. */
+/** Values of options for a plan, by the path of the setting. */
 export type PlanValues = ReadonlyMap<string, unknown>;
 
 /** Returns a plan with the values of options. */

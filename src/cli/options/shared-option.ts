@@ -1,19 +1,19 @@
 import { durationHint } from "../../plan/nearest-name.ts";
-import type { OutputFilesPlan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
 import { msToSec, nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 
-/** What an option of Rampart's is that several commands have, and what its value says. The options are in `shared-options.ts`. */
+/** An option of Rampart that several commands share, and its value. The options are in `shared-options.ts`. */
 
 /** Rampart's own commands that measure. */
 export const COMMANDS = ["run", "http", "llm", "triton"] as const;
 
-/** Those that find out by themselves what answers at an address. */
+/** Commands that identify the server at an address themselves. */
 export const BY_URL = ["llm", "triton"] as const;
 
 /** The commands and modes that measure. */
 export const MEASURING = [...COMMANDS, "perf_analyzer", "genai-perf"] as const;
 
-/** What offers options. */
+/** A command or mode that offers options. */
 export type Door =
   | (typeof MEASURING)[number]
   | "agent"
@@ -25,7 +25,10 @@ export type Door =
   | "mock"
   | "report";
 
-/** How its value is read, on all of them: a duration is `10s`, a percentage `1%` or 0, and the file `-` is standard output. */
+/**
+ * Kind of value, with the same notation in all commands: a duration is `10s`, a percentage `1%` or 0, and the file `-` is
+ * standard output.
+ */
 type Kind = "switch" | "file" | "duration" | "percent" | "whole" | "decimal" | "choice" | "text";
 
 /** One option. */
@@ -36,55 +39,67 @@ export interface SharedOption {
   readonly short?: string;
   readonly help: string;
   readonly kind: Kind;
-  /** Placeholder of the value. Default: that of its kind. */
+  /** Placeholder of the value. Default: the one of its kind. */
   readonly value?: string;
-  /** Path in the Plan of what it sets. Absent: the command itself does what it says. */
+  /** Path of the setting in the Plan. Absent: the command itself handles the option. */
   readonly setting?: string | undefined;
-  /** The value that a switch puts there. Default: true. */
+  /** Value of a switch in the plan. Default: true. */
   readonly puts?: number | boolean;
   readonly choices?: readonly string[];
   /** Bounds of a number. */
   readonly min?: number;
   readonly max?: number;
   readonly unit?: string;
-  /** A number to show in hints. */
+  /** Example number for hints. */
   readonly example?: number;
   /** The plan's value without the option; durations in milliseconds. Absent: none. */
   readonly default?: number | string | undefined;
-  /** Describes what applies without the option, if there is no `default`. */
+  /** Describes the default, if there is no `default`. */
   readonly defaultText?: string;
-  /** What a text stands for in the plan. Absent: itself. */
+  /** Converts a text to the plan's value. Absent: the text itself. */
   readonly resolve?: (text: string) => PlanValue;
-  /** Names that others give it, with dashes: the error for such a name suggests its own. */
+  /** Names in other tools, with dashes. The error for such a name suggests this option. */
   readonly meant?: readonly string[];
-  /** What to write for other names that stand for a use of it, by these names. */
+  /** Replacements for other names that correspond to a use of this option, by these names. */
   readonly meantAs?: Readonly<Record<string, string>>;
-  /** Whether each time it is given adds a text to a list in the plan. Without a setting, the command itself knows. */
+  /** True if each occurrence adds a text to a list in the plan. Without a setting, the command itself handles the list. */
   readonly isRepeatable?: true;
-  /** Whether it says what to measure: help shows it before the command's other options. */
+  /** Whether it determines what is measured: help shows it before the command's other options. */
   readonly isFirst?: boolean;
   /** Whether help shows it on the first screen. */
   readonly isCommon?: boolean;
-  /** Of a file: the end of its name where none is given; the rest is that of the command's input. Absent: a name is needed. */
+  /**
+   * For a file: the extension of its name if none is given; the rest is the name of the command's input. Absent: a name is
+   * required.
+   */
   readonly ending?: string;
-  /** What offers it. Absent: everything that measures. */
+  /** Commands and modes that offer it. Absent: all that measure. */
   readonly doors?: readonly Door[];
-  /** What is different on one of them. */
+  /** Differences in some commands or modes. */
   readonly differs?: Partial<Record<Door, Partial<SharedOption>>>;
 }
 
-/** `differs` of an option that is not on the first screen of these, which shows what is asked most, and fits. */
+/**
+ * `differs` for an option that is not on the first screen of these commands. That screen shows the most frequent
+ * options, as many as fit.
+ */
 export const NOT_SHOWN = { llm: { isCommon: false }, triton: { isCommon: false } } as const;
 
-/** The value that an option puts into a plan, or why it cannot and the fix; `given` is the text where it is one of several. */
+/**
+ * The value of an option for a plan, or the reason why there is none, with the fix; `given` is the text if it is one of
+ * several.
+ */
 export type PlanValue =
   | { readonly value: unknown }
   | { readonly message: string; readonly hint: string; readonly given?: string };
 
-/** What was read for an option: a text, a number, milliseconds, percent, true for a switch, or all texts of one that may be repeated. */
+/**
+ * The value that was read for an option: a text, a number, milliseconds, percent, true for a switch, or all texts of an option that may
+ * be repeated.
+ */
 export type GivenValue = string | number | true | readonly string[];
 
-/** The placeholder of a value, by its kind. */
+/** Placeholders of values by kind. */
 export const PLACEHOLDERS: Readonly<Record<Kind, string | undefined>> = {
   switch: undefined,
   file: "FILE|-",
@@ -101,7 +116,7 @@ export function fileKeyOf({ kind, setting }: SharedOption): keyof OutputFilesPla
   return kind === "file" ? (setting?.split(".").at(-1) as keyof OutputFilesPlan | undefined) : undefined;
 }
 
-/** Describes what applies without an option; undefined if that is nothing. @param hasUnit whether the unit of a number is part of it */
+/** Describes the default of an option; undefined if there is none. @param hasUnit whether to include the unit of a number */
 export function defaultTextOf(option: SharedOption, hasUnit: boolean): string | undefined {
   const { kind, default: value, defaultText, unit } = option;
   if (value === undefined) return defaultText;
@@ -109,10 +124,10 @@ export function defaultTextOf(option: SharedOption, hasUnit: boolean): string | 
   return hasUnit && unit !== undefined ? `${value} ${unit}` : String(value);
 }
 
-/** The kinds of values with a notation of their own. */
+/** Kinds of values with a special notation. */
 export type Notation = "duration" | "percent";
 
-/** Why a text is not a value, in the words of the mode if it has them, and the fix. */
+/** Reason why a text is not a valid value, in the mode's words if it has them, and the fix. */
 export interface Fault {
   readonly message: string;
   readonly hint: string;
@@ -135,7 +150,7 @@ export function readNotation(kind: Notation, text: string): number | Fault {
   return { message: "is not a percentage up to 100 %", hint: `Give it with its sign: ${meant}.` };
 }
 
-/** Writes milliseconds or percent as {@link readNotation} reads them. */
+/** Formats milliseconds or percent in the notation that {@link readNotation} reads. */
 export function formatNotation(kind: Notation, value: number): string {
   if (kind === "percent") return value === 0 ? "0" : `${Number(value.toPrecision(12))}%`;
   return value < 1000 ? `${value}ms` : `${msToSec(value)}s`;
@@ -144,12 +159,12 @@ export function formatNotation(kind: Notation, value: number): string {
 /** Standard output as a file. */
 export const STDOUT_FILE = "/dev/stdout";
 
-/** Returns the path of an output file: `-` stands for standard output. */
+/** Returns the path of an output file: `-` means standard output. */
 export function toOutputPath<T extends string | undefined>(path: T): T | typeof STDOUT_FILE {
   return path === "-" ? STDOUT_FILE : path;
 }
 
-/** Returns what an option puts into a plan. */
+/** Returns the value of an option for a plan. */
 export function toPlanValue({ kind, puts, resolve }: SharedOption, given: GivenValue): PlanValue {
   if (typeof given === "object") {
     const values = given.map((text) => resolve?.(text) ?? { value: text });

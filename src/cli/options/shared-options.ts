@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { resolveOtlpUrl } from "../../report/live/otlp/otlp-settings.ts";
 import { CLIENT_OPTIONS } from "./client-options.ts";
@@ -5,8 +6,8 @@ import { LOAD_OPTIONS } from "./load-options.ts";
 import { COMMANDS, type Door, MEASURING, PLACEHOLDERS, type SharedOption } from "./shared-option.ts";
 
 /**
- * Rampart's own options that several commands have, each with one name and one meaning on all of them. An entry here is all that an option
- * takes: the commands and the compatible modes read it by their own rules, show it in their help, and put its value into their plan.
+ * Rampart's own options that several commands share, each with the same name and meaning in all of them. An option needs only an entry
+ * here: the commands and the compatible modes parse it by their rules, show it in their help, and put its value into their plan.
  */
 
 /** The options, in the order of the help. */
@@ -70,7 +71,7 @@ const OPTIONS: readonly SharedOption[] = [
     name: "profile-export-file",
     kind: "file",
     setting: "outputs.files.profileExport",
-    // The compatible modes have it as an option of the original.
+    // The compatible modes have this as an option of the original tool.
     doors: COMMANDS,
     help: "Write every request, in perf_analyzer's profile export layout.",
   },
@@ -184,7 +185,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "switch",
     setting: "outputs.verbosity",
     puts: 1,
-    // The compatible modes have it as an option of the original.
+    // The compatible modes have this as an option of the original tool.
     doors: [...COMMANDS, "report", "compare"],
     help: "Show all tables and notes of the report, and each measuring window.",
     differs: {
@@ -203,21 +204,26 @@ const OPTIONS: readonly SharedOption[] = [
   },
 ];
 
-/** Describes a file of `rampart report`, which has the name of its input when none is given. @param ending of that name */
+/**
+ * Describes a file of `rampart report`, which is named like its input if no name is given. @param ending extension of that
+ * name
+ */
 function besideReport(ending: string, help: string): Partial<SharedOption> {
   return { ending, help: `${help} Without a name: beside the JSON, with the ending ${ending}.` };
 }
 
-/** Returns what a command or mode offers. */
+/** Returns the options that a command or mode offers. */
 export function sharedOptions(door: Door): SharedOption[] {
   return OPTIONS.filter(({ doors = MEASURING }) => doors.some((one) => one === door)).map((option) => {
     const { differs, ...rest } = option;
     const value = option.value ?? PLACEHOLDERS[option.kind];
-    return { ...rest, ...(value === undefined ? {} : { value }), ...differs?.[door] };
+    return { ...rest, ...defined({ value }), ...differs?.[door] };
   });
 }
 
-/** Returns what to say of an option that only other commands have; undefined for a name that none has. @param typed with its dashes */
+/**
+ * Returns the explanation of an option that only other commands have; undefined for an unknown name. @param typed name with its dashes
+ */
 export function optionElsewhere(typed: string): { readonly takesValue: boolean; readonly hint: string } | undefined {
   const option = OPTIONS.find(({ name, meant = [] }) => [`--${name}`, ...meant].includes(typed));
   if (option === undefined) return undefined;
@@ -229,7 +235,10 @@ export function optionElsewhere(typed: string): { readonly takesValue: boolean; 
   return { takesValue: kind !== "switch", hint };
 }
 
-/** Returns the option that sets a setting of the Plan, as its user types it: a switch by its letter, if it has one. Undefined without one. */
+/**
+ * Returns the name of the option for a setting of the Plan, as users type it: a switch by its letter, if it has one. Undefined if there is
+ * none.
+ */
 export function sharedNameOf(door: Door, path: string): string | undefined {
   const option = sharedOptions(door).find(({ setting }) => setting === path);
   if (option === undefined) return undefined;

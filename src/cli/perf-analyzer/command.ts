@@ -5,6 +5,7 @@ import { type Problem, RunError, UserError, wordProblem } from "../../plan/probl
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { plural } from "../../plan/units.ts";
 import { checkPlan } from "../../registry/check-plan.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { NO_VALID_REQUESTS } from "../../report/perf-analyzer/reported-levels.ts";
 import type { LaneError, RunResult } from "../../result/run-result.ts";
@@ -15,7 +16,7 @@ import { type CommandIo, type EndSignal, executePlan } from "../execute.ts";
 import { inFleet } from "../in-fleet.ts";
 import { formatRow } from "../options/help-rows.ts";
 import { withPlanValues } from "../options/place.ts";
-import { findDuplicatePaths, findReadOutputs, inputFilesOf, routeTextAroundReports } from "../output-files.ts";
+import { findDuplicatePaths, findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 import { withNames } from "../setting-names.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";
 import { OPTIONS, parseOptions } from "./options/table.ts";
@@ -115,7 +116,7 @@ async function showPlan(plan: Plan, io: CommandIo): Promise<number> {
 }
 
 async function measure(plan: Plan, io: CommandIo): Promise<number> {
-  const reportIo = routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = routeTextAroundReports(io, plan.outputs.files);
   const peers = await joinPeers(plan.client.isMpi, (line) => io.err(`${word(line, io.nameOf)}\n`));
   try {
     const onInterrupt = (signal: EndSignal): void =>
@@ -126,7 +127,7 @@ async function measure(plan: Plan, io: CommandIo): Promise<number> {
     const code = conclude(result, io);
     return outputError === undefined ? code : explain(outputError, io);
   } catch (error) {
-    // Print before the peers are closed, which can end this process.
+    // Print before the peers are closed, because that may end this process.
     return explain(error, io);
   } finally {
     // mpirun ends all ranks when the first one exits with an error. By then, all have printed their output.

@@ -1,9 +1,9 @@
-/** What the values of `--input-data` ask for: a list of paths, and the word `zero`. */
+/** Meaning of the values of `--input-data`: a list of paths, and the word `zero`. */
 
-/** The value that asks for zeros instead of random data. */
+/** The value that requests zeros instead of random data. */
 export const ZEROS = "zero";
 
-/** Reports whether the values ask for zeros. */
+/** Reports whether the values request zeros. */
 export function asksZeros(values: readonly string[]): boolean {
   return values.includes(ZEROS);
 }
@@ -13,7 +13,7 @@ export function pathsOf(values: readonly string[]): string[] {
   return values.filter((value) => value !== ZEROS);
 }
 
-/** Reports whether the values name files or directories and nothing else. */
+/** Reports whether all values name files or directories. */
 export function isPathsOnly(values: readonly string[]): boolean {
   return values.length > 0 && !asksZeros(values);
 }

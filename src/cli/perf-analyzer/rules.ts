@@ -51,7 +51,7 @@ function generalRules({ target, concurrency, sessionConcurrency = 1 }: Settings)
   ];
 }
 
-/** Allows one load at a time, and checks what each of the rarer loads needs. */
+/** Returns the rules that allow only one load at a time, and those of the rarer loads. */
 function loadRules(settings: Settings): Rule[] {
   const { periodic, target, outputs, sessionConcurrency, isFixedSchedule, inputData } = settings;
   const [first, second] = givenLoads(settings);
@@ -229,10 +229,10 @@ function hasManyLevels(range: RangeValue | undefined): boolean {
   return range !== undefined && range.start < (range.end ?? 1);
 }
 
-/** What perf_analyzer calls what it writes. */
+/** perf_analyzer's names of its output files. */
 const OUTPUTS: Readonly<Record<string, string>> = { "-f": "the report", "--profile-export-file": "raw profile data" };
 
-/** Checks output files before a run, so that it does not fail at its end. */
+/** Checks output files before a run, so that the run does not fail at its end. */
 function outputRules({ outputs: { files } }: Settings): Rule[] {
   const hint = "Give a path in an existing folder that can be written.";
   return OPTIONS.flatMap(({ names: [flag], setting }): Rule[] => {
@@ -242,7 +242,7 @@ function outputRules({ outputs: { files } }: Settings): Rule[] {
   });
 }
 
-/** What does not fit the service kind: its own rules, and options of another kind. */
+/** Returns the rules of the service kind, and rules against options of other kinds. */
 function kindRules(settings: Settings): Rule[] {
   const { endpoint, serviceKind } = settings;
   const kind = kindOf(settings);

@@ -1,7 +1,7 @@
 import { type SettingPath, TARGET_KIND } from "../../plan/messages.ts";
 import { OPTIONS } from "./options/table.ts";
 
-/** Names that no single option has, or that read better as a phrase. */
+/** Names for settings without a single option, or that read better as a phrase. */
 const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "client.callMode=async": "--async",
   "load.kind=sessions": "--session-concurrency",
@@ -22,7 +22,7 @@ const PHRASES: Readonly<Partial<Record<SettingPath, string>>> = {
   "target.url=https": "write https:// in -u",
 };
 
-/** Returns the name of the option that sets a setting. Undefined without one. */
+/** Returns the name of the option for a setting. Undefined if there is none. */
 export function inPerfAnalyzer(path: SettingPath): string | undefined {
   if (path in PHRASES) return PHRASES[path];
   if (path.startsWith(TARGET_KIND)) return `--service-kind ${path.slice(TARGET_KIND.length)}`;

@@ -1,4 +1,5 @@
 import { DEFAULT_STALL_TIMEOUT_MS, DEFAULT_WINDOWS } from "../../plan/defaults.ts";
+import { defined } from "../../plan/defined.ts";
 import type { ClientPlan, FailuresPlan, OutputsPlan, Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES, type SequencesPlan } from "../../plan/sequences.ts";
@@ -20,10 +21,10 @@ export interface RangeValue {
   readonly step?: number | undefined;
 }
 
-/** Concurrency without a given load. */
+/** Default concurrency, if no load is given. */
 export const ONE_REQUEST: RangeValue = { start: 1 };
 
-/** The settings of a command line, initially perf_analyzer's defaults. Parts that a Plan also has are at the same paths. */
+/** The settings of a command line, initially perf_analyzer's defaults. Settings that a Plan also has are at the same paths. */
 export class Settings {
   /** First names of the given options. */
   given: ReadonlySet<string> = new Set();
@@ -34,15 +35,15 @@ export class Settings {
   endpoint = "";
   /** Method of a gRPC service, `package.Service/Method`; empty: not given. */
   grpcMethod = "";
-  /** `.proto` files that describe it; empty: the server's reflection does. */
+  /** `.proto` files that describe the method; empty: the server's reflection describes it. */
   protoFiles: readonly string[] = [];
   importPaths: readonly string[] = [];
   /** The signature of a TensorFlow Serving model. */
   signatureName = DEFAULT_TF_SERVING_TARGET.signatureName;
-  /** Without a URL, the protocol determines it. */
+  /** The target. Without a URL, the protocol determines the address. */
   target: Omit<TritonTargetPlan, "url" | "tls"> & {
     readonly url?: string;
-    /** Triton's installation and models, when its library is measured in process. */
+    /** Triton's installation and models, if its library is measured in process. */
     readonly directory: string;
     readonly modelRepository: string;
   } = {
@@ -111,9 +112,9 @@ export class Settings {
 /** Problems and warnings found while values are read. */
 class Findings {
   readonly problems: Problem[] = [];
-  /** Values that were changed when read. */
+  /** Warnings about values that were changed when they were read. */
   readonly warnings: string[] = [];
-  /** Whole lines for stderr, in perf_analyzer's words: deprecated options, and values that are replaced. */
+  /** Complete lines for stderr, in perf_analyzer's words: deprecated options, and values that are replaced. */
   readonly lines: string[] = [];
 }
 
@@ -126,7 +127,7 @@ export class ValueReader {
   readonly findings: Findings;
   readonly name: string;
   private readonly label: string;
-  /** Undefined for a switch. */
+  /** Value; undefined for a switch. */
   private readonly value: string | undefined;
 
   /** @param value undefined for a switch */
@@ -139,7 +140,7 @@ export class ValueReader {
     this.findings = findings;
   }
 
-  /** Whether the option is a switch that no word follows. */
+  /** Whether the option is a switch without a word after it. */
   get isAlone(): boolean {
     return this.value === undefined;
   }
@@ -160,7 +161,7 @@ export class ValueReader {
     );
   }
 
-  /** Parses an integer prefix of the text; undefined (and a problem) when there is none. */
+  /** Parses an integer prefix of the text; undefined (with a problem) if there is none. */
   integer(text = this.text): number | undefined {
     return this.number(text, Number.parseInt(text, 10), "a whole number");
   }
@@ -188,28 +189,28 @@ export class ValueReader {
 export interface PerfAnalyzerOption extends Option<Settings, ValueReader> {
   /** Name in messages. Default: its names. */
   readonly label?: string;
-  /** Does not apply to requests with payloads. */
+  /** True if it does not apply to requests with payloads. */
   readonly isForTensors?: boolean;
-  /** Applies only to requests with messages. */
+  /** True if it applies only to requests with messages. */
   readonly isForMessages?: boolean;
-  /** Applies only to Triton's library instead of a server. */
+  /** True if it applies only to Triton's library instead of a server. */
   readonly isForLibrary?: boolean;
-  /** Path in the Plan of what it sets, as texts about a run name it. */
+  /** Path of the setting in the Plan, for texts about a run. */
   readonly setting?: string;
-  /** Whether its setting differs from the default. */
+  /** Returns whether its setting differs from the default. */
   readonly isChanged?: (settings: Settings) => boolean;
-  /** Returns names and values that produce a plan like this one; empty if the option's default does. Absent: no plan needs the option. */
+  /** Returns names and values that produce the given plan; empty if the option's default does. Absent: no plan needs the option. */
   readonly print?: (plan: Plan) => readonly string[];
-  /** Sets what a plan has. Absent: no plan has it. */
+  /** Sets the value from a plan. Absent: plans do not contain it. */
   readonly take?: (settings: Settings, plan: Plan) => void;
-  /** Returns a plan with what this option sets; the same plan if it has no place for that. Absent: no plan has. */
+  /** Returns a plan with the value of this option; the same plan if it has no place for it. Absent: no plan has one. */
   readonly land?: Land;
 }
 
-/** Puts what an option has set into a plan that another front door built. */
+/** Puts the value of an option into a plan that another front door built. */
 export type Land = (plan: Plan, settings: Settings) => Plan;
 
-/** An option without its heading, which the table adds to a whole list. */
+/** An option without a heading. The table adds the heading to a whole list. */
 export type UngroupedOption = Omit<PerfAnalyzerOption, "group">;
 
 /** A setting and its path: `client.kind`. */
@@ -227,7 +228,8 @@ export interface Entry<V> extends Omit<UngroupedOption, "read" | "print" | "isCh
   /** The setting's value in a plan; undefined if the option cannot express it. Default: the value at the same path in the plan. */
   readonly of?: (plan: Plan) => V | undefined;
   /**
-   * Formats a value as a user types it; several values for a repeatable option. For a switch, how often. Default: JavaScript's `String`.
+   * Formats a value as a user types it; several values for a repeatable option. For a switch, the number of times. Default: JavaScript's
+   * `String`.
    */
   readonly format?: (value: NonNullable<V>) => string | readonly string[];
 }
@@ -237,7 +239,7 @@ const INITIAL = new Settings();
 /**
  * Creates an option from a setting and how it is read and written. Its default in help, and its conversion to and from a plan, follow from
  * these.
- * @param at path of the setting; where a plan has the same path, the setting lands there unless `land` says otherwise
+ * @param at path of the setting. If a plan has the same path, the setting is put there unless `land` is given
  */
 export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>>): UngroupedOption {
   type V = ValueAt<P, Settings>;
@@ -252,7 +254,7 @@ export function option<P extends Place>(at: P, entry: Entry<ValueAt<P, Settings>
   return {
     setting: at,
     ...rest,
-    ...(value === undefined ? {} : { value }),
+    ...defined({ value }),
     ...(defaultText === "" ? {} : { defaultText }),
     read: (settings, _text, reader) => {
       const read = parse(reader, valueAt(settings, at) as V, settings);
@@ -283,7 +285,7 @@ export interface ReadSettings {
   readonly settings: Settings;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
-  /** Whole lines for stderr, in perf_analyzer's words. */
+  /** Complete lines for stderr, in perf_analyzer's words. */
   readonly lines: readonly string[];
 }
 
@@ -297,7 +299,7 @@ export function readSettings(
     option.read(settings, value ?? "", new ValueReader(option, value, findings));
     settings.given = new Set([...settings.given, option.names[0]]);
   }
-  // perf_analyzer ignores them too, but without a warning.
+  // perf_analyzer also ignores them, but without a warning.
   for (const argument of positional)
     findings.warnings.push(`'${argument}' is ignored: perf_analyzer takes no arguments besides flags.`);
   const { warnings, lines } = findings;

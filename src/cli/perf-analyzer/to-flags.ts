@@ -18,7 +18,7 @@ export function toFlags(plan: Plan): FlagsFromPlan {
   return { args, notes: findNotes(plan).filter((note) => note !== false) };
 }
 
-/** False for no note. */
+/** A note; false: none. */
 type Note = string | false;
 
 function findNotes(plan: Plan): Note[] {

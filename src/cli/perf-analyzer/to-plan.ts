@@ -5,10 +5,10 @@ import type { Problem } from "../../plan/problem.ts";
 import type { TelemetryPlan } from "../../plan/telemetry.ts";
 import type { TlsPlan } from "../../plan/tls.ts";
 import { registerPlan, usualUrlOf } from "../../registry/service-kinds.ts";
+import { isDirectory } from "../../runtime/files.ts";
 import { defaultMetricsUrl } from "../../telemetry/metrics-url.ts";
 import { type PlanValues, valueAt, withPlanValues } from "../options/place.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { isDirectory } from "../output-files.ts";
 import { asksZeros, pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { toLoad } from "./options/load.ts";
@@ -24,11 +24,11 @@ import { warnTogether } from "./warnings.ts";
 export interface PlanFromFlags {
   readonly plan: Plan;
   readonly problems: readonly Problem[];
-  /** Lines for stderr, in perf_analyzer's words where it has them. */
+  /** Lines for stderr, in perf_analyzer's words if they are known. */
   readonly warnings: readonly string[];
 }
 
-/** Builds the plan. It can only be run if there are no problems. */
+/** Builds the plan. It can be run only if there are no problems. */
 export function toPlan(settings: Settings): PlanFromFlags {
   kindOf(settings).prepare?.(settings);
   const load = toLoad(settings);
@@ -59,7 +59,7 @@ export function toPlan(settings: Settings): PlanFromFlags {
   return { plan, problems: checkTogether(settings), warnings: warnTogether(settings) };
 }
 
-/** Returns the values of the options that other commands have too: the plan has them all, and the settings above only some. */
+/** Returns the values of the options shared with other commands: the plan has all of them, the settings above only some. */
 function sharedValues(settings: Settings): PlanValues {
   const values = sharedOptions("perf_analyzer").map(
     ({ setting = "" }) => [setting, valueAt(settings, setting)] as const,
@@ -67,7 +67,7 @@ function sharedValues(settings: Settings): PlanValues {
   return new Map(values.filter(([, value]) => value !== undefined));
 }
 
-/** Each protocol has options with its own names. */
+/** Returns the TLS settings of the protocol: each protocol has its own options. */
 function tlsOf({ target, sslGrpc, sslHttps }: Settings): TlsPlan {
   return target.protocol === "grpc" ? sslGrpc : sslHttps;
 }
@@ -87,7 +87,7 @@ function toTelemetry(settings: Settings): TelemetryPlan {
   };
 }
 
-/** With --sync, a level has as many lanes as requests outstanding. */
+/** Returns the maximum number of lanes. With --sync, a level has as many lanes as outstanding requests. */
 function toMaxLanes({ maxThreads }: Settings, load: LoadPlan, callMode: CallModePlan): number | null {
   const lanes = defaultLanes(load, callMode);
   return callMode === "sync" && lanes === null ? null : (maxThreads ?? lanes);

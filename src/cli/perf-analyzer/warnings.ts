@@ -1,11 +1,14 @@
-import { isDirectory } from "../output-files.ts";
+import { isDirectory } from "../../runtime/files.ts";
 import { pathsOf } from "./input-data.ts";
 import { kindOf } from "./kinds/kinds.ts";
 import { callModeOf } from "./options/measurement.ts";
 import { concurrencyOf, requestCounts } from "./rules.ts";
 import { Settings } from "./settings.ts";
 
-/** Warns of options without effect, and of values that are replaced: lines for stderr, in perf_analyzer's words where it has them. */
+/**
+ * Warns about options without effect, and about values that are replaced: lines for stderr, in perf_analyzer's words if they are
+ * known.
+ */
 export function warnTogether(settings: Settings): string[] {
   return [
     ...warnOfThreads(settings),
@@ -18,7 +21,7 @@ export function warnTogether(settings: Settings): string[] {
   ];
 }
 
-/** Lines of warnings; false for none. */
+/** Warning lines; false for none. */
 type Warnings = readonly (string | false)[];
 
 function linesOf(warnings: Warnings): string[] {
@@ -38,14 +41,14 @@ function warnOfThreads(settings: Settings): string[] {
 
 const SIGNATURE_FLAG = "--model-signature-name";
 
-/** Given options that perf_analyzer ignores with this service kind. */
+/** Returns given options that perf_analyzer ignores with this service kind. */
 function unusedFlags(settings: Settings): readonly string[] {
   const kind = kindOf(settings);
   const ofSignatures = kind.hasSignatures !== true && settings.given.has(SIGNATURE_FLAG) ? [SIGNATURE_FLAG] : [];
   return [...ofSignatures, ...(kind.unused?.(settings) ?? [])];
 }
 
-/** Warns of options that only have an effect together with another one. perf_analyzer does not warn. */
+/** Warns about options that have an effect only together with another one. perf_analyzer does not warn. */
 function warnAlone(settings: Settings): string[] {
   const { given, target, periodic, sessionConcurrency } = settings;
   const initial = new Settings();
@@ -73,7 +76,7 @@ function warnAlone(settings: Settings): string[] {
 
 const USE_SSL = "--ssl-grpc-use-ssl";
 
-/** For HTTP, an https:// URL enables TLS. */
+/** Warns about TLS options without effect. For HTTP, an https:// URL enables TLS. */
 function warnOfTls({ given, target, metricsUrl, sslGrpc }: Settings): string[] {
   const isGrpc = target.protocol === "grpc";
   const isAnyGiven = (start: string): boolean => [...given].some((name) => name.startsWith(start));

@@ -21,11 +21,11 @@ import { toRatio } from "../../scenario/fields.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
 import { beginSeries, type Series } from "./series.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
-/** `ab(…)`: two targets in alternating blocks, with the verdict of their comparison. */
+/** `ab(…)`: measures two targets in alternating blocks, with the verdict of their comparison. */
 
 /** The blocks of a scenario. */
 export interface AbRun {
@@ -52,10 +52,8 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
   if (problems.length > 0) throw new UserError(problems);
   const order = orderOf(options.pairs ?? DEFAULT_PAIRS);
   if (run.onRuns !== undefined) {
-    run.onRuns(
-      order.map((side) => ({ name: names[side], plan: plans[side] as Plan })),
-      false,
-    );
+    const blocks = order.map((side) => ({ name: names[side], plan: plans[side] as Plan }));
+    run.onRuns(blocks, false);
     return [];
   }
   const time = timeOfPlans(order.map((side) => plans[side]));
@@ -81,7 +79,7 @@ export async function runAlternating(run: AbRun, io: CommandIo): Promise<readonl
 
 const DEFAULT_PRECISION = 0.05;
 
-/** Returns a, b, b, a, a, b …: a drift of the machine then changes both alike. */
+/** Returns a, b, b, a, a, b …: a drift of the machine then affects both targets equally. */
 function orderOf(pairs: number): AbSide[] {
   return Array.from({ length: pairs }, (_, pair): AbSide[] => (pair % 2 === 0 ? [0, 1] : [1, 0])).flat();
 }
@@ -118,7 +116,7 @@ async function measureBlocks(
     try {
       codes.push(await runBlock(side, silent(series.io), { onReport }));
     } catch (error) {
-      // What was measured before is compared.
+      // Earlier measurements are compared.
       if (!(error instanceof RunError) || blocks.length === 0) throw error;
       io.err(`rampart: ${formatRunError(wordError(error, io.nameOf))}\n`);
       codes.push(exitCodeOf(error.code));

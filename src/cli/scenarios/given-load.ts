@@ -1,8 +1,9 @@
 import type { AssertionPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import type { Duration } from "../../plan/units.ts";
 import { defineScenario, type Scenario, type ScenarioDefinition } from "../../scenario/define.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import type { Load } from "../../scenario/loads/load.ts";
 import { rate } from "../../scenario/loads/rates.ts";
 import { extentOptionOf } from "../../scenario/loads/table.ts";
@@ -11,17 +12,17 @@ import type { FlagValues } from "../flags.ts";
 import { toAssertion } from "../options/parse-limit.ts";
 import { readAmount } from "../shared-flags.ts";
 
-/** The load of a command line: `--users`, `--rate`, `--for`, `--requests`, and `--fail-if`, which judges it. */
+/** The load of a command line: `--users`, `--rate`, `--for`, `--requests`, and its limits, `--fail-if`. */
 
-/** What was given. */
+/** The load that was given. */
 export interface GivenLoad {
   readonly users?: number | undefined;
   readonly perSec?: number | undefined;
-  /** How long it is measured. */
+  /** Length of the measurement. */
   readonly extent?: { readonly for: Duration } | { readonly requests: number } | undefined;
 }
 
-/** Reads the options of a load. @param problems gets all problems @returns undefined when none was given */
+/** Reads the options of a load. @param problems receives all problems @returns undefined if none were given */
 export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems: Problem[]): GivenLoad | undefined {
   const requests = readAmount(flags, door, "requests", problems);
   const time = readDuration(flags, "for", problems);
@@ -35,13 +36,19 @@ export function readGivenLoad(flags: FlagValues, door: "run" | "http", problems:
   return Object.values(given).some((value) => value !== undefined) ? given : undefined;
 }
 
-/** Returns a load with these users or this rate. With a rate, the users are at most in flight. @param users when none are given */
+/**
+ * Returns a load with the given users or rate. With a rate, users are the maximum number of requests in flight. @param
+ * defaultUsers number of users if none are given
+ */
 export function toLoad({ users, perSec, extent }: GivenLoad, defaultUsers: number): Load {
   if (perSec === undefined) return hold(users ?? defaultUsers, extent);
-  return rate(perSec, { ...extent, ...(users === undefined ? {} : { concurrencyLimit: users }) });
+  return rate(perSec, { ...extent, ...defined({ concurrencyLimit: users }) });
 }
 
-/** Returns a scenario with the given load instead of its own, measured as long as its own where nothing else is given. @throws UserError when its own load cannot be measured that long */
+/**
+ * Returns a scenario with the given load instead of its own. If no length is given, the load is measured as long as the scenario's own.
+ * @throws UserError if that is not possible
+ */
 export function withGivenLoad(scenario: Scenario, given: GivenLoad): Scenario {
   const { users, perSec, extent } = given;
   const isReplaced = (users ?? perSec) !== undefined;
@@ -54,7 +61,7 @@ function withLoad(scenario: Scenario, load: unknown): Scenario {
   return defineScenario({ ...scenario.definition, load } as ScenarioDefinition);
 }
 
-/** Returns how long a load is measured; undefined when it does not say, or consists of several. */
+/** Returns the length of a load's measurement; undefined if it sets none, or consists of several loads. */
 function extentOf(load: unknown): GivenLoad["extent"] {
   const { kind = "", options = {} } = (Array.isArray(load) ? {} : (load ?? {})) as Partial<Load>;
   if (extentOptionOf(kind, "for") === undefined) return undefined;
@@ -77,7 +84,7 @@ function withExtent(load: unknown, extent: NonNullable<GivenLoad["extent"]>): un
   return { ...single, options: { ...options, [option]: value } };
 }
 
-/** Reads `--fail-if` as assertions. @param problems gets wrong limits */
+/** Reads `--fail-if` as assertions. @param problems receives invalid limits */
 export function readLimits(flags: FlagValues, problems: Problem[]): AssertionPlan[] {
   return flags.texts("fail-if").flatMap((text) => {
     const read = toAssertion(text);

@@ -1,7 +1,9 @@
-import type { OutputFilesPlan, Plan } from "../../plan/plan.ts";
+import type { OutputFilesPlan } from "../../plan/output-files-plan.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { addProblems, messageOf, type Problem, problem, UserError, wordError } from "../../plan/problem.ts";
 import { countOf, nsToSec } from "../../plan/units.ts";
 import { joinTimes, type TimeSpan } from "../../registry/estimate-time.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioJson, ScenarioReportJson } from "../../report/schema/scenarios.ts";
 import { modelOf } from "../../report/stored-report.ts";
@@ -13,9 +15,9 @@ import type { CommandIo } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, timeOfPlans } from "../expected-time.ts";
 import { explainErrors } from "../explain-errors.ts";
 import type { FlagValues } from "../flags.ts";
-import { changedIo } from "../guarded-io.ts";
+import { changedIo, silent } from "../guarded-io.ts";
 import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
-import { inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
+import { routeTextAroundReports } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 import type { RunRequest } from "./parts.ts";
 import { beginSeries, type Series } from "./series.ts";
@@ -23,64 +25,65 @@ import { NAME, nameOfFile, outputOptions } from "./several.ts";
 
 /** Several scenarios in one run, with one verdict, and reports on all of them. */
 
-/** What is asked of several scenarios. */
+/** The request for several scenarios. */
 export interface SeveralRequest {
   readonly files: readonly string[];
   readonly flags: FlagValues;
-  /** Those of the command line. */
+  /** Problems of the command line. */
   readonly problems: Problem[];
   /** The command as it was called. */
   readonly command: string;
-  /** Runs one of them, or prints or only returns its plan. Returns its exit code. */
+  /** Runs one of them, or prints its plan, or only returns its plan. Returns its exit code. */
   run(file: string, flags: FlagValues, io: CommandIo, watched?: Partial<RunRequest>): Promise<number>;
 }
 
-/** A scenario as its plan says it. */
+/** A scenario's facts from its plan. */
 interface Planned {
   readonly file: string;
   readonly name: string;
-  /** Undefined: it is not known. */
+  /** Undefined: not known. */
   readonly time: TimeSpan | undefined;
-  /** Files that it reads, as far as they are known. */
+  /** Files that it reads, if they are known. */
   readonly inputs: readonly string[];
 }
 
 /**
- * Runs scenarios one after the other, and prints one verdict. All are planned first, so that a mistake in one is reported before another is
- * run. An interrupted one is the last. Returns the gravest exit code. @throws UserError with all problems
+ * Runs scenarios one after another, and prints one verdict. All scenarios are planned first, so that mistakes are reported before any of
+ * them runs. An interrupted scenario is the last. Returns the most severe exit code. @throws UserError with all problems
  */
 export async function runSeveral(request: SeveralRequest, io: CommandIo): Promise<number> {
   const { flags, problems } = request;
   const perScenario: SeveralRequest = { ...request, flags: flags.without(jointOptions(flags).map(({ name }) => name)) };
   const planned = await planAll(perScenario, io);
-  const files = readJointFiles(
-    request,
-    planned.flatMap(({ inputs }) => inputs),
-  );
+  const inputs = planned.flatMap((one) => one.inputs);
+  const files = readJointFiles(request, inputs);
   if (problems.length > 0) throw new UserError(problems);
   const time = joinTimes(planned.map((one) => one.time));
   if (!flags.has("quiet")) io.err(`  ${countOf(planned.length, "scenario")}${expectedAtMost(time)}\n`);
   if (flags.has("dry-run")) return showPlans(perScenario, time, io);
   const hasReports = Object.keys(files).length > 0;
   const [startedAt, startNs] = [new Date().toISOString(), nowNs()];
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, files);
   const series = beginSeries(textIo);
   const scenarios = await runAll(planned, perScenario, hasReports, series).finally(series.end);
   const code = conclude(scenarios, textIo);
   if (!hasReports) return code;
   const json = toScenariosJson(scenarios, { startedAt, durationSec: nsToSec(nowNs() - startNs) });
-  // As rampart report makes it of the file again.
+  // Created as `rampart report` does from the file.
   const model = modelOf(JSON.parse(JSON.stringify(json)) as typeof json);
   if (model !== undefined) await writeModelFiles(files, model, json);
   return code;
 }
 
-/** Returns the options whose file is one for all scenarios. */
+/** Returns the options whose file is shared by all scenarios. */
 function jointOptions(flags: FlagValues): readonly SharedOption[] {
   return outputOptions().filter(({ name }) => flags.text(name)?.includes(NAME) === false);
 }
 
-/** Reads the files that are of all scenarios. @param problems gets what is wrong with these, and with those of each @param inputs files that are read */
+/**
+ * Reads the files that all scenarios share. @param problems receives problems with these, and with those of each scenario @param inputs
+ * files that are read
+ */
 function readJointFiles({ files, flags, problems }: SeveralRequest, inputs: readonly string[]): OutputFilesPlan {
   const joint = jointOptions(flags);
   const single = joint.filter((option) => !((fileKeyOf(option) ?? "") in MODEL_FILES));
@@ -102,11 +105,11 @@ function readJointFiles({ files, flags, problems }: SeveralRequest, inputs: read
   return readFiles(flags, joint, [...files, ...inputs], problems);
 }
 
-/** Plans all scenarios. @param problems gets those of the plans, each once */
+/** Plans all scenarios. @param problems receives the problems of the plans, each once */
 async function planAll({ files, flags, problems, run }: SeveralRequest, io: CommandIo): Promise<Planned[]> {
   const planned: Planned[] = [];
   for (const file of files) {
-    // What these options name is part of a scenario.
+    // The values of these options are part of a scenario.
     const place = (path: string): string => (/^--(set|sweep) /.test(path) ? `${file}: ${path}` : path);
     let scenario: Planned = { file, name: nameOfFile(file), time: undefined, inputs: [] };
     const keep = (plans: readonly Plan[], areAtOnce = false): void => {
@@ -115,11 +118,10 @@ async function planAll({ files, flags, problems, run }: SeveralRequest, io: Comm
     };
     const watched: Partial<RunRequest> = {
       watch: { onPlan: (plan) => keep([plan]) },
-      onRuns: (runs, areAtOnce) =>
-        keep(
-          runs.map(({ plan }) => plan),
-          areAtOnce,
-        ),
+      onRuns: (runs, areAtOnce) => {
+        const plans = runs.map(({ plan }) => plan);
+        keep(plans, areAtOnce);
+      },
     };
     await run(file, flags, silent(io), watched).catch((error: unknown) => addProblems(problems, error, place));
     planned.push(scenario);
@@ -127,7 +129,7 @@ async function planAll({ files, flags, problems, run }: SeveralRequest, io: Comm
   return planned;
 }
 
-/** Prints the plans of all scenarios as one document. Returns the gravest exit code. */
+/** Prints the plans of all scenarios as one document. Returns the most severe exit code. */
 async function showPlans(
   { files, flags, command, run }: SeveralRequest,
   time: TimeSpan | undefined,
@@ -183,7 +185,7 @@ async function runAll(
   return done;
 }
 
-/** Prints the verdict. Returns the gravest exit code. */
+/** Prints the verdict. Returns the most severe exit code. */
 function conclude(scenarios: readonly ScenarioJson[], io: CommandIo): number {
   const codes = scenarios.flatMap(({ exitCode }) => exitCode ?? []);
   const code = gravestOf(codes);

@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, RunError, userError } from "../../plan/problem.ts";
+import { describeWriteError, messageOf, RunError, userError } from "../../plan/problem.ts";
 import { writeOutput } from "../../report/output-file.ts";
 
 /**
  * Writes the file of `--save`: a new scenario that can be run like a script. Its folder is created, and an existing file is kept.
- * @throws UserError when it exists or its place cannot be written, RunError when the disk is full
+ * @throws UserError if it exists or cannot be written, RunError if the disk is full
  */
 export function writeNewScenario(file: string, text: string): void {
   try {
@@ -15,6 +15,7 @@ export function writeNewScenario(file: string, text: string): void {
   } catch (error) {
     const isDiskFull = ["ENOSPC", "EDQUOT", "EIO"].includes((error as { code?: string }).code ?? "");
     if (isDiskFull) throw new RunError("output", `${file} cannot be written: ${messageOf(error)}`, "Is the disk full?");
-    throw userError("unwritable", "--save", messageOf(error), "Choose a file in a folder that can be written.", file);
+    const message = `cannot be written: ${describeWriteError(error)}`;
+    throw userError("unwritable", "--save", message, "Choose a file in a folder that can be written.", file);
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import {
@@ -13,12 +14,12 @@ import { joinLocally } from "../../run/peers/local-peers.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { expectedAtMost, formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
 import { checkPointFiles, showReports } from "./sweep.ts";
 
-/** `perTarget(…)`: a load of its own for each target, at the same time, in one report. */
+/** `perTarget(…)`: measures each target with a separate load, all at the same time, in one report. */
 
-/** The targets of a scenario with loads of their own. */
+/** The targets of a scenario that have separate loads. */
 export interface ParallelRun {
   readonly names: readonly string[];
   readonly flags: FlagValues;
@@ -38,10 +39,8 @@ export async function runParallel(run: ParallelRun, io: CommandIo): Promise<read
   problems.push(...checkPointFiles(flags, "run", plans));
   if (problems.length > 0) throw new UserError(problems);
   if (run.onRuns !== undefined) {
-    run.onRuns(
-      names.map((name, part) => ({ name, plan: plans[part] as Plan })),
-      true,
-    );
+    const runs = names.map((name, part) => ({ name, plan: plans[part] as Plan }));
+    run.onRuns(runs, true);
     return [];
   }
   const time = timeOfPlans(plans, true);
@@ -99,7 +98,7 @@ async function measure(
     try {
       return await runPart(part, silent(io), {
         onReport,
-        ...(peersOfPart === undefined ? {} : { peers: peersOfPart }),
+        ...defined({ peers: peersOfPart }),
       });
     } catch (error) {
       if (!(error instanceof RunError)) throw error;

@@ -10,14 +10,14 @@ import { type ParallelRun, runParallel } from "./parallel.ts";
 
 /** Scenarios that run several times: `ab(…)` and `perTarget(…)`. */
 
-/** What is asked of a scenario. */
+/** The request for a scenario. */
 export interface RunRequest {
   readonly flags: FlagValues;
-  /** What flags put into its plan. */
+  /** Values of flags for its plan. */
   readonly values: PlanValues;
-  /** Those of the flags, which are reported with those of the parameters. */
+  /** Problems of the flags, which are reported together with those of the parameters. */
   readonly problems: Problem[];
-  /** Of a point of a sweep. */
+  /** Observer of a point of a sweep. */
   readonly watch?: PointWatch;
   /** Receives the runs of a scenario that has several, which are then not run. Absent: they are run. */
   readonly onRuns?: OnRuns;
@@ -25,7 +25,7 @@ export interface RunRequest {
   readonly onReport?: OnReport;
 }
 
-/** What a scenario runs several times for: the two targets of `ab(…)`, or the targets of a mix whose loads are their own. */
+/** Reason why a scenario runs several times: the two targets of `ab(…)`, or the targets of a mix with separate loads. */
 export interface ScenarioParts {
   readonly options?: NonNullable<ReturnType<typeof abOf>> | undefined;
   readonly names?: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export interface ScenarioParts {
 /** Runs one of the parts of a scenario. Returns its exit code. */
 export type RunPart = (overrides: PlanOverrides, request: RunRequest, io: CommandIo) => Promise<number>;
 
-/** Measures the parts of a scenario. Returns the exit codes of their runs. @param run runs one of them @throws UserError */
+/** Measures the parts of a scenario. Returns the exit codes of their runs. @param run runs one of the parts @throws UserError */
 export async function measureParts(
   { options, names }: ScenarioParts,
   request: RunRequest,
@@ -53,7 +53,7 @@ export async function measureParts(
   if (options !== undefined && names !== undefined)
     throw new UserError(problem("conflict", "load", "ab(…) has targets with one load", "Use another load."));
   const values = new Map([...request.values].filter(([key]) => !key.startsWith("outputs.files.")));
-  // Several runs at the same time have one terminal.
+  // Several runs at the same time share one terminal.
   if (names !== undefined) values.set("outputs.isLive", false);
   const asked: RunRequest = { ...request, values, flags: flags.without(["dry-run", "quiet"]) };
   const ownOf = (part: number): PlanOverrides => (names === undefined ? { side: part === 0 ? 0 : 1 } : { part });
@@ -69,7 +69,7 @@ export async function measureParts(
     : runParallel({ ...asRuns, names, runPart }, io);
 }
 
-/** Returns what returns the plan of each part, or throws what is wrong with it. */
+/** Returns a function that returns the plan of each part, or throws its problems. */
 async function planParts(
   count: number,
   run: (part: number, watch: PointWatch) => Promise<number>,

@@ -16,7 +16,7 @@ import type { Hooks } from "../run-hooks.ts";
 import { withoutExitOf } from "../scenario-errors.ts";
 import { readGivenLoad, readLimits, withGivenLoad } from "./given-load.ts";
 
-/** A scenario of a command line up to its plan: loaded, with the values of its parameters, and checked. */
+/** Prepares a scenario of a command line up to its plan: loads it, with the values of its parameters, and checks it. */
 
 /** `--set`, for commands that take a scenario. */
 export const SET_FLAG: Flag = {
@@ -47,26 +47,29 @@ export const SET_FLAG: Flag = {
   },
 };
 
-/** A scenario whose parameters have values. */
+/** A scenario with values for its parameters. */
 export interface PreparedScenario {
-  /** Absent: it has none. */
+  /** Absent: no hooks. */
   readonly hooks?: Hooks;
   readonly context: FieldContext;
   readonly folder: string;
   readonly overrides: PlanOverrides;
   /** Assertions of the command line. */
   readonly limits: readonly AssertionPlan[];
-  /** The fields that need what setup returns; empty without a setup. */
+  /** Fields that need the result of `setup`; empty without a setup. */
   readonly lateFields: readonly string[];
-  /** Returns the scenario with the fields that are functions of the parameters. */
+  /** Returns the scenario with the results of the fields that are functions of the parameters. */
   resolved(context: FieldContext): Scenario;
-  /** Makes the plan. @param overrides what one of its parts has of its own @throws UserError with all problems */
+  /** Makes the plan. @param overrides differences of one of its parts @throws UserError with all problems */
   plan(context: FieldContext, overrides?: PlanOverrides, change?: (plan: Plan) => Plan): Plan;
-  /** Checks what is known before setup is called. @throws UserError with all problems */
+  /** Checks everything that is known before `setup` is called. @throws UserError with all problems */
   checkEarly(): void;
 }
 
-/** Loads a scenario and uses it. Its errors have their place in its file. @param problems those of the command line, which are reported with them */
+/**
+ * Loads a scenario and uses it. Its errors have their position in its file. @param problems problems of the command line, which are
+ * reported together with those of the scenario
+ */
 export async function openScenario<T>(
   file: string,
   problems: readonly Problem[],
@@ -81,14 +84,17 @@ export async function openScenario<T>(
   });
 }
 
-/** A scenario that replaces functions of the language can throw anywhere. */
+/** A scenario that replaces built-in functions of the language may throw anywhere. */
 export function explainLater(error: unknown, { file, place }: LoadedScenario): unknown {
   if (error instanceof UserError) return new UserError(error.problems.map(place));
   if (error instanceof RunError) return error;
   return toLaterError(error, file, resolve(file)) ?? error;
 }
 
-/** Reads the parameters and what flags change in a scenario. @param problems those of the flags, which are thrown with those of the parameters */
+/**
+ * Reads the parameters and the changes that flags make to a scenario. @param problems problems of the flags, which are thrown together with
+ * those of the parameters
+ */
 export function prepareScenario(
   { scenario, file, folder }: LoadedScenario,
   flags: FlagValues,
@@ -127,7 +133,7 @@ export function prepareScenario(
   };
 }
 
-/** Returns what a function returns. @throws UserError with these problems and those of the function */
+/** Returns the result of a function. @throws UserError with these problems and those of the function */
 function withProblems<T>(problems: readonly Problem[], make: () => T): T {
   let made: T;
   try {

@@ -1,17 +1,19 @@
 import type { NameOf } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { UserError, wordProblem } from "../../plan/problem.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import { outputFilesOf } from "../../report/output-place.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { type CommandIo, executePlan, type PointWatch } from "../execute.ts";
 import { formatDryRun } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
-import { findReadOutputs, inputFilesOf, routeTextAroundReports, silent } from "../output-files.ts";
+import { silent } from "../guarded-io.ts";
+import { findReadOutputs, routeTextAroundReports } from "../output-files.ts";
 import { conclude } from "../run.ts";
 
 /**
  * Runs a plan that a command made from its flags, or prints it with `--dry-run`. Returns the exit code.
- * @param watch of a point of a sweep
+ * @param watch observer of a point of a sweep
  * @throws UserError
  */
 export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, watch?: PointWatch): Promise<number> {
@@ -25,17 +27,17 @@ export async function runMadePlan(plan: Plan, flags: FlagValues, io: CommandIo, 
     io.out(formatDryRun(plan, "code"));
     return EXIT.passed;
   }
-  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...plan.outputs.files });
+  const reportIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, plan.outputs.files);
   return conclude(plan, await executePlan(plan, reportIo, { watch }), flags, io);
 }
 
-/** The flags of the fields of a scenario that a command makes, by the beginning of a problem's path. */
+/** Flags for the fields of a scenario that a command makes, by the prefix of a problem's path. */
 export type FlagsOfFields = readonly (readonly [path: RegExp, flag: string])[];
 
-/** What the limits of such a command become. */
+/** Flag for the limits of such a command. */
 const LIMITS: FlagsOfFields[number] = [/^assert\b.*/, "--fail-if"];
 
-/** Names the flags of a command instead of the fields of the scenario that it makes. Errors without problems stay as they are. */
+/** Names a command's flags instead of the fields of the scenario that it makes. Errors without problems are unchanged. */
 export function inFlags(error: unknown, nameOf: NameOf, fields: FlagsOfFields): unknown {
   if (!(error instanceof UserError)) return error;
   return new UserError(

@@ -1,17 +1,17 @@
 import type { CommandIo, EndSignal } from "../execute.ts";
 import { changedIo } from "../guarded-io.ts";
 
-/** Several runs, one after the other. */
+/** Several runs, one after another. */
 export interface Series {
-  /** For the runs: one that begins after a signal gets it at once. */
+  /** Output for the runs. A run that begins after a signal receives the signal at once. */
   readonly io: CommandIo;
-  /** Whether there was a signal. The next run must not begin. */
+  /** Whether there was a signal, after which no run must begin. */
   readonly isInterrupted: boolean;
   /** Ends the series. A signal then has its usual effect. */
   end(): void;
 }
 
-/** Makes a signal between two runs end the series instead of the process, so that what was measured is reported. */
+/** Makes a signal between two runs end the series instead of the process, so that earlier measurements are reported. */
 export function beginSeries(io: CommandIo): Series {
   let given: EndSignal | undefined;
   let listening = 0;
@@ -19,7 +19,7 @@ export function beginSeries(io: CommandIo): Series {
     (signal) => {
       given = signal;
     },
-    // A run that listens ends the process itself.
+    // A run with a listener ends the process itself.
     () => (listening > 0 ? new Promise<void>(() => {}) : undefined),
   );
   const onInterrupt: CommandIo["onInterrupt"] = (callback, leave) => {

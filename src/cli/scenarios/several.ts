@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { gravestOf } from "../../result/exit-codes.ts";
-import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
+import { isDirectory, isFile, MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import type { Scenario } from "../../scenario/define.ts";
 import { abOf } from "../../scenario/definition/ab.ts";
 import { partNamesOf } from "../../scenario/definition/per-target.ts";
@@ -10,24 +10,26 @@ import type { CommandIo } from "../execute.ts";
 import type { FlagValues } from "../flags.ts";
 import { fileKeyOf, type SharedOption } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { isDirectory, isFile } from "../output-files.ts";
 import { readShared } from "../shared-flags.ts";
 import type { RunPart, RunRequest, ScenarioParts } from "./parts.ts";
 import type { SweepDoor } from "./sweep.ts";
 
-/** The scenarios of a command line, and what each of them runs several times for. */
+/** The scenarios of a command line, and their parts. */
 
-/** What a file in a folder has where it is a scenario; other code, data and settings are left alone. */
+/** Marks of a scenario among the files of a folder. Other code, data and settings are ignored. */
 const MARKS: readonly (readonly [end: RegExp, has: (text: string) => boolean])[] = [
   [/(?<!\.d)\.[cm]?[jt]s$/i, (text) => /^export\s+default\b/m.test(text)],
   [/\.ya?ml$/i, (text) => /^target:/m.test(text)],
   [/\.json$/i, isJsonScenario],
 ];
 
-/** Stands for the name of the scenario in the paths of reports. */
+/** Placeholder for the name of the scenario in the paths of reports. */
 export const NAME = "{name}";
 
-/** Returns the scenarios of a command line: its files, and those directly in its folders, by name. @param problems gets folders without any */
+/**
+ * Returns the scenarios of a command line: its files, and those directly in its folders, by name. @param problems receives folders without
+ * scenarios
+ */
 export function findScenarios(given: readonly string[], problems: Problem[]): string[] {
   const found = given.flatMap((path) => {
     if (!isDirectory(path)) return [path];
@@ -45,7 +47,7 @@ function isScenario(path: string): boolean {
   return has !== undefined && isFile(path) && statSync(path).size <= MOST_SETTINGS_BYTES && has(readFileText(path));
 }
 
-/** Reports have a target too. */
+/** Reports have a target too, so they must be excluded. */
 function isJsonScenario(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,19 +57,18 @@ function isJsonScenario(text: string): boolean {
   }
 }
 
-/** Returns what {@link NAME} stands for. */
+/** Returns the replacement for {@link NAME}. */
 export function nameOfFile(file: string): string {
   return basename(file, extname(file));
 }
 
-/** Returns the flags of one scenario: its name stands in the paths of its reports. */
+/** Returns the flags of one scenario, with its name in the paths of its reports. */
 export function flagsFor(file: string, flags: FlagValues): FlagValues {
   const name = nameOfFile(file);
-  const named = (values: FlagValues, option: string): FlagValues =>
-    values.withTexts(
-      option,
-      values.texts(option).map((path) => path.replaceAll(NAME, name)),
-    );
+  const named = (values: FlagValues, option: string): FlagValues => {
+    const paths = values.texts(option).map((path) => path.replaceAll(NAME, name));
+    return values.withTexts(option, paths);
+  };
   return outputOptions().reduce(
     (values, option) => (values.has(option.name) ? named(values, option.name) : values),
     flags,
@@ -79,7 +80,7 @@ export function outputOptions(): readonly SharedOption[] {
   return sharedOptions("run").filter((option) => fileKeyOf(option) !== undefined);
 }
 
-/** Measures the points of `--sweep`. Returns the gravest exit code. @throws UserError with all problems */
+/** Measures the points of `--sweep`. Returns the most severe exit code. @throws UserError with all problems */
 export async function runSweep(flags: FlagValues, command: SweepDoor, io: CommandIo): Promise<number> {
   const { measureSweep } = await import("./sweep.ts");
   return gravestOf(await measureSweep(flags, command, io));
@@ -101,14 +102,14 @@ export function sweepScenario(
   return runSweep(flags, { door: "run", parameters, runPoint, onRuns, onReport }, io);
 }
 
-/** Returns the parts of a scenario; undefined when it runs once. @throws UserError with all problems of them */
+/** Returns the parts of a scenario; undefined if it runs once. @throws UserError with all their problems */
 export function partsOf({ definition }: Scenario): ScenarioParts | undefined {
   const options = abOf(definition);
   const names = partNamesOf(definition);
   return options === undefined && names === undefined ? undefined : { options, names };
 }
 
-/** Runs a scenario for each of its parts. @param run runs one of them @returns the gravest exit code */
+/** Runs a scenario for each of its parts. @param run runs one of the parts @returns the most severe exit code */
 export async function runParts(
   parts: ScenarioParts,
   request: RunRequest,

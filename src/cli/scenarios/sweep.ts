@@ -5,6 +5,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { ONLY_ONE, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { describeSpan } from "../../registry/estimate-time.ts";
+import { inputFilesOf } from "../../registry/input-files.ts";
 import type { ReportModel } from "../../report/model/report-model.ts";
 import { MODEL_FILES, writeModelFiles } from "../../report/model-files.ts";
 import type { ScenarioReportJson } from "../../report/schema/scenarios.ts";
@@ -22,28 +23,29 @@ import { findLaunch } from "../../runtime/launch/launcher.ts";
 import type { CommandIo, OnReport, OnRuns, PointWatch } from "../execute.ts";
 import { formatDryRuns, showPlan, timeOfPlans } from "../expected-time.ts";
 import type { FlagValues } from "../flags.ts";
+import { silent, withoutRepeats } from "../guarded-io.ts";
 import { type Door, fileKeyOf } from "../options/shared-option.ts";
 import { sharedOptions } from "../options/shared-options.ts";
-import { inputFilesOf, routeTextAroundReports, silent, withoutRepeats } from "../output-files.ts";
+import { routeTextAroundReports } from "../output-files.ts";
 import { readFiles } from "../shared-flags.ts";
 import { beginSeries, type Series } from "./series.ts";
 
-/** `--sweep`: the points of a scenario, or of a request, one after the other, in one report. */
+/** `--sweep`: runs the points of a scenario, or of a request, one after another, in one report. */
 
-/** What a command does with the points of a sweep. */
+/** Functions of a command for the points of a sweep. */
 export interface SweepDoor {
   readonly door: Extract<Door, "run" | "http" | "llm" | "triton">;
-  /** Names of the scenario's parameters, which come before the options of the same name. */
+  /** Names of the scenario's parameters, which take precedence over options of the same name. */
   readonly parameters: readonly string[];
   /** Runs a point. Returns its exit code. */
   runPoint(flags: FlagValues, io: CommandIo, watch: PointWatch): Promise<number>;
-  /** Receives the points, which are then not run; not called where a plan needs a server that is started first. Absent: they are run. */
+  /** Receives the points, which are then not run. Not called if a plan needs a server that is started first. Absent: they are run. */
   readonly onRuns?: OnRuns | undefined;
   /** Receives the report on all points. */
   readonly onReport?: OnReport | undefined;
 }
 
-/** Options that say nothing about what is measured. */
+/** Options that do not affect what is measured. */
 const NOT_SWEPT = ["set", "sweep", "fail-if", "save", "help", "help-all"];
 
 /** Measures all points of a sweep, and reports them together. Returns the exit codes of the points. @throws UserError with all problems */
@@ -66,12 +68,8 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
   if (problems.length > 0) throw new UserError(problems);
   if (command.onRuns !== undefined) {
     const known = plans.filter((plan) => plan !== undefined);
-    const nameOf = (at: number): string => formatPoint(points[at] ?? []);
-    if (known.length === points.length)
-      command.onRuns(
-        known.map((plan, at) => ({ name: nameOf(at), plan })),
-        false,
-      );
+    const runs = known.map((plan, at) => ({ name: formatPoint(points[at] ?? []), plan }));
+    if (known.length === points.length) command.onRuns(runs, false);
     return [];
   }
   const time = timeOfPlans(plans);
@@ -93,7 +91,7 @@ export async function measureSweep(flags: FlagValues, command: SweepDoor, io: Co
 
 type RunPoint = (values: PointValues, watch: PointWatch) => Promise<number>;
 
-/** Returns the plan of each point, so that a mistake in one is reported before another is run; undefined where a server has to be started first. */
+/** Returns the plan of each point, so that mistakes are reported before any point is run; undefined if a server must be started first. */
 async function planAll(points: readonly PointValues[], run: RunPoint): Promise<(Plan | undefined)[]> {
   const plans: (Plan | undefined)[] = [];
   for (const values of points) {
@@ -132,7 +130,7 @@ async function measureAll(
   return { sweep: { points: done, missing, asked: points.length }, codes };
 }
 
-/** Reads what is varied. @param problems gets all problems */
+/** Reads the options that are varied. @param problems receives all problems */
 function readAxes(flags: FlagValues, { door, parameters }: SweepDoor, problems: Problem[]): SweepAxis<string>[] {
   const options = sharedOptions(door).filter(
     ({ kind, setting }) => kind !== "switch" && setting?.startsWith("outputs") !== true,
@@ -187,7 +185,10 @@ function tooManyPoints(path: string, count: number): Problem {
   return problem("invalid-value", path, message, "Give fewer values: each option multiplies the points.");
 }
 
-/** Returns the values of a range; any other text is one value. @param isParameter whether a text such as `16:9` can be meant */
+/**
+ * Returns the values of a range; any other text is a single value. @param isParameter whether a text such as `16:9` may be
+ * meant literally
+ */
 function readValues(name: string, text: string, isParameter: boolean, problems: Problem[]): string[] {
   const path = `--sweep ${name}`;
   const range = parseRange(text);
@@ -203,7 +204,7 @@ function readValues(name: string, text: string, isParameter: boolean, problems: 
       );
     return [text];
   }
-  // The end is a value also where fractions are rounded above it.
+  // The end is included even if fractions are rounded above it.
   const count = Math.floor((end - start) / step + 1e-9) + 1;
   if (count <= MOST_POINTS)
     return Array.from({ length: count }, (_, at) => String(Number((start + at * step).toPrecision(12))));
@@ -217,7 +218,7 @@ function outputNames(door: Door): string[] {
     .map(({ name }) => name);
 }
 
-/** Checks the files of a report on several runs. @param plans of the runs, as far as they are known */
+/** Checks the files of a report on several runs. @param plans plans of the runs, if they are known */
 export function checkPointFiles(flags: FlagValues, door: Door, plans: readonly (Plan | undefined)[] = []): Problem[] {
   const problems: Problem[] = [];
   const read = plans.flatMap((plan) => (plan === undefined ? [] : inputFilesOf(plan)));
@@ -235,7 +236,7 @@ export function checkPointFiles(flags: FlagValues, door: Door, plans: readonly (
   ];
 }
 
-/** A report on several runs together, and where it is shown. */
+/** A report on several runs, and its destination. */
 interface JointReport {
   readonly model: ReportModel;
   readonly json: ScenarioReportJson;
@@ -244,10 +245,10 @@ interface JointReport {
   readonly onReport: OnReport | undefined;
 }
 
-/** Prints the report on several runs, and writes its files. @throws RunError for a file that cannot be written */
+/** Prints the report on several runs, and writes its files. @throws RunError if a file cannot be written */
 export async function showReports({ model, json, flags, door, onReport }: JointReport, io: CommandIo): Promise<void> {
   const files = readFiles(flags, sharedOptions(door), [], []);
-  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, { ...files });
+  const textIo = flags.has("quiet") ? silent(io) : routeTextAroundReports(io, files);
   textIo.out(renderText(model, { isVerbose: flags.has("verbose"), ...styleOf(textIo) }));
   onReport?.(json);
   await writeModelFiles(files, model, json);

@@ -1,14 +1,14 @@
 import type { ValueKind } from "../command-usage.ts";
 import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote } from "./contexts.ts";
 
-/** What completes a value. */
+/** Completion of a value, by its kind. */
 const FILES: Readonly<Record<ValueKind, string>> = {
   file: "_rampart_files -f; return",
   folder: "_rampart_files -d; return",
   word: "return",
 };
 
-/** Formats the completion script for bash. It needs no package of completions. */
+/** Formats the completion script for bash. It does not need the package bash-completion. */
 export function formatBash(contexts: readonly Context[]): string {
   return `# Completion of rampart for bash. Made by: rampart completion bash
 _rampart_files() {

@@ -1,9 +1,10 @@
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { VERSION } from "../../runtime/version.ts";
-import { commandOf, type LoadedCommand, type Operand, type ShownCommand } from "../command-usage.ts";
-import { runWithFlags } from "../explain-errors.ts";
-import { type Flag, HELP_FLAGS } from "../flags.ts";
+import type { LoadedCommand, Operand, ShownCommand } from "../command-usage.ts";
+import type { CommandIo } from "../execute.ts";
+import { flagCommand } from "../explain-errors.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { formatBash } from "./bash.ts";
 import { listContexts } from "./contexts.ts";
@@ -11,12 +12,12 @@ import { formatFish } from "./fish.ts";
 import { formatManPage } from "./man-page.ts";
 import { formatZsh } from "./zsh.ts";
 
-/** `rampart completion SHELL` and `rampart man`: what is made from the tables of commands and options. */
+/** `rampart completion SHELL` and `rampart man`: texts that are generated from the tables of commands and options. */
 
-/** Their options. */
+/** Options of both commands. */
 const FLAGS: readonly Flag[] = HELP_FLAGS;
 
-/** The shells, and how each loads its script. */
+/** The shells, with the way in which each loads its script. */
 const SHELLS = {
   bash: {
     format: formatBash,
@@ -45,36 +46,29 @@ export function createCompletion(describe: DescribeAll): LoadedCommand {
       ? problem("missing", "SHELL", "no shell is given", hint)
       : problem("invalid-value", "SHELL", "is not a known shell", hint, typed);
   };
-  return commandOf(FLAGS, printText(describe, 1, completionPage, read), operand);
+  const run = printText(describe, read);
+  return flagCommand({ page: completionPage, operand, run });
 }
 
 /** Returns `rampart man`. */
 export function createMan(describe: DescribeAll): LoadedCommand {
   const format: FormatAll = (commands) => formatManPage(VERSION, commands);
-  return commandOf(
-    FLAGS,
-    printText(describe, 0, manPage, () => format),
-  );
+  const run = printText(describe, () => format);
+  return flagCommand({ page: manPage, run });
 }
 
-/** Makes a text from the description of all commands. */
+/** Formats a text from the description of all commands. */
 type FormatAll = (commands: readonly ShownCommand[]) => string;
 
 /** Returns what prints a text about all commands. @param read returns how to format it, or what is wrong with the operands */
-function printText(
-  describe: DescribeAll,
-  operandCount: number,
-  toPage: (command: string) => HelpPage,
-  read: (operands: readonly string[]) => FormatAll | Problem,
-): LoadedCommand["run"] {
-  return (args, command, io) =>
-    runWithFlags({ command, args, most: operandCount, page: toPage(command) }, io, async (flags) => {
-      const format = read(flags.positionals);
-      const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
-      if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
-      io.out(format(await describe()));
-      return EXIT.passed;
-    });
+function printText(describe: DescribeAll, read: (operands: readonly string[]) => FormatAll | Problem) {
+  return async (flags: FlagValues, io: CommandIo): Promise<number> => {
+    const format = read(flags.positionals);
+    const problems = typeof format === "function" ? flags.problems : [format, ...flags.problems];
+    if (typeof format !== "function" || problems.length > 0) throw new UserError(problems);
+    io.out(format(await describe()));
+    return EXIT.passed;
+  };
 }
 
 function completionPage(command: string): HelpPage {

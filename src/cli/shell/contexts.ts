@@ -1,8 +1,8 @@
 import type { Operand, ShownCommand, ShownOption } from "../command-usage.ts";
 
-/** A place on the command line, after a command and perhaps a subcommand, and what can stand there. */
+/** A place on the command line, after a command and perhaps a subcommand, with the words and options that are allowed there. */
 export interface Context {
-  /** The words before, without the program: empty, a command, or a command and a subcommand. */
+  /** The preceding words, without the program: empty, a command, or a command and a subcommand. */
   readonly path: readonly string[];
   /** Commands or subcommands. */
   readonly words: readonly Word[];
@@ -22,13 +22,13 @@ const TOP_OPTIONS: readonly ShownOption[] = [
   { names: ["--version"], takes: "word", help: "Print the version." },
 ];
 
-/** The names under which the executable can be linked, and the command that it then is. */
+/** Names under which the executable can be linked, which are also the commands that it then runs. */
 export const LINKED_NAMES: readonly string[] = ["perf_analyzer", "genai-perf"];
 
 /** The names of the executable. */
 export const PROGRAMS: readonly string[] = ["rampart", ...LINKED_NAMES];
 
-/** Returns every context, the empty path first. */
+/** Returns every context, beginning with the empty path. */
 export function listContexts(commands: readonly ShownCommand[]): Context[] {
   const top = { path: [], words: commands.map(({ name, summary }) => ({ name, summary })), options: TOP_OPTIONS };
   return [top, ...commands.flatMap(contextsOf)];

@@ -2,14 +2,14 @@ import type { ShownOption, ValueKind } from "../command-usage.ts";
 import { firstSentence } from "../help/page.ts";
 import { type Context, keyOf, LINKED_NAMES, listSteps, PROGRAMS, quote, type Word } from "./contexts.ts";
 
-/** What completes a value. */
+/** Completion of a value, by its kind. */
 const FILES: Readonly<Record<ValueKind, string>> = {
   file: "_files; return",
   folder: "_files -/; return",
   word: "return",
 };
 
-/** Formats the completion script for zsh, which works as a file of `fpath` and by `source`. */
+/** Formats the completion script for zsh, which works as a file in `fpath` and with `source`. */
 export function formatZsh(contexts: readonly Context[]): string {
   return `#compdef ${PROGRAMS.join(" ")}
 # Completion of rampart for zsh. Made by: rampart completion zsh
@@ -65,7 +65,7 @@ function offerValue({ choices, takes }: ShownOption): string {
   return choices === undefined ? FILES[takes] : `compadd -- ${choices.map(quote).join(" ")}; return`;
 }
 
-/** `name:meaning`, as \`_describe\` takes it. */
+/** Formats `name:meaning`, as expected by \`_describe\`. */
 function describe({ name, summary }: Word): string {
   const escaped = name.replaceAll(":", "\\:");
   return quote(summary === "" ? escaped : `${escaped}:${summary}`);

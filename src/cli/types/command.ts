@@ -1,16 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeWriteError, type Problem, problem, UserError, userError } from "../../plan/problem.ts";
+import { describeWriteError, problem, UserError, userError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import { readFileText } from "../../runtime/files.ts";
-import { commandOf } from "../command-usage.ts";
 import type { CommandIo } from "../execute.ts";
-import { runWithFlags } from "../explain-errors.ts";
-import { type Flag, HELP_FLAGS } from "../flags.ts";
+import { flagCommand } from "../explain-errors.ts";
+import { type Flag, type FlagValues, HELP_FLAGS } from "../flags.ts";
 import type { HelpPage } from "../help/page.ts";
 import { readDeclarations } from "./declarations.ts";
 
-/** `rampart types`: what an editor needs to complete and check scenarios, beside them. */
+/** `rampart types`: writes the files that an editor needs to complete and check scenarios, beside them. */
 
 /** Its options. */
 export const FLAGS: readonly Flag[] = HELP_FLAGS;
@@ -21,12 +20,12 @@ const TYPES = "rampart.d.ts";
 const ENVIRONMENT = "rampart-env.d.ts";
 const CONFIG = "tsconfig.json";
 
-/** Where Node's types have that of `process`. */
+/** Name of the type of `process` in Node's types. */
 const NODE = "NodeJS";
 
 /**
- * What scenarios use of their runtime, where Node's types are not installed: its modules, and a part of `process` that goes together with those
- * types. Unlike the module `rampart` it may be there several times.
+ * Declarations of the parts of a runtime that scenarios use, for when Node's types are not installed: its modules, and a part of `process`
+ * that is compatible with those types. Unlike the module `rampart`, they may be declared several times.
  */
 export const ENVIRONMENT_TEXT = `${MARK}: what scenarios use of Node, Bun or Deno, for folders without @types/node.
 
@@ -44,7 +43,7 @@ declare namespace ${NODE} {
 declare var process: ${NODE}.Process;
 `;
 
-/** What the compiler needs to know of scenarios. They are run without it. */
+/** Compiler options for scenarios. They are not needed to run scenarios. */
 export const SCENARIO_OPTIONS = {
   target: "es2024",
   module: "esnext",
@@ -55,7 +54,10 @@ export const SCENARIO_OPTIONS = {
   allowImportingTsExtensions: true,
 };
 
-/** Where the compiler finds the module. An include that covers several folders with types then has no module twice. */
+/**
+ * Path of the module for the compiler. Without it, an include that covers several folders with types would find the
+ * module twice.
+ */
 const PATHS = { rampart: [`./${TYPES}`] };
 
 const CONFIG_TEXT = `${JSON.stringify(
@@ -65,35 +67,34 @@ const CONFIG_TEXT = `${JSON.stringify(
 )}\n`;
 
 /** The command. */
-export const COMMAND = commandOf(FLAGS, runTypesCommand, { name: "FOLDER", takes: "folder" });
+export const COMMAND = flagCommand({
+  operand: { name: "FOLDER", takes: "folder" },
+  page: helpPage,
+  run: runTypesCommand,
+});
 
 /** Runs `rampart types`. Returns the exit code. */
-export async function runTypesCommand(args: readonly string[], command: string, io: CommandIo): Promise<number> {
-  return runWithFlags({ command, args, most: 1, page: helpPage(command) }, io, async (flags) => {
-    if (flags.problems.length > 0) throw new UserError(flags.problems);
-    const [folder = "."] = flags.positionals;
-    const files = [
-      [join(folder, TYPES), readDeclarations()],
-      [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],
-    ] as const;
-    const foreign = files.flatMap(([path]) => (existsSync(path) && !readFileText(path).startsWith(MARK) ? [path] : []));
-    if (foreign.length > 0) throw new UserError(foreign.map(refuseForeign));
-    for (const [path, text] of files) write(folder, path, text);
-    const config = join(folder, CONFIG);
-    const isKept = existsSync(config);
-    if (!isKept) write(folder, config, CONFIG_TEXT);
-    io.out([...files.map(([path]) => path), ...(isKept ? [] : [config])].map((path) => `wrote ${path}\n`).join(""));
-    if (isKept && !/"paths"[^}]*"rampart"/.test(readFileText(config))) io.out(`${config} ${KEPT}\n`);
-    return EXIT.passed;
-  });
+async function runTypesCommand(flags: FlagValues, io: CommandIo): Promise<number> {
+  if (flags.problems.length > 0) throw new UserError(flags.problems);
+  const [folder = "."] = flags.positionals;
+  const files = [
+    [join(folder, TYPES), readDeclarations()],
+    [join(folder, ENVIRONMENT), ENVIRONMENT_TEXT],
+  ] as const;
+  const foreign = files.flatMap(([path]) => (existsSync(path) && !readFileText(path).startsWith(MARK) ? [path] : []));
+  const message = "exists, and is not written by this command";
+  if (foreign.length > 0) throw new UserError(foreign.map((path) => problem("overwrite", path, message, "Rename it.")));
+  for (const [path, text] of files) write(folder, path, text);
+  const config = join(folder, CONFIG);
+  const isKept = existsSync(config);
+  if (!isKept) write(folder, config, CONFIG_TEXT);
+  io.out([...files.map(([path]) => path), ...(isKept ? [] : [config])].map((path) => `wrote ${path}\n`).join(""));
+  if (isKept && !/"paths"[^}]*"rampart"/.test(readFileText(config))) io.out(`${config} ${KEPT}\n`);
+  return EXIT.passed;
 }
 
-/** What a configuration of the user's own needs. */
+/** Message on what the user's own configuration needs. */
 const KEPT = `exists and is kept. Add to its compilerOptions: "paths": ${JSON.stringify(PATHS)}, and let its include cover ${ENVIRONMENT} and the scenarios`;
-
-function refuseForeign(path: string): Problem {
-  return problem("overwrite", path, "exists, and is not written by this command", "Rename it.");
-}
 
 function write(folder: string, path: string, text: string): void {
   try {

@@ -5,7 +5,7 @@ import { runtimeName } from "../../runtime/runtime.ts";
 
 /**
  * Returns the declarations of the module `rampart` as one file. The executable has them built in (`compile/bundle.ts`), the npm package
- * beside its code (`compile/pack.ts`); in the repository they are made from the source.
+ * has them beside its code (`compile/pack.ts`), and in the repository they are generated from the source.
  */
 export function readDeclarations(): string {
   const packed = new URL("../../index.d.ts", import.meta.url);

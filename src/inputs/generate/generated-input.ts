@@ -1,14 +1,14 @@
 import type { GivenTags } from "../tagged-input.ts";
 
-/** What functions of `generate` get and return. */
+/** Parameters and results of functions of `generate`. */
 
-/** What a function of `generate` gets. */
+/** Parameter of a function of `generate`. */
 export interface GenerateContext {
-  /** Number of the input, from 0. A generator is called once, with 0. */
+  /** Number of the input, from 0. A generator is called only once, with 0. */
   readonly index: number;
-  /** Returns the next random number, from 0 to below 1: the same in every run with the same seed. */
+  /** Returns the next random number, from 0 to below 1. The numbers are the same in every run with the same seed. */
   readonly random: () => number;
-  /** The tensors that the model takes; empty for other targets. */
+  /** The tensors of the model's inputs; empty for other targets. */
   readonly tensors: readonly { readonly name: string; readonly datatype: string; readonly shape: readonly number[] }[];
 }
 
@@ -28,17 +28,17 @@ export type GeneratedElements =
 
 /** An input of a model with tensors. */
 export interface GeneratedTensors {
-  /** Elements by the tensor's name; with `shape`, without the batch dimension, where the model leaves it open. */
+  /** Elements by the tensor's name. Give `shape`, without the batch dimension, if the model does not fix it. */
   readonly tensors: Readonly<
     Record<string, GeneratedElements | { readonly content: GeneratedElements; readonly shape: readonly number[] }>
   >;
-  /** Its tags. Default: none. */
+  /** Tags of the input. Default: none. */
   readonly tags?: GivenTags;
 }
 
 /** A request to a language model or to another HTTP server. */
 export type GeneratedPayload = {
-  /** Its tags. Default: none. */
+  /** Tags of the input. Default: none. */
   readonly tags?: GivenTags;
 } & (
   | {
@@ -48,9 +48,9 @@ export type GeneratedPayload = {
       readonly osl?: never;
     }
   | {
-      /** Prompt; the target's endpoint decides what the body looks like. For language models. */
+      /** Prompt, for language models. The target's endpoint determines the form of the body. */
       readonly prompt: string;
-      /** Most tokens of the response. Default: the server decides. */
+      /** Maximum number of tokens in the response. Default: the server decides. */
       readonly osl?: number;
       readonly body?: never;
     }
@@ -58,9 +58,9 @@ export type GeneratedPayload = {
 
 /** A file for a target that takes files. */
 export interface GeneratedFile {
-  /** Its bytes. */
+  /** Bytes of the file. */
   readonly file: Uint8Array;
-  /** Its tags. Default: none. */
+  /** Tags of the input. Default: none. */
   readonly tags?: GivenTags;
 }
 

@@ -1,11 +1,12 @@
+import { defined } from "../../plan/defined.ts";
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Tags } from "../../plan/groups/tags.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import { createPayload, type PayloadFormat } from "../../service/openai/payload.ts";
 import type { ModelInfo } from "../../service/service.ts";
-import { joinBytes } from "../../service/tensor.ts";
 import { describeUserError, readReturned } from "../../service/user-defined/user-error.ts";
 import { type DataStep, type Dataset, NO_TENSORS, type StepTensor } from "../dataset.ts";
 import { type HeldEntries, packEntries, unpackEntries } from "../held-entries.ts";
@@ -15,7 +16,7 @@ import { MAX_MADE_BYTES } from "../requests.ts";
 import { readTags, TAGS_HINT } from "../tagged-input.ts";
 import type { GenerateContext, InputMaker } from "./generated-input.ts";
 
-/** Where inputs come from. */
+/** Source of inputs. */
 interface Source {
   /** An {@link InputMaker}. */
   readonly make: FunctionPlan;
@@ -23,7 +24,7 @@ interface Source {
   readonly seed: number;
 }
 
-/** How prompts become bodies. */
+/** Conversion of prompts to bodies. */
 interface PayloadSource extends Source {
   readonly format?: { readonly name: string; readonly model: string; readonly isStreaming: boolean } | undefined;
 }
@@ -31,7 +32,7 @@ interface PayloadSource extends Source {
 const HINT = "Correct the function of generate(…).";
 const encoder = new TextEncoder();
 
-/** Takes the tensors that a scenario's function makes. @throws UserError when it throws, or what it makes does not fit the model */
+/** Loads the tensors that a scenario's function makes. @throws UserError if it throws, or if its results do not fit the model */
 export async function loadGeneratedTensors(source: Source, model: ModelInfo): Promise<Dataset> {
   const reader = new EntryReader(model, false, []);
   const steps: DataStep[] = [];
@@ -52,7 +53,7 @@ export async function loadGeneratedTensors(source: Source, model: ModelInfo): Pr
   return toDataset(steps);
 }
 
-/** Takes the payloads that a scenario's function makes. @throws UserError when it throws, or makes something else */
+/** Loads the payloads that a scenario's function makes. @throws UserError if it throws, or returns something else */
 export async function loadGeneratedPayloads(source: PayloadSource): Promise<Dataset> {
   const steps: DataStep[] = [];
   const count = countBytes();
@@ -66,7 +67,7 @@ export async function loadGeneratedPayloads(source: PayloadSource): Promise<Data
   return toDataset(steps);
 }
 
-/** Returns what counts the bytes of inputs, and returns them. @throws UserError when they have more than {@link MAX_MADE_BYTES} */
+/** Returns a function that counts the bytes of inputs and returns them. @throws UserError if they exceed {@link MAX_MADE_BYTES} */
 function countBytes(): (step: DataStep) => DataStep {
   let totalBytes = 0;
   return (step) => {
@@ -79,7 +80,7 @@ function countBytes(): (step: DataStep) => DataStep {
   };
 }
 
-/** Packs data that a function made, so that other senders need not call it. */
+/** Packs the data that a function made, so that other senders need not call it. */
 export function holdMade({ streams }: Dataset): HeldEntries {
   return packEntries(
     streams.flat().map(({ payload, inputs, tags }) => {
@@ -95,24 +96,24 @@ export function holdMade({ streams }: Dataset): HeldEntries {
   );
 }
 
-/** A tensor among the bytes of a packed input. */
+/** Position of a tensor in the bytes of a packed input. */
 interface MadeTensor {
   readonly name: string;
   readonly byteCount: number;
   readonly shape: readonly number[] | undefined;
 }
 
-/** Takes the data from {@link holdMade}. */
+/** Unpacks the data from {@link holdMade}. */
 export function takeMade(held: HeldEntries): Dataset {
   return toDataset(
     unpackEntries(held).map(({ payload, fields }, index): DataStep => {
       const { tags, tensors } = fields as { readonly tags?: Tags; readonly tensors?: readonly MadeTensor[] };
-      const facts = { place: placeOf(index), ...(tags === undefined ? {} : { tags }) };
+      const facts = { place: placeOf(index), ...defined({ tags }) };
       if (tensors === undefined) return toPayloadStep(payload, facts);
       let end = 0;
       const inputs = tensors.map(({ name, byteCount, shape }): [string, StepTensor] => {
         end += byteCount;
-        // Elements are aligned in a copy.
+        // Elements must be aligned, so they are read from a copy.
         const bytes = payload.slice(end - byteCount, end);
         return [name, shape === undefined ? { bytes } : { bytes, shape }];
       });
@@ -121,7 +122,7 @@ export function takeMade(held: HeldEntries): Dataset {
   );
 }
 
-/** Yields what the function makes, `count` at most. */
+/** Yields the results of the function, at most `count`. */
 async function* makeInputs({ make, count, seed }: Source, model?: ModelInfo): AsyncGenerator<unknown> {
   const fn = functionOf<InputMaker<unknown>>(make);
   const context: Omit<GenerateContext, "index"> = {
@@ -151,7 +152,7 @@ function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<
   return typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 }
 
-/** Converts typed arrays to what entries of JSON files have. */
+/** Converts typed arrays to the form that entries of JSON files have. */
 function toEntry(tensors: object, place: string): object {
   return Object.fromEntries(
     Object.entries(tensors).map(([name, given]: [string, unknown]) => {
@@ -203,7 +204,7 @@ function payloadOf(made: unknown, position: number, { format, seed }: PayloadSou
   throw wrong(place, what, hint, made);
 }
 
-/** The fields of an input, or of one of its tensors, by the one that it must have, and what they mean where their name does not say it. */
+/** The fields of an input, or of one of its tensors, by the required field, with a description if the name is not enough. */
 const FIELDS = {
   tensors: { names: ["tensors", "tags"], meaning: "" },
   file: { names: ["file", "tags"], meaning: "" },
@@ -212,7 +213,7 @@ const FIELDS = {
   prompt: { names: ["prompt", "osl", "tags"], meaning: "; osl is the most tokens of the response" },
 } as const;
 
-/** @throws UserError for fields that do not belong to one that it has */
+/** @throws UserError for fields that are not allowed together */
 function refuseOthers(made: unknown, form: keyof typeof FIELDS, place: string): void {
   const { names, meaning } = FIELDS[form];
   const others = fieldsOf(made).filter((name) => !(names as readonly string[]).includes(name));

@@ -1,10 +1,11 @@
+import { defined } from "../../plan/defined.ts";
 import { countOf } from "../../plan/units.ts";
 import type { Payload, PayloadRequest } from "../../service/content.ts";
 import type { ChainTurn } from "../../service/http/chain.ts";
 import { extractsOf } from "../../service/http/chain-extract.ts";
 import { type ChainCallPlan, type ChainInputsPlan, chainSchema } from "../../service/http/chain-plan.ts";
 import { fillJson, fillPath, fillText, type Put, placesIn, textsIn } from "../../service/http/chain-texts.ts";
-import type { BodyPlan } from "../../service/http/requests-plan.ts";
+import { type BodyPlan, filesOf } from "../../service/http/requests-plan.ts";
 import { encodeForm } from "../../service/multipart.ts";
 import { type DataStep, NO_TENSORS } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
@@ -18,13 +19,14 @@ declare module "../../plan/plan.ts" {
 
 const DEFAULT_COUNT = 100;
 
-/** Chains of requests: each stream is one. */
+/** Chains of requests. Each stream is one chain. */
 export const chainInputs: InputKind<ChainInputsPlan> = {
   schema: chainSchema,
   makes: "payloads",
   hasNoPrompts: true,
   hasChains: true,
   needsNoModel: true,
+  paths: ({ calls }) => calls.flatMap(({ body }) => filesOf(body)),
   orders: () => ["in-sessions"],
   canHaveTags: () => true,
   subject: ({ calls }) => `a chain of ${countOf(calls.length, "call")}`,
@@ -56,23 +58,26 @@ function toDataStep(call: ChainCallPlan, { calls, users, showsValues }: ChainInp
   };
   return {
     payload: bytes,
-    ...(request === undefined ? {} : { request }),
+    ...defined({ request }),
     inputs: NO_TENSORS,
     expected: NO_TENSORS,
     origin,
-    // Any response can set cookies.
+    // Any response may set cookies.
     readsHeaders: true,
     tags: { call: name },
-    ...(thinkTime === undefined ? {} : { thinkTime }),
+    ...defined({ thinkTime }),
   };
 }
 
-/** Values of the requests that no server gets. */
+/** Leaves placeholders empty, for requests that are not sent to a server. */
 const EMPTY: Put = (_, write) => write("");
 
 const NO_BODY: EncodedBody = { bytes: new Uint8Array(0), contentType: "" };
 
-/** Returns what makes the request of a call with values. What has none is encoded once. @throws UserError when a file cannot be read */
+/**
+ * Returns a function that makes the request of a call with values. A request without placeholders is encoded once. @throws UserError if
+ * a file cannot be read
+ */
 function compileCall({ method, path, headers = [], body }: ChainCallPlan): ChainTurn["fill"] {
   const encode = body === undefined ? () => NO_BODY : compileBody(body);
   const fill = (put: Put): Payload => {

@@ -3,7 +3,7 @@ import { filledSchema, type PlanOf, pathSchema } from "../../plan/schema.ts";
 import { readFileLists } from "../file-payloads.ts";
 import type { InputKind } from "../input-kind.ts";
 
-/** JSON files in perf_analyzer's format whose entries name a file each, which is the payload of a request. */
+/** JSON files in perf_analyzer's format. Each entry names a file, which is the payload of a request. */
 type FileListsInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
@@ -18,7 +18,10 @@ const schema = () =>
     files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
     /** The key of an entry whose value is the path, relative to the working directory: `{"data": [{KEY: ["cat.jpg"]}]}`. */
     key: filledSchema("must name a key"),
-    /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    /**
+     * True: each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
+     * false.
+     */
     isInOrder: v.exactOptional(v.boolean()),
   });
 
@@ -29,6 +32,7 @@ export const fileListsInputs: InputKind<FileListsInputsPlan> = {
   hasNoPrompts: true,
   orders: () => ["in-turn", "at-times"],
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ files }) => files,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, key }, _model, order) => readFileLists(files, key, order === "at-times"),
 };

@@ -15,9 +15,12 @@ declare module "../../plan/plan.ts" {
 const schema = () =>
   v.object({
     kind: v.literal("files"),
-    /** Paths, sent in this order. `*` and `?` in a name stand for the files that match, in the order of their names. */
+    /** Paths, sent in this order. `*` and `?` in a name match files, which are sorted by name. */
     paths: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
-    /** Each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    /**
+     * True: each request takes the next file, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
+     * false.
+     */
     isInOrder: v.exactOptional(v.boolean()),
   });
 
@@ -27,6 +30,7 @@ export const filesInputs: InputKind<FilesInputsPlan> = {
   needsNoModel: true,
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ paths }) => paths,
   perfAnalyzer: () => ({
     names: ["files.json"],
     note: 'flags take a JSON file with the paths: {"data": [{"TORCHSERVE_INPUT": ["cat.jpg"]}]}',

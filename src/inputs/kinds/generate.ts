@@ -21,10 +21,10 @@ function schemaOf<K extends MadeKind>(kind: K) {
     kind: v.literal(kind),
     /** An {@link InputMaker}. */
     make: functionSchema(),
-    /** Most inputs to take. */
+    /** Maximum number of inputs to take. */
     count: wholeSchema(1),
     seed: integerSchema(),
-    /** How a prompt becomes a body. Absent: there are no prompts. */
+    /** Conversion of prompts to bodies. Absent: there are no prompts. */
     format: v.exactOptional(v.object({ name: v.string(), model: v.string(), isStreaming: v.boolean() })),
   });
 }

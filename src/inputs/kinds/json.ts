@@ -16,11 +16,14 @@ const schema = () =>
   v.object({
     kind: v.literal("json"),
     files: v.pipe(v.array(pathSchema()), v.minLength(1, "must name a file")),
-    /** Each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    /**
+     * True: each request takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
+     * false.
+     */
     isInOrder: v.exactOptional(v.boolean()),
-    /** Whether the field `tags` of an entry has its tags. Default: false; it is a tensor like any other. */
+    /** Whether the field `tags` of an entry contains its tags. Default: false; it is a tensor like any other. */
     readsTags: v.exactOptional(v.literal(true)),
-    /** Elements of FP16 and BF16 may be only bytes, like in perf_analyzer. Default: they may be numbers. */
+    /** True: elements of FP16 and BF16 must be bytes, like in perf_analyzer. Default: they may be numbers. */
     refusesShortFloats: v.exactOptional(v.literal(true)),
   });
 
@@ -30,6 +33,7 @@ export const jsonInputs: InputKind<JsonInputsPlan> = {
   orders: () => ["in-turn", "at-times"],
   canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ files }) => files,
   perfAnalyzer: ({ files }) => ({ names: files }),
   load: async ({ files, readsTags, refusesShortFloats }, model, order, held) => {
     return readJsonFiles(files, model, order === "at-times", held, undefined, { readsTags, refusesShortFloats });

@@ -3,7 +3,7 @@ import { type PlanOf, pathSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { readMessageLists } from "../messages/message-list.ts";
 
-/** Messages of calls, from files or written in the plan. */
+/** Messages of calls, from files or from the plan. */
 type MessagesInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
@@ -17,11 +17,14 @@ const schema = () =>
     kind: v.literal("messages"),
     /** JSON files, `{"data": [ENTRY, …]}`. */
     messageFiles: v.array(pathSchema()),
-    /** Entries besides those of the files; an entry is like in a file. */
+    /** Entries in addition to those of the files, in the same form. */
     entries: v.array(v.record(v.string(), v.unknown())),
     /** Folder in which generators run. Absent: the current one. */
     folder: v.exactOptional(pathSchema()),
-    /** Each call takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default: false. */
+    /**
+     * True: each call takes the next step, whichever lane sends it, instead of a stride per lane like in perf_analyzer. Default:
+     * false.
+     */
     isInOrder: v.exactOptional(v.boolean()),
   });
 
@@ -30,6 +33,7 @@ export const messagesInputs: InputKind<MessagesInputsPlan> = {
   makes: "messages",
   hasNoPrompts: true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ messageFiles }) => messageFiles,
   perfAnalyzer: ({ messageFiles, entries }) =>
     entries.length === 0
       ? { names: messageFiles }

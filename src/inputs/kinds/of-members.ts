@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { PlanOf } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 
-/** The inputs of a mix: each member has its own. */
+/** The inputs of a mix, whose members each have their own. */
 type MemberInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {

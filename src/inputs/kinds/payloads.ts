@@ -20,18 +20,21 @@ const schema = () =>
   v.object({
     kind: v.literal("payloads"),
     file: pathSchema(),
-    /** Continue the first one. */
+    /** Files that continue the first one. */
     moreFiles: v.exactOptional(v.array(pathSchema())),
     /**
-     * Each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each lane has
-     * its own stride, like in perf_analyzer.
+     * True: each request takes the next step, whichever lane sends it, so that N requests take the first N steps. Default: false; each
+     * lane has its own stride, like in perf_analyzer.
      */
     isInOrder: v.exactOptional(v.boolean()),
     /** Whether `file` is a folder, whose `.json` and `.jsonl` files are read by name. Default: false. */
     isFolder: v.exactOptional(v.literal(true)),
-    /** Whether the field `tags` of an entry has its tags. Default: false; it is not allowed. */
+    /** Whether the field `tags` of an entry contains its tags. Default: false; the field is not allowed. */
     readsTags: v.exactOptional(v.literal(true)),
-    /** An entry may have a time or a session only for a load that follows them, like in perf_analyzer. Default: it may, without an effect. */
+    /**
+     * True: an entry may have a time or a session only for a load that follows them, like in perf_analyzer. Default: such fields are
+     * allowed and ignored.
+     */
     refusesLoadFields: v.exactOptional(v.literal(true)),
   });
 
@@ -42,6 +45,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   orders: () => ["in-turn", "at-times", "in-sessions"],
   canHaveTags: ({ readsTags }) => readsTags === true,
   isInOrder: ({ isInOrder = false }) => isInOrder,
+  paths: ({ file, moreFiles = [] }) => [file, ...moreFiles],
   perfAnalyzer: ({ file, moreFiles = [] }) => ({ names: [file, ...moreFiles] }),
   load: async ({ file, moreFiles = [], isFolder, readsTags, refusesLoadFields }, _model, order, held) => {
     const paths = isFolder ? await listPayloadFiles(file) : [file];
@@ -52,7 +56,7 @@ export const payloadsInputs: InputKind<PayloadsInputsPlan> = {
   },
 };
 
-/** Returns the `.json` and `.jsonl` files of a folder, by name. @throws UserError when there is none */
+/** Returns the `.json` and `.jsonl` files of a folder, by name. @throws UserError if there are none */
 async function listPayloadFiles(folder: string): Promise<string[]> {
   const names = await readdir(locate(folder)).catch((error: unknown) => {
     throw unreadable(folder, error, "Give the path of a folder.");

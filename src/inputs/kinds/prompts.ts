@@ -15,6 +15,7 @@ export const promptsInputs: InputKind<PromptsPlan> = {
     if (isTrace) return ["at-times"];
     return sessions === null && fileFormat === undefined ? ["in-turn"] : ["in-turn", "in-sessions"];
   },
+  paths: ({ file }) => (file === "" ? [] : [file]),
   perfAnalyzer: () => ({
     names: ["payloads.json"],
     note: "only a scenario makes up prompts: perf_analyzer's flags take a file of payloads",

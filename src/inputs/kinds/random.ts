@@ -3,7 +3,7 @@ import { type PlanOf, wholeSchema } from "../../plan/schema.ts";
 import type { InputKind } from "../input-kind.ts";
 import { generateDataset } from "../random-data.ts";
 
-/** Data generated for the model: random, or zeros. Texts are random in both cases. */
+/** Data generated for the model: random values or zeros. Texts are random in both cases. */
 type GeneratedPlan<K extends "random" | "zero"> = PlanOf<typeof generatedSchema<K>>;
 
 declare module "../../plan/plan.ts" {
@@ -31,7 +31,7 @@ function generatedSchema<const K extends "random" | "zero">(kind: K) {
     kind: v.literal(kind),
     /** Number of characters of a random text. */
     stringLength: wholeSchema(1),
-    /** The text of every BYTES element; empty: random texts. */
+    /** Text of every BYTES element; empty: random texts. */
     stringData: v.string(),
   });
 }

@@ -1,4 +1,4 @@
-import { type RequestsInputsPlan, requestsSchema } from "../../service/http/requests-plan.ts";
+import { filesOf, type RequestsInputsPlan, requestsSchema } from "../../service/http/requests-plan.ts";
 import type { InputKind } from "../input-kind.ts";
 import { makeRequests } from "../requests.ts";
 
@@ -12,6 +12,7 @@ export const requestsInputs: InputKind<RequestsInputsPlan> = {
   schema: requestsSchema,
   makes: "payloads",
   needsNoModel: true,
+  paths: ({ requests }) => requests.flatMap(({ body }) => filesOf(body)),
   isInOrder: () => true,
   load: async (plan) => makeRequests(plan),
 };

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { functionOf, functionSchema } from "../../plan/functions.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { atLeast, type PlanOf } from "../../plan/schema.ts";
-import { joinBytes } from "../../service/tensor.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { encodeInput } from "../../service/user-defined/encode.ts";
 import type { EncodeInput, MakeInputs } from "../../service/user-defined/functions.ts";
 import { describeUserError } from "../../service/user-defined/user-error.ts";
@@ -11,7 +11,7 @@ import type { DataStep, Dataset } from "../dataset.ts";
 import type { InputKind } from "../input-kind.ts";
 import { toPayloadStep } from "../payload-entry.ts";
 
-/** Inputs of a scenario's own type, which its function encodes. */
+/** Inputs of a type that a scenario defines. The scenario's function encodes them. */
 export type CustomInputsPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/plan.ts" {
@@ -29,7 +29,7 @@ const schema = () =>
     encode: functionSchema(),
     /** The protocol of the encoded requests. */
     protocol: v.picklist(["http", "grpc", "grpc-call"]),
-    /** Most inputs that are taken; they repeat when the load needs more. */
+    /** Maximum number of inputs to take. They repeat if the load needs more. */
     count: v.pipe(v.number(), v.integer(), atLeast(1)),
   });
 
@@ -45,14 +45,14 @@ export const customInputs: InputKind<CustomInputsPlan> = {
   load: loadCustomInputs,
 };
 
-/** Returns what exports show of a request. */
+/** Returns the bytes of a request that exports show. */
 function payloadOf({ payload, messages }: WireRequest): Uint8Array {
   return messages === undefined ? payload : joinBytes([...messages]);
 }
 
 /**
  * Takes the inputs from a scenario's function and encodes each once.
- * @throws UserError when a function throws, or there is no input
+ * @throws UserError if a function throws, or if there is no input
  */
 async function loadCustomInputs({ values, encode, protocol, count }: CustomInputsPlan): Promise<Dataset> {
   const encodeOne = functionOf<EncodeInput<unknown>>(encode);

@@ -9,7 +9,7 @@ export interface SoundSamples {
   readonly channels: readonly Float32Array[];
 }
 
-/** Encoders for generated media. Deterministic, with the same result on every runtime. */
+/** Encoders for generated media. Their results are deterministic and the same on every runtime. */
 export interface MediaEncoders {
   /** Returns a JPEG file. */
   encodeJpeg(image: IndexedImage): Uint8Array;
@@ -25,13 +25,13 @@ export interface EncoderNeeds {
 
 const JPEG_QUALITY_PCT = 75;
 const OPAQUE = 255;
-/** Per channel. MPEG 2.5, which MP3 uses for the lowest sample rates, allows 64 for one channel. */
+/** Bit rate per channel. MPEG 2.5, which MP3 uses for the lowest sample rates, allows 64 for one channel. */
 const MP3_KBITS_PER_SEC = 64;
 
 /** Sample rates of MP3 files, in Hz. */
 export const MP3_RATES_HZ = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
-/** Loads the encoders that are needed. The others throw when called. */
+/** Loads the encoders that are needed. Others throw when called. */
 export async function openEncoders({ isJpegNeeded, isMp3Needed }: EncoderNeeds): Promise<MediaEncoders> {
   return {
     encodeJpeg: isJpegNeeded ? await openJpeg() : missing("JPEG"),
@@ -71,7 +71,7 @@ async function openMp3(): Promise<MediaEncoders["encodeMp3"]> {
     if (outputSampleRate === undefined) throw new Error(`MP3 has no sample rate of ${rateHz} Hz`);
     const count = channels.length === 2 ? 2 : 1;
     encoder.configure({ sampleRate: rateHz, channels: count, outputSampleRate, bitrate: MP3_KBITS_PER_SEC });
-    // The encoder returns a view of its own memory, which the next call overwrites.
+    // The encoder returns a view of its memory, which the next call overwrites.
     const body = Uint8Array.from(encoder.encode(channels));
     return Buffer.concat([body, encoder.finalize()]);
   };
@@ -80,7 +80,10 @@ async function openMp3(): Promise<MediaEncoders["encodeMp3"]> {
 /** Maximum size of a generated image or clip before it is encoded: 64 MiB, an image of 8192 × 8192 pixels or 35 minutes of speech. */
 const MOST_MEDIA_BYTES = 64 * 1024 * 1024;
 
-/** @throws UserError for an image or clip above {@link MOST_MEDIA_BYTES} @param what with its size @param bytes a byte a pixel, or its samples */
+/**
+ * @throws UserError for an image or clip above {@link MOST_MEDIA_BYTES} @param what description with its size @param bytes one byte per
+ * pixel, or the bytes of its samples
+ */
 export function refuseLargeMedia(what: string, bytes: number): void {
   if (bytes <= MOST_MEDIA_BYTES) return;
   const message = `${what} takes ${formatCount(bytes)} bytes, more than the maximum of ${formatCount(MOST_MEDIA_BYTES)}`;

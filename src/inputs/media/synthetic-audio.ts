@@ -5,7 +5,7 @@ import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 import type { Spread } from "../lengths.ts";
 import { type MediaEncoders, MP3_RATES_HZ, refuseLargeMedia, type SoundSamples } from "./encoders.ts";
 
-/** How to generate audio. */
+/** Settings for generating audio. */
 export interface AudioSettings {
   readonly lengthS: Spread;
   /** Bit depths to draw from: 8, 16, 24 or 32. */
@@ -25,7 +25,7 @@ const DEPTHS_BITS = [8, 16, 24, 32];
 const HEADER_BYTES = 44;
 const PCM = 1;
 
-/** Returns the problems of the settings; empty when they are valid. */
+/** Returns the problems of the settings; empty if they are valid. */
 export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, format }: AudioSettings): Problem[] {
   const problems: Problem[] = [];
   const add = (path: Text, message: string, value: unknown, hint: string): void => {
@@ -61,7 +61,9 @@ export function checkAudio({ lengthS, depthsBits, sampleRatesHz, channelCount, f
   return problems;
 }
 
-/** Generates a clip of noise. The same random numbers give the same bytes. @throws UserError for one that is too large; see also {@link checkAudio} */
+/**
+ * Generates a clip of noise. The same random numbers give the same bytes. @throws UserError if it is too large; see also {@link checkAudio}
+ */
 export function makeAudio(random: Random, settings: AudioSettings, encoders: MediaEncoders): AudioClip {
   const problems = checkAudio(settings);
   if (problems.length > 0) throw new UserError(problems);

@@ -6,7 +6,7 @@ import { encodePng, type IndexedImage, PALETTE_COLOURS } from "./png.ts";
 /** File format of images. */
 export type ImageFormat = "png" | "jpeg";
 
-/** How to generate images. */
+/** Settings for generating images. */
 export interface ImageSettings {
   readonly widthPx: Spread;
   readonly heightPx: Spread;
@@ -23,7 +23,10 @@ const SHADE_STEP = 4;
 /** Number of shades drawn per image and repeated. A prime, so that the repetition does not align with rows. */
 const NOISE_PX = 4099;
 
-/** Generates an image of coloured, slightly noisy tiles as `data:image/png;base64,…`. The same random numbers give the same bytes. @throws UserError for one that is too large */
+/**
+ * Generates an image of coloured, slightly noisy tiles as `data:image/png;base64,…`. The same random numbers give the same bytes. @throws
+ * UserError if it is too large
+ */
 export function makeImage(random: Random, settings: ImageSettings, encoders: MediaEncoders): string {
   const format = settings.format ?? (drawIndex(random, 2) === 0 ? "png" : "jpeg");
   const width = drawSize(random, settings.widthPx);
@@ -35,7 +38,7 @@ export function makeImage(random: Random, settings: ImageSettings, encoders: Med
   return `data:image/${format};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")}`;
 }
 
-/** Like GenAI-Perf: takes the absolute value, and at least 1. */
+/** Like in GenAI-Perf: the absolute value, and at least 1. */
 function drawSize(random: Random, { mean, stddev }: Spread): number {
   return Math.max(1, Math.trunc(Math.abs(drawNormal(random, mean, stddev))));
 }

@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { messageOf } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 
-/** Bounds of a generator, so that one that hangs or never ends does not hang the run. */
+/** Limits of a generator, so that one that hangs or never ends does not block the run. */
 export interface GeneratorLimits {
-  /** Longest time from its start to its end. Default: 10 min. */
+  /** Maximum time from its start to its end. Default: 10 min. */
   readonly totalMs?: number;
-  /** Longest time without output. Default: 60 s. */
+  /** Maximum time without output. Default: 60 s. */
   readonly silenceMs?: number;
-  /** Most bytes of all messages together. Default: 1 GiB. */
+  /** Maximum number of bytes of all messages together. Default: 1 GiB. */
   readonly maxBytes?: number;
 }
 
@@ -20,9 +21,9 @@ const DEFAULT_LIMITS: Required<GeneratorLimits> = {
 const LENGTH_BYTES = 4;
 const MAX_STDERR_CHARACTERS = 2000;
 
-/** A generator failed; its own standard error is in `stderr`. */
+/** Error of a generator. `stderr` has its standard error output. */
 export class GeneratorError extends Error {
-  /** The end of what the generator wrote to standard error; may be empty. */
+  /** The end of the generator's standard error output; may be empty. */
   readonly stderr: string;
 
   constructor(message: string, stderr: string) {
@@ -32,10 +33,10 @@ export class GeneratorError extends Error {
 }
 
 /**
- * Runs a command with the shell, and reads the messages that it writes to standard output: each with its length before it, 4 bytes in the
- * byte order of this machine. When it ends, it and all that it started have ended.
- * @param folder in which it runs; default: the current one
- * @throws GeneratorError when it fails, hangs, writes too much, writes no message, or ends within a message
+ * Runs a command with the shell, and reads the messages that it writes to standard output: each after its length, 4 bytes in the byte
+ * order of this machine. When this function returns, the command and all processes that it started have ended.
+ * @param folder working directory of the command; default: the current one
+ * @throws GeneratorError if it fails, hangs, writes too much, writes no message, or ends within a message
  */
 export function runMessageGenerator(
   command: string,
@@ -121,13 +122,13 @@ class GeneratorRun {
     this.settle.reject(new GeneratorError(`the message generator \`${this.command}\` ${reason}`, this.stderr.trim()));
   }
 
-  /** Ends the generator and what it started. */
+  /** Ends the generator and the processes that it started. */
   private end(): void {
     clearTimeout(this.totalTimer);
     clearTimeout(this.silenceTimer);
     process.off("exit", this.onExit);
     this.killGroup();
-    // A process that left the group may hold the pipes open.
+    // A process that left the group may keep the pipes open.
     this.child.stdout?.destroy();
     this.child.stderr?.destroy();
   }
@@ -138,7 +139,7 @@ class GeneratorRun {
     try {
       process.kill(-pid, "SIGKILL");
     } catch {
-      // The group has ended.
+      // The group has already ended.
     }
   }
 }
@@ -169,12 +170,12 @@ class FrameReader {
     }
   }
 
-  /** Bytes of the message that has begun, with its length; 0 between messages. */
+  /** Number of bytes of the incomplete message, with its length field; 0 between messages. */
   get pendingBytes(): number {
     return this.lengthBytes < LENGTH_BYTES ? this.lengthBytes : LENGTH_BYTES + this.size;
   }
 
-  /** Describes the message that has begun: garbage looks like a message of great length. */
+  /** Describes the incomplete message: garbage looks like the length of a very long message. */
   describePending(): string {
     const which = `message ${this.complete.length + 1}`;
     if (this.lengthBytes < LENGTH_BYTES)
@@ -188,13 +189,7 @@ class FrameReader {
   }
 
   private finish(): void {
-    const message = new Uint8Array(this.bodyBytes);
-    let at = 0;
-    for (const piece of this.body) {
-      message.set(piece, at);
-      at += piece.length;
-    }
-    this.complete.push(message);
+    this.complete.push(joinBytes(this.body));
     this.lengthBytes = 0;
     this.body = [];
     this.bodyBytes = 0;
@@ -203,7 +198,7 @@ class FrameReader {
 
 const IS_LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** A text in place of a length is the most frequent mistake. */
+/** Returns the bytes as text: text instead of a length is the most frequent mistake. */
 function asText(bytes: Uint8Array): string {
   const text = String.fromCharCode(...bytes);
   return /^[\t\n\r -~]+$/.test(text) ? `, which is the text ${JSON.stringify(text)}` : "";

@@ -15,10 +15,10 @@ const ENTRY_HINT = 'Write {"messages": [{…}]}, {"message": {…}} or {"message
 const NO_TEXT = new Uint8Array(0);
 const encoder = new TextEncoder();
 
-/** The ways in which an entry gives its messages. */
+/** Fields of an entry that contain its messages. */
 const KEYS = ["message", "messages", "message_bytes", "message_generator"] as const;
 
-/** Any type of message may be sent, and a call has any number of them. */
+/** Messages may have any type, and a call any number of them. */
 const ANY_FORM: MessageForm = { isStream: true };
 
 /**
@@ -26,12 +26,12 @@ const ANY_FORM: MessageForm = { isStream: true };
  *
  * - `{"messages": [{…}, …]}`: its messages in protobuf's JSON mapping; `{"message": {…}}` for one
  * - `{"message_bytes": ["…"]}`: encoded messages in Base64
- * - `{"message_generator": "COMMAND"}`: a command that writes encoded messages, each after its length of 4 bytes. Where a call has one
- *   message, each message of a generator is a call
+ * - `{"message_generator": "COMMAND"}`: a command that writes encoded messages, each after its length of 4 bytes. If calls have one
+ * message each, each message of a generator is a call
  *
  * @param files JSON files, `{"data": [ENTRY, …]}` or `{"data": [[ENTRY, …], …]}`
  * @param entries more entries
- * @param folder in which generators run; default: the current one
+ * @param folder working directory of generators; default: the current one
  * @throws UserError with the place of each entry that is not valid
  */
 export async function readMessageLists(
@@ -49,7 +49,7 @@ export async function readMessageLists(
   return list.finish();
 }
 
-/** @throws UserError when the text has no list `data` */
+/** @throws UserError if the text has no list `data` */
 function readEntries(file: string, text: string): readonly unknown[] {
   let root: object;
   try {
@@ -66,10 +66,10 @@ function readEntries(file: string, text: string): readonly unknown[] {
 
 class MessageList {
   private readonly steps = new StepStreams();
-  /** The one that entries are added to. */
+  /** The stream to which entries are added. */
   private stream: DataStep[] = [];
   private readonly problems: Problem[] = [];
-  /** What the places of entries begin with. */
+  /** The beginning of the places of entries. */
   private root: Text = "";
   private readonly method: string;
   private readonly form: MessageForm;

@@ -10,7 +10,7 @@ const MOST_KEPT = 2048;
 
 /**
  * Writes prompts from blocks. The same id always gives the same text, so that a server's prefix cache has the same hits as in the recorded
- * trace. The last block of a prompt may be shorter; it is then a prefix of the whole block.
+ * trace. The last block of a prompt may be shorter. It is then a prefix of the whole block.
  */
 export class BlockPrompts {
   private readonly writer: PromptWriter;
@@ -25,7 +25,7 @@ export class BlockPrompts {
   /**
    * Returns a prompt of exactly `tokenCount` tokens.
    * @param place of the ids, for errors
-   * @throws UserError when the number of ids does not match the token count
+   * @throws UserError if the number of ids does not match the token count
    */
   write(tokenCount: number, hashIds: readonly number[], place: string): string {
     const lastTokens = tokenCount - (hashIds.length - 1) * BLOCK_TOKENS;
@@ -35,8 +35,8 @@ export class BlockPrompts {
       .map((id) => this.whole(id))
       .join(" ");
     const lastId = hashIds.at(-1) as number;
-    // Token counts of blocks add up, because each starts with a word that counts the same after a space. The last block corrects any
-    // difference.
+    // Token counts of blocks add up, because each block starts with a word that has the same count after a space. The last block
+    // corrects any difference.
     const open = before === "" ? tokenCount : tokenCount - this.writer.count(before);
     const last = this.writer.write(open, this.randomOf(lastId), before);
     return before === "" ? last : `${before} ${last}`;

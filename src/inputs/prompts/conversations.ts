@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber } from "./fields.ts";
@@ -26,10 +27,10 @@ interface Conversation {
 
 /**
  * Reads the requests of a conversation file: ShareGPT's format (`conversations: [{from, value}, …]`), messages with `role` and `content`,
- * or turns with `text`, `delay` and `output_length`; as a JSON array or one per line. The length of a recorded response is the maximum output
- * length, unless the run sets another. Conversations without user messages are skipped.
+ * or turns with `text`, `delay` and `output_length`; as a JSON array or one conversation per line. The length of a recorded response is the
+ * maximum output length, unless the run sets another. Conversations without user messages are skipped.
  * @param isMultiTurn false: send only the first turn of each conversation, without a session
- * @throws UserError when a conversation is not valid
+ * @throws UserError if a conversation is not valid
  */
 export async function* readConversations(
   path: string,
@@ -68,8 +69,7 @@ function toEntry(turn: Turn, { slot, maker, system, isFirst }: TurnPlace): Promp
     texts: [joinBefore(prefix, turn.text)],
     ...frame,
     ...(isFirst && system !== undefined ? { system: joinBefore(frame.system, system) } : {}),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(turn.timestampMs === undefined ? {} : { timestampMs: turn.timestampMs }),
+    ...defined({ maxTokens, timestampMs: turn.timestampMs }),
   };
 }
 
@@ -113,7 +113,7 @@ function toTurn(text: string, record: JsonRecord): Turn {
   };
 }
 
-/** Adds a response to its turn. A turn may have several responses, such as a tool's result. */
+/** Adds a response to its turn. A turn may have several responses, for example a tool's result. */
 function addResponse(turn: Turn | undefined, text: string): void {
   if (turn !== undefined) turn.response = joinBefore(turn.response, text);
 }

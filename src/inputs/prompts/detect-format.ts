@@ -13,8 +13,8 @@ const PAYLOAD_KEYS = ["timestamp", "delay", "session_id", "hash_ids", "input_len
 const TRACE_COLUMNS = { azure: "contexttokens", burstgpt: "requesttokens" } as const;
 
 /**
- * Detects the format from the beginning of a file. GenAI-Perf's own format has priority: lines with `text` or similar keys are `jsonl`. So
- * is a folder, or a file that the JSON Lines reader should reject.
+ * Detects the format from the beginning of a file. GenAI-Perf's format has priority: lines with `text` or similar keys are `jsonl`. So are
+ * a folder, and a file that the JSON Lines reader should reject.
  * @throws UserError for JSON of an unknown format, and for files that cannot be read
  */
 export async function detectFormat(path: string): Promise<Exclude<InputFormat, "auto">> {

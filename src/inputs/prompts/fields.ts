@@ -3,7 +3,7 @@ import type { Json } from "../../service/openai/prompt-entry.ts";
 import type { JsonRecord } from "./json-lines.ts";
 
 /**
- * Returns the text of a key; undefined when it is absent, null or empty.
+ * Returns the text of a key; undefined if it is absent, null or empty.
  * @throws UserError with file, line and key, like all functions here
  */
 function readString(record: JsonRecord, key: string): string | undefined {
@@ -13,7 +13,7 @@ function readString(record: JsonRecord, key: string): string | undefined {
   throw wrongType(record, key, "text", `"${key}": "…"`);
 }
 
-/** Returns the text of one key and the texts of a list under another, trimmed; empty when both are absent. */
+/** Returns the text of one key and the texts of a list under another key, trimmed; empty if both are absent. */
 export function readStrings(record: JsonRecord, key: string, listKey: string): string[] {
   const one = readString(record, key);
   const list = record.value[listKey] ?? [];
@@ -28,7 +28,7 @@ export function readId(record: JsonRecord, key: string): string | undefined {
   return typeof value === "number" ? String(value) : readString(record, key);
 }
 
-/** Returns a number of at least 0; undefined when it is absent or null. */
+/** Returns a number of at least 0; undefined if it is absent or null. */
 export function readNumber(record: JsonRecord, key: string): number | undefined {
   const value = record.value[key];
   if (value === undefined || value === null) return undefined;
@@ -36,14 +36,14 @@ export function readNumber(record: JsonRecord, key: string): number | undefined 
   throw wrongType(record, key, "a number of at least 0", `"${key}": 1`);
 }
 
-/** Returns an integer of at least 0; undefined when it is absent or null. */
+/** Returns an integer of at least 0; undefined if it is absent or null. */
 export function readInteger(record: JsonRecord, key: string): number | undefined {
   const value = readNumber(record, key);
   if (value === undefined || Number.isInteger(value)) return value;
   throw wrongType(record, key, "a whole number", `"${key}": ${Math.round(value)}`);
 }
 
-/** Returns the prompt under `text` or `text_input`. @throws UserError when both are present */
+/** Returns the prompt under `text` or `text_input`. @throws UserError if both are present */
 export function readPromptText(record: JsonRecord): string | undefined {
   const text = readString(record, "text");
   const textInput = readString(record, "text_input");

@@ -6,7 +6,7 @@ import { MOST_LINE_CHARACTERS, readLines, readText, tooLong } from "./lines.ts";
 /** An object from a file, with its place for errors. */
 export interface JsonRecord {
   readonly value: JsonObject;
-  /** Such as `prompts.jsonl, line 3`. */
+  /** For example `prompts.jsonl, line 3`. */
   readonly place: string;
 }
 
@@ -18,7 +18,7 @@ export interface WrittenRecord extends JsonRecord {
 /**
  * Reads the objects of a JSON Lines file, one per line. Skips blank lines.
  * @param texts the file's text in pieces; default: the file is read
- * @throws UserError when a line is not an object, with a hint when the whole file is JSON
+ * @throws UserError if a line is not an object, with a hint if the whole file is JSON
  */
 export async function* readJsonLines(path: string, texts?: AsyncIterable<string>): AsyncGenerator<WrittenRecord> {
   let isFirst = true;
@@ -61,7 +61,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
  * @throws UserError for any other content
  */
 export async function* readWrittenObjects(path: string): AsyncGenerator<WrittenRecord> {
-  // Opened once: what was read from a pipe cannot be read again.
+  // Opened only once, because data from a pipe cannot be read again.
   const texts = readText(path);
   const beginning = await readBeginning(texts);
   const [line = ""] = beginning.trimStart().split("\n", 1);
@@ -71,7 +71,9 @@ export async function* readWrittenObjects(path: string): AsyncGenerator<WrittenR
   yield* hasLines ? readJsonLines(path, all) : readJsonObjects(path, withoutComments(all));
 }
 
-/** Reads up to the end of the first line that is not blank, or until the line is too long. Returns everything that was read. */
+/**
+ * Reads up to the end of the first line that is not blank, or until the line is too long. Returns the whole text that was read.
+ */
 async function readBeginning(texts: AsyncGenerator<string>): Promise<string> {
   const pieces: string[] = [];
   let length = 0;
@@ -122,7 +124,7 @@ async function* withoutComments(texts: AsyncIterable<string>): AsyncGenerator<st
 
 /**
  * Reads the objects of a JSON file that is an array of objects, or a sequence of objects such as JSON Lines.
- * @param texts its text. Default: the file is read
+ * @param texts the file's text. Default: the file is read
  * @throws UserError for any other content
  */
 export async function* readJsonObjects(
@@ -169,11 +171,11 @@ class ObjectSplitter {
   private depth = 0;
   private isInString = false;
   private isEscaped = false;
-  /** Line of the object that is not complete yet. */
+  /** First line of the incomplete object. */
   startLine = 1;
   private kept = "";
 
-  /** Characters that are held of it. */
+  /** Number of buffered characters of the incomplete object. */
   get keptLength(): number {
     return this.kept.length;
   }

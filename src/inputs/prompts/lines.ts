@@ -3,9 +3,9 @@ import { MOST_FILE_BYTES, openHandle, tooLarge } from "../../runtime/files.ts";
 
 /** A line of a text file. */
 export interface Line {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
-  /** Without surrounding whitespace. */
+  /** Text without surrounding whitespace. */
   readonly text: string;
 }
 
@@ -20,11 +20,11 @@ export const MOST_LINE_CHARACTERS = 32 * 1024 * 1024;
 /**
  * Yields the lines that are not blank. Only one line is in memory.
  * @param texts the file's text in pieces; default: the file is read
- * @throws UserError when the file cannot be read
+ * @throws UserError if the file cannot be read
  */
 export async function* readLines(path: string, texts: AsyncIterable<string> = readText(path)): AsyncGenerator<Line> {
   let number = 0;
-  // Join a line of many pieces once, at its end: joining piece by piece would copy a long line repeatedly.
+  // Join a line of many pieces only once, at its end: joining piece by piece would copy a long line repeatedly.
   let rest: string[] = [];
   let restLength = 0;
   for await (const text of texts) {
@@ -48,13 +48,13 @@ export async function* readLines(path: string, texts: AsyncIterable<string> = re
   if (last !== "") yield { number: number + 1, text: last };
 }
 
-/** The problem of a line, or a value, that does not fit into memory. */
+/** Returns the error for a line, or a value, that does not fit into memory. */
 export function tooLong(path: string, line: number): UserError {
   const message = `is longer than ${MOST_LINE_CHARACTERS / 2 ** 20} MiB`;
   return userError("invalid-value", `${path}, line ${line}`, message, "Give a text file with shorter lines.");
 }
 
-/** Yields the file's text in pieces, decoded from UTF-8, without a byte order mark. @throws UserError when it cannot be read */
+/** Yields the file's text in pieces, decoded from UTF-8, without a byte order mark. @throws UserError if it cannot be read */
 export async function* readText(path: string): AsyncGenerator<string> {
   const fail = (error: unknown): never => {
     throw unreadable(path, error, "Give the path of an existing file.");
@@ -63,7 +63,7 @@ export async function* readText(path: string): AsyncGenerator<string> {
   try {
     const decoder = new TextDecoder();
     const buffer = new Uint8Array(CHUNK_BYTES);
-    // A pipe can be endless.
+    // A pipe may be endless.
     let leftBytes = (await handle.stat()).isFile() ? Number.POSITIVE_INFINITY : MOST_FILE_BYTES;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, null).catch(fail);

@@ -3,11 +3,11 @@ import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { loadFileBytes } from "../../runtime/files.ts";
 import type { AudioClip } from "../../service/openai/prompt-entry.ts";
 
-/** The place where a media file is named. */
+/** The place that names a media file. */
 export interface MediaPlace {
   /** The file that names it. */
   readonly path: string;
-  /** Such as `prompts.jsonl, line 3`. */
+  /** For example `prompts.jsonl, line 3`. */
   readonly place: string;
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { userError } from "../../plan/problem.ts";
 import { parseJson } from "../../service/json-text.ts";
 import type { JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
@@ -5,7 +6,7 @@ import { readId, readInteger, readNumber, readPromptText } from "./fields.ts";
 import { type JsonRecord, readWrittenObjects, type WrittenRecord } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type Opening, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
-/** Keys with a meaning here. All others go into the request's body. */
+/** Keys with a meaning here. All other keys become fields of the request's body. */
 const OWN_KEYS = [
   "text",
   "text_input",
@@ -19,9 +20,9 @@ const OWN_KEYS = [
 
 /**
  * Reads the requests of a payload file in Mooncake's format: JSON Lines, or objects of several lines with comments. They have `timestamp`
- * and `delay` in milliseconds, `session_id`, `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks `hash_ids`
- * if given, `output_length`, and other keys for the body.
- * @throws UserError when a line is not valid
+ * and `delay` in milliseconds, `session_id`, `text_input` (or `text`) or an `input_length` in tokens to generate, from the blocks
+ * `hash_ids` if given, `output_length`, and other keys for the body.
+ * @throws UserError if a line is not valid
  */
 export async function* readPayloadFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   let position = 0;
@@ -46,7 +47,7 @@ function toEntry(record: WrittenRecord, slot: Slot, maker: PromptMaker, opening:
   return {
     texts: [joinBefore(opening.prefix, prompt)],
     ...opening.frame,
-    ...(output === undefined ? {} : { maxTokens: output }),
+    ...defined({ maxTokens: output }),
     ...(timestampMs === undefined ? {} : { timestampMs: Math.trunc(timestampMs) }),
     ...(delayMs === undefined ? {} : { delayMs: Math.trunc(delayMs * maker.settings.delayRatio) }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
@@ -71,7 +72,7 @@ function readHashIds(record: JsonRecord): number[] {
   throw userError("invalid-value", record.place, "'hash_ids' is not a list of numbers", 'Write "hash_ids": [1, 2].');
 }
 
-/** Returns the keys for the body, with their values as written. */
+/** Returns the other keys, for the body, with their values as written. */
 function otherKeys({ value, text }: WrittenRecord): JsonObject {
   if (Object.keys(value).every((key) => OWN_KEYS.includes(key))) return {};
   const members = Object.entries(parseJson(text) as JsonObject);

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
@@ -13,7 +14,7 @@ import { DEFAULT_PROMPTS, type PromptSettings, type SessionSettings } from "./se
 /**
  * Creates all requests of a plan's prompts, before the run.
  * @param order `in-sessions`: each session becomes a stream; otherwise sessions are an error
- * @throws UserError when the tokenizer is not found, a file cannot be read, or prompts cannot be generated
+ * @throws UserError if the tokenizer is not found, a file cannot be read, or prompts cannot be generated
  */
 export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Promise<Dataset> {
   const { tokenizer: name, revision } = plan;
@@ -34,7 +35,7 @@ export async function makePromptDataset(plan: PromptsPlan, order: DataOrder): Pr
   return { streams: order === "in-sessions" ? groupBySession(steps) : [steps], isFromJson: true, warnings };
 }
 
-/** @throws UserError when a request of a trace has no time */
+/** @throws UserError if a request of a trace has no time */
 function checkTimes(steps: readonly DataStep[], file: string): void {
   const untimed = steps.find(({ timestampMs }) => timestampMs === undefined);
   if (steps.length > 0 && untimed === undefined) return;
@@ -45,7 +46,7 @@ function checkTimes(steps: readonly DataStep[], file: string): void {
   throw userError("missing", untimed?.place ?? file, message, hint);
 }
 
-/** Without sessions, only the first turns of conversations are sent. */
+/** Returns the source of prompts. Without sessions, only the first turns of conversations are sent. */
 function sourceOf({ file, isTrace, fileFormat }: PromptsPlan, order: DataOrder): PromptSettings["source"] {
   if (file === "") return DEFAULT_PROMPTS.source;
   if (fileFormat === "conversations") return { kind: fileFormat, path: file, isMultiTurn: order === "in-sessions" };
@@ -54,7 +55,7 @@ function sourceOf({ file, isTrace, fileFormat }: PromptsPlan, order: DataOrder):
   return { kind: file.endsWith(".csv") ? "trace" : "payload", path: file };
 }
 
-/** Turns need a load that holds sessions, which keeps their order and delays; such loads accept only turns. */
+/** Checks that turns have a load of sessions, which keeps their order and delays, and that such a load has only turns. */
 function checkSession({ file }: PromptsPlan, entry: PromptEntry, order: DataOrder): void {
   const isTurn = entry.sessionId !== undefined || entry.delayMs !== undefined;
   if (isTurn === (order === "in-sessions")) return;
@@ -77,7 +78,7 @@ function toPayloadSettings({ format, model, isStreaming, seed, isUsageLeftOut, e
   };
 }
 
-/** Converts a plan's prompts to the settings of what makes them. @param order in which the load takes them */
+/** Converts a plan's prompts to the settings of the generator. @param order order in which the load sends them */
 export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSettings {
   const { images, audio, prefix, osl, mix, sessions, delayRatio } = plan;
   return {
@@ -92,10 +93,10 @@ export function toPromptSettings(plan: PromptsPlan, order: DataOrder): PromptSet
     imagesPerRequest: images?.count ?? DEFAULT_PROMPTS.imagesPerRequest,
     ...(images === null ? {} : { images }),
     audioPerRequest: audio?.count ?? DEFAULT_PROMPTS.audioPerRequest,
-    ...(audio === undefined ? {} : { audio }),
+    ...defined({ audio }),
     ...(prefix === null ? {} : { prefix }),
     ...(sessions === null ? {} : { sessions: toSessionSettings(sessions) }),
-    ...(delayRatio === undefined ? {} : { delayRatio }),
+    ...defined({ delayRatio }),
     ...(plan.systemTokens === 0 ? {} : { systemTokens: plan.systemTokens }),
     isRanking: plan.format.endsWith("rankings"),
   };

@@ -1,5 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { defined } from "../../plan/defined.ts";
 import { unreadable, userError } from "../../plan/problem.ts";
 import { locate } from "../../runtime/files.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
@@ -12,7 +13,7 @@ import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 /**
  * Reads the requests of a JSON Lines file with `text` (or `text_input`), `image` or `images`, and `audio` or `audios`; or of all `.jsonl`
  * files of a folder, by name.
- * @throws UserError when a line is not valid
+ * @throws UserError if a line is not valid
  */
 export async function* readPrompts(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   if (!(await isFolder(path))) {
@@ -23,9 +24,9 @@ export async function* readPrompts(path: string, maker: PromptMaker): AsyncGener
 }
 
 /**
- * Reads rankings from a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages of the same line, up to the end of
+ * Reads rankings from a folder with `queries.jsonl` and `passages.jsonl`: each query with the passages on the same line, up to the end of
  * the shorter file.
- * @throws UserError when a file is missing
+ * @throws UserError if a file is missing
  */
 export async function* readRankings(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const files = (await isFolder(path)) ? await listFiles(path) : [];
@@ -47,7 +48,10 @@ export async function* readRankings(path: string, maker: PromptMaker): AsyncGene
   }
 }
 
-/** Yields one request per line. With larger batches, yields `entryCount` requests, each from different randomly drawn lines. */
+/**
+ * Yields one request per line. With larger batches, yields `entryCount` requests, each from different lines that are drawn
+ * randomly.
+ */
 async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const { textsPerRequest, imagesPerRequest, audioPerRequest } = maker.settings;
   if (Math.max(textsPerRequest, imagesPerRequest, audioPerRequest) > 1) {
@@ -65,12 +69,12 @@ async function* readPromptFile(path: string, maker: PromptMaker): AsyncGenerator
       ...(content.images.length === 0 ? {} : { images: content.images }),
       ...(content.audio.length === 0 ? {} : { audio: content.audio }),
       ...frame,
-      ...(output === undefined ? {} : { maxTokens: output }),
+      ...defined({ maxTokens: output }),
     };
   }
 }
 
-/** Reads all lines, because a batch may draw any of them. */
+/** Reads all lines, because a batch may draw any line. */
 async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<PromptEntry> {
   const texts: string[] = [];
   const images: string[] = [];
@@ -96,7 +100,7 @@ async function* drawBatches(path: string, maker: PromptMaker): AsyncGenerator<Pr
       ...(images.length === 0 ? {} : { images: drawSome(images, imagesPerRequest, random) }),
       ...(clips.length === 0 ? {} : { audio: drawSome(clips, audioPerRequest, random) }),
       ...frame,
-      ...(output === undefined ? {} : { maxTokens: output }),
+      ...defined({ maxTokens: output }),
     };
   }
 }
@@ -128,7 +132,8 @@ function checkBatch(path: string, what: string, wanted: number, available: numbe
 /** Draws different elements of the list. */
 function drawSome<T>(list: readonly T[], count: number, random: () => number): T[] {
   const indices = new Set<number>();
-  // Floyd's algorithm: draw each index from one more element; if it is taken, use the last one.
+  // Floyd's algorithm: draw each index from a range with one more element. If the element is already drawn, take the
+  // last one of the range.
   for (let last = list.length - count; last < list.length; last++) {
     const index = drawIndex(random, last + 1);
     indices.add(indices.has(index) ? last : index);

@@ -11,15 +11,15 @@ import { BlockPrompts } from "./block-prompts.ts";
 import { PromptWriter } from "./prompt-writer.ts";
 import type { PromptSettings } from "./settings.ts";
 
-/** All generated texts stay in memory. */
+/** Maximum for all generated texts, which stay in memory. */
 const MOST_CHARACTERS = 1024 * 1024 * 1024; // 1 GiB
-/** Of the images and clips of one request. */
+/** Maximum for the images and clips of one request. */
 const MOST_MEDIA_CHARACTERS = 256 * 1024 * 1024; // 256 MiB
 
 /** Identifies a request: the name of a list (a file or generated data), and a position in it. */
 export interface Slot {
   readonly list: string;
-  /** From 0. */
+  /** Position, from 0. */
   readonly position: number;
 }
 
@@ -33,13 +33,13 @@ export interface Lengths {
 /** Texts before the first prompt of a request or session. */
 export interface Opening {
   readonly frame: Pick<PromptEntry, "system" | "userContext">;
-  /** Joined to the first prompt. */
+  /** Text that is joined to the first prompt. */
   readonly prefix: string | undefined;
-  /** The whole text, joined for counting tokens. Empty without text. */
+  /** The whole opening as one text, for counting tokens. May be empty. */
   readonly before: string;
 }
 
-/** The opening of a session's later turns. */
+/** The empty opening of a session's later turns. */
 export const NO_OPENING: Opening = { frame: {}, prefix: undefined, before: "" };
 
 /** Generates the parts of requests. The result for a slot depends only on the seed and the slot, not on the order of calls. */
@@ -51,10 +51,10 @@ export class PromptMaker {
   private readonly prefixes = new Map<number, string>();
   private systemMade: string | undefined;
   private characterCount = 0;
-  /** Set when all requests have the same lengths, so that none are drawn. */
+  /** Set if all requests have the same lengths, so that none are drawn. */
   private readonly fixedLengths: Lengths | undefined;
 
-  /** @param tokenizer only needed to generate or count prompts */
+  /** @param tokenizer needed only to generate or count prompts */
   constructor(settings: PromptSettings, tokenizer: Tokenizer | undefined) {
     this.settings = settings;
     this.tokenizer = tokenizer;
@@ -75,7 +75,7 @@ export class PromptMaker {
   /**
    * Returns a text of exactly `tokenCount` tokens.
    * @param part index of the text in the slot, from 0
-   * @param before text in front of it, joined by a space
+   * @param before text before it, joined by a space
    */
   text(tokenCount: number, { list, position }: Slot, part: number, before = ""): string {
     return this.write(tokenCount, createRandomFor(this.settings.seed, "text", list, position, part), before);
@@ -87,7 +87,10 @@ export class PromptMaker {
     return this.blocksMade.write(tokenCount, hashIds, place);
   }
 
-  /** Returns the slot's generated images and audio clips. @throws UserError when one, or all together, would be too large */
+  /**
+   * Returns the slot's generated images and audio clips. @throws UserError if one of them, or all together, would be too
+   * large
+   */
   media({ list, position }: Slot, encoders: MediaEncoders): Pick<PromptEntry, "images" | "audio"> {
     const { seed, images, audio, imagesPerRequest, audioPerRequest } = this.settings;
     let characterCount = 0;
@@ -118,7 +121,7 @@ export class PromptMaker {
     return { frame, prefix, before: joinBefore(frame.system, frame.userContext, prefix) };
   }
 
-  /** Whether the run has any of these. */
+  /** Whether the run has any of these openings. */
   get hasOpenings(): boolean {
     const { prefix, systemTokens = 0, userContextTokens = 0 } = this.settings;
     return systemTokens > 0 || userContextTokens > 0 || (prefix !== undefined && prefix.count > 0);
@@ -151,15 +154,15 @@ export class PromptMaker {
     return text;
   }
 
-  /** @throws UserError at once when a text of this number of requests, or of more, or all texts together would be too long */
+  /** @throws UserError immediately, if one text, or all texts of at least this number of requests together, would be too long */
   expect(requestCount: number): void {
     const { input } = this.fixedLengths ?? { input: 0 };
     limitTokens(input);
-    // Each token has a character or more.
+    // Each token has at least one character.
     limitCharacters(input * this.settings.textsPerRequest * requestCount);
   }
 
-  /** @throws UserError when the text, or all texts together, would be too long */
+  /** @throws UserError if the text, or all texts together, would be too long */
   private write(tokenCount: number, random: Random, before?: string): string {
     limitTokens(tokenCount);
     const text = this.writer.write(tokenCount, random, before);
@@ -191,7 +194,7 @@ function limitCharacters(count: number): void {
   throw userError("invalid-value", "inputs", "the generated texts take more than 1 GiB", hint);
 }
 
-/** Joins the texts in front of a prompt with spaces, as for counting tokens. Skips empty ones. */
+/** Joins the texts before a prompt with spaces, for counting tokens. Skips empty texts. */
 export function joinBefore(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== "").join(" ");
 }

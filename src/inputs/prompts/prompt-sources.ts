@@ -12,8 +12,8 @@ import { readTraceCsv } from "./trace-csv.ts";
 /**
  * Yields all requests of a run once, in order. Files are read incrementally, so that only one line is in memory (except for batches of
  * several texts or images, which need all lines).
- * @param tokenizer only needed to generate prompts
- * @throws UserError when an entry is not valid, and at the end when there was none
+ * @param tokenizer needed only to generate prompts
+ * @throws UserError if an entry is not valid, and at the end if there was no entry
  */
 export async function* createEntries(
   settings: PromptSettings,
@@ -35,7 +35,10 @@ export async function* createEntries(
 
 type Entries = AsyncIterable<PromptEntry> | Iterable<PromptEntry>;
 
-/** How the entries of each source are made or read. A new source is a type of {@link PromptSource}, a line here, and a file that reads it. */
+/**
+ * Functions that make or read the entries of each source. A new source needs a type of {@link PromptSource}, a line here, and a file that
+ * reads it.
+ */
 const SOURCES: {
   readonly [K in PromptSource["kind"]]: (
     source: Extract<PromptSource, { kind: K }>,

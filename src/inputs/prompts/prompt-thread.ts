@@ -23,8 +23,8 @@ export function servePrompts(port: MessagePort): void {
 }
 
 /**
- * Creates all requests of a plan's prompts in a separate thread, so that neither its CPU time nor the tokenizer's memory is in the
- * measuring thread. If no thread can be started, creates them in the calling thread and adds a warning.
+ * Creates all requests of a plan's prompts in a separate thread, so that the measuring thread needs neither the CPU time nor the
+ * tokenizer's memory. If no thread can be started, creates them in the calling thread and adds a warning.
  * @param start starts the thread
  * @throws UserError like `makePromptDataset`
  */

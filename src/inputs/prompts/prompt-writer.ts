@@ -4,15 +4,15 @@ import { drawIndex, type Random } from "../../runtime/random.ts";
 import type { Tokenizer } from "../../tokenize/tokenizer.ts";
 import { createPhrases, FILLERS, type Phrases } from "./phrases.ts";
 
-/** A piece's tokens are counted after this text. */
+/** Text after which a piece's tokens are counted. */
 const PROBE = "and";
 /** Number of attempts to correct a text by estimate, before trying every filler. */
 const MOST_ROUNDS = 8;
 /** Maximum number of pieces to remove from a text's end while trying fillers. */
 const MOST_DROPPED = 12;
-/** Cost of a piece that adds no token of its own: correct when two words make one token. */
+/** Cost of a piece that adds no token itself: correct if two words make one token. */
 const LEAST_COST = 0.5;
-/** Maximum number of fillers in a row. */
+/** Maximum number of consecutive fillers. */
 const MOST_STEPS = 40;
 /** Maximum number of first words to try until one has the same count at a text's start and after a space. */
 const MOST_OPENINGS = 30;
@@ -29,7 +29,7 @@ interface Draft {
 
 /**
  * Writes texts with an exact number of tokens. Adds words by their individual token counts, then counts the whole text and corrects it
- * until the number is exact. This works for any tokenizer, whatever it merges.
+ * until the number is exact. This works for any tokenizer.
  */
 export class PromptWriter {
   private readonly tokenizer: Tokenizer;
@@ -44,9 +44,9 @@ export class PromptWriter {
   /**
    * Returns a text of exactly `tokenCount` tokens. The same tokenizer, count and random numbers give the same text, and a longer text
    * starts like a shorter one.
-   * @param before text in front of it, joined by a space. The count is then the number of tokens that the text adds, and if possible also
-   *   the count of the text alone
-   * @throws UserError when no text of that length is found
+   * @param before text before it, joined by a space. The count is then the number of tokens that the text adds, and if possible also the
+   * count of the text alone
+   * @throws UserError if no text of that length is found
    */
   write(tokenCount: number, random: Random, before = ""): string {
     if (tokenCount <= 0) return "";
@@ -62,7 +62,7 @@ export class PromptWriter {
         continue;
       }
       if (before === "" || this.tokenizer.count(text) === tokenCount) return text;
-      // The count is right in this position, but not alone; another text may satisfy both.
+      // The count is right after `before`, but not for the text alone. Another text may satisfy both.
       fitting ??= text;
       this.begin(draft, tokenCount);
     }
@@ -84,7 +84,10 @@ export class PromptWriter {
     return (text) => (text === "" ? 0 : this.tokenizer.count(start + text) - startCount);
   }
 
-  /** Starts a new text. Its first word counts the same at a text's start and after a space, so that counts of joined texts add up. */
+  /**
+   * Starts a new text. Its first word has the same count at a text's start and after a space, so that counts of joined texts add
+   * up.
+   */
   private begin(draft: Draft, tokenCount: number): void {
     let piece = draft.phrases();
     for (let tries = 0; tries < MOST_OPENINGS; tries++) {
@@ -95,7 +98,7 @@ export class PromptWriter {
     this.adjust(draft, tokenCount - this.costOf(piece));
   }
 
-  /** Adds pieces of about `missing` tokens, or removes pieces when it is negative. */
+  /** Adds pieces of about `missing` tokens, or removes pieces if it is negative. */
   private adjust(draft: Draft, missing: number): void {
     let gap = missing;
     while (gap < 0 && draft.pieces.length > 0) gap += this.costOf(draft.pieces.pop() as string);
@@ -114,7 +117,7 @@ export class PromptWriter {
     }
   }
 
-  /** Returns a filler that closes the gap exactly, or else one that reduces it. */
+  /** Returns a filler that closes the gap exactly, or otherwise one that reduces it. */
   private findFiller(gap: number, random: Random): string | undefined {
     const fillers = rotate(FILLERS, random);
     return (
@@ -135,7 +138,7 @@ export class PromptWriter {
 }
 
 /**
- * Tries every filler after ever shorter parts of the draft, counting the whole text. Returns undefined when no text has the wanted count.
+ * Tries every filler after ever shorter parts of the draft, counting the whole text. Returns undefined if no text has the wanted count.
  */
 function mend(draft: Draft, tokenCount: number, measure: Measure): string | undefined {
   const fillers = rotate(FILLERS, draft.random);
@@ -153,7 +156,7 @@ function extend(start: string, tokenCount: number, measure: Measure, fillers: re
   for (let steps = 0; have < tokenCount && steps < MOST_STEPS; steps++) {
     const next =
       lengthen(text, { least: have + 1, most: tokenCount }, measure, fillers) ??
-      // A word may add no token while the next one does.
+      // A word may add no token, although the next one does.
       lengthen(text, { least: have, most: have }, measure, fillers);
     if (next === undefined) return undefined;
     text = next;

@@ -7,11 +7,11 @@ export interface PromptSettings {
   readonly source: PromptSource;
   /** Seed of all random choices. The same seed and tokenizer give the same prompts on every runtime. */
   readonly seed: number;
-  /** Number of different requests to generate. They repeat when the load needs more. */
+  /** Number of different requests to generate. They repeat if the load needs more. */
   readonly entryCount: number;
   /** Input length in tokens, without the opening. */
   readonly isl: Spread;
-  /** Maximum tokens of a response. Absent: the server decides. */
+  /** Maximum number of tokens in a response. Absent: the server decides. */
   readonly osl?: Spread;
   /** Kinds of requests with their own lengths, instead of `isl` and `osl`. */
   readonly mix?: readonly SequencePair[];
@@ -26,9 +26,9 @@ export interface PromptSettings {
   readonly audio?: AudioSettings;
   /** Prefix prompts, drawn from `count` different ones and joined to the prompt by a space. Their tokens are added to the input length. */
   readonly prefix?: { readonly count: number; readonly tokens: number };
-  /** Tokens of a system message shared by all requests. */
+  /** Number of tokens of a system message that all requests share. */
   readonly systemTokens?: number;
-  /** Tokens of a user message before the prompt, different for each request or session. */
+  /** Number of tokens of a user message before the prompt, which differs for each request or session. */
   readonly userContextTokens?: number;
   /** Generated sessions instead of single requests. */
   readonly sessions?: SessionSettings;
@@ -55,12 +55,12 @@ export type PromptSource =
   | { readonly kind: "file"; readonly path: string }
   /** A payload file in Mooncake's format. */
   | { readonly kind: "payload"; readonly path: string }
-  /** Conversations in ShareGPT's format: each a session of its turns, or only its first turn. */
+  /** Conversations in ShareGPT's format: each becomes a session with all its turns, or only its first turn is sent. */
   | { readonly kind: "conversations"; readonly path: string; readonly isMultiTurn: boolean }
   /** A CSV trace of Azure's LLM inference service or of BurstGPT. */
   | { readonly kind: "trace"; readonly path: string; readonly dialect?: "azure" | "burstgpt" };
 
-/** Whether the requests of each source have timestamps, and whether they can form sessions. Default: no. */
+/** Whether the requests of each source have timestamps, and whether they can form sessions. Default: false. */
 const TRAITS: Readonly<Record<PromptSource["kind"], { readonly hasTimes?: true; readonly canHaveSessions?: true }>> = {
   synthetic: {},
   file: {},
@@ -69,17 +69,17 @@ const TRAITS: Readonly<Record<PromptSource["kind"], { readonly hasTimes?: true; 
   trace: { hasTimes: true },
 };
 
-/** Returns what is known of the requests of a source. */
+/** Returns the traits of a source's requests. */
 export function traitsOf({ kind }: PromptSource): (typeof TRAITS)[PromptSource["kind"]] {
   return TRAITS[kind];
 }
 
-/** Reports whether prompts are generated, and not read from files. */
+/** Reports whether prompts are generated instead of read from files. */
 export function isGenerated(source: PromptSource): source is Extract<PromptSource, { readonly kind: "synthetic" }> {
   return source.kind === "synthetic";
 }
 
-/** Format of a prompt file; `auto`: from its path. */
+/** Format of a prompt file; `auto`: detected from its path. */
 export type InputFormat = "auto" | "jsonl" | "payload" | "sharegpt" | "azure" | "burstgpt";
 
 /** GenAI-Perf's defaults. */

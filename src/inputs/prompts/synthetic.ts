@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { createRandomFor } from "../../runtime/random.ts";
 import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { drawRounded } from "../lengths.ts";
@@ -5,7 +6,7 @@ import { openEncoders } from "../media/encoders.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 import type { SessionSettings } from "./settings.ts";
 
-/** GenAI-Perf's name for the list of a run without names. */
+/** GenAI-Perf's list name for a run without names. */
 const DEFAULT_LIST = "synthetic_data.json";
 
 /** Generates single requests or sessions, one list for each name. */
@@ -48,7 +49,7 @@ function makeEntry(maker: PromptMaker, slot: Slot, isOpening: boolean): PromptEn
   const texts = Array.from({ length: maker.settings.textsPerRequest }, (_, part) =>
     joinBefore(prefix, maker.text(input, slot, part, before)),
   );
-  return { texts, ...frame, ...(output === undefined ? {} : { maxTokens: output }) };
+  return { texts, ...frame, ...defined({ maxTokens: output }) };
 }
 
 function* makeSessions(maker: PromptMaker, list: string, sessions: SessionSettings): Generator<PromptEntry> {

@@ -4,7 +4,7 @@ import type { PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { type Line, readLines } from "./lines.ts";
 import { joinBefore, type PromptMaker } from "./prompt-maker.ts";
 
-/** Accepted names of each column, in lower case without whitespace and underscores. The first is for error messages. */
+/** Accepted names of each column, in lower case without whitespace and underscores. The first one is used in error messages. */
 const COLUMNS = {
   timestamp: ["TIMESTAMP", "timestamp", "arrivedat", "arrivaltime"],
   input: ["ContextTokens", "contexttokens", "requesttokens", "inputlength", "inputtokens"],
@@ -66,7 +66,7 @@ function findColumns(
   return { timestamp: find("timestamp"), input: find("input"), output: find("output") };
 }
 
-/** The column name that only this dialect has. */
+/** The column name that only the dialect has. */
 const OWN_COLUMN = { azure: "ContextTokens", burstgpt: "Request tokens" } as const;
 
 const EXPECTED_HEADER =
@@ -98,7 +98,7 @@ function readTime(cells: readonly string[], columns: Columns, path: string, line
     throw problemAt(path, line, "'TIMESTAMP' is not a time", text, hint);
   }
   const [year, month, day, hour, minute] = date.slice(1, 6).map(Number) as [number, number, number, number, number];
-  // Keep fractions of a millisecond: busy traces have several requests in one millisecond.
+  // Keep fractions of a millisecond: busy traces have several requests per millisecond.
   return Date.UTC(year, month - 1, day, hour, minute) + secToMs(Number(date[6]));
 }
 

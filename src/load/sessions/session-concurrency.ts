@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import type { Dataset } from "../../inputs/dataset.ts";
+import { defined } from "../../plan/defined.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import { concurrencySchema } from "../levels.ts";
 import type { LoadMode } from "../load-mode.ts";
 
-/** Sessions of the data, their turns in order: each once, or over and over. */
+/** A fixed number of concurrent sessions of the data: each session once, or repeatedly. */
 export type SessionConcurrencyLoadPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/load-plan.ts" {
@@ -25,17 +26,17 @@ const schema = () =>
 /** Entries of a load of sessions. */
 export function repeatingEntries() {
   return {
-    /** Set: when all sessions of the data have begun, they begin again. Absent: each is held once, and the load ends with the last one. */
+    /** True: the sessions of the data start over when all have begun. Absent: each runs once, and the load ends with the last one. */
     repeats: v.exactOptional(v.literal(true)),
   };
 }
 
-/** A fixed number of concurrent conversations, until every one in the data has been held once, or as long as the load lasts. */
+/** A fixed number of concurrent conversations, until each one in the data has run once, or for the length of the load. */
 export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   schema,
   prepare: ({ concurrency, repeats }) => ({
     level: concurrency,
-    drive: () => ({ kind: "sessions", concurrency, ...(repeats === undefined ? {} : { repeats }) }),
+    drive: () => ({ kind: "sessions", concurrency, ...defined({ repeats }) }),
   }),
   unit: "concurrency",
   describe: ({ concurrency }) => `sessions, ${concurrency} at a time`,
@@ -52,7 +53,7 @@ export const sessionConcurrencyMode: LoadMode<SessionConcurrencyLoadPlan> = {
   perfAnalyzer: { isExportOnly: true, exported: { unit: "request-rate", value: 0 } },
 };
 
-/** In perf_analyzer's words, where sessions come from a file. */
+/** Reports too few sessions in perf_analyzer's words, if the sessions come from a file. */
 function requireSessions({ concurrency, repeats }: SessionConcurrencyLoadPlan, data: Dataset): Dataset {
   const { streams, sessionCount } = data;
   const count = streams.length;
@@ -67,7 +68,7 @@ function requireSessions({ concurrency, repeats }: SessionConcurrencyLoadPlan, d
   throw userError("mismatch", { setting: "load.concurrency" }, ...fewSessions(count, concurrency));
 }
 
-/** Words that a file has too few sessions, as perf_analyzer does. */
+/** Returns the message that a file has too few sessions, in perf_analyzer's words. */
 export function fewSessions(count: number, concurrency: number): [message: string, hint: string] {
   return [
     `The input data file contains ${count} unique session IDs, which is fewer than the required session concurrency level of ${concurrency}.`,

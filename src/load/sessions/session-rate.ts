@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { aboveZeroSchema, type PlanOf } from "../../plan/schema.ts";
 import { formatCount } from "../../plan/units.ts";
 import { drawLoad } from "../draw-load.ts";
@@ -6,7 +7,7 @@ import type { LoadMode } from "../load-mode.ts";
 import { arrivalsEntries, describeArrivals, steadyArrivals } from "../request-rate.ts";
 import { repeatingEntries, sessionConcurrencyMode } from "./session-concurrency.ts";
 
-/** Sessions of the data that begin at a rate, whatever the others do. */
+/** Sessions of the data that begin at a rate, independently of each other. */
 export type SessionRateLoadPlan = PlanOf<typeof schema>;
 
 declare module "../../plan/load-plan.ts" {
@@ -24,7 +25,7 @@ const schema = () =>
     ...repeatingEntries(),
   });
 
-/** Conversations that begin at a rate, each with its turns in order: every one of the data once, or as long as the load lasts. */
+/** Conversations that begin at a rate, with their turns in order: each one in the data once, or for the length of the load. */
 export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
   schema,
   prepare: (plan) => ({
@@ -32,15 +33,15 @@ export const sessionRateMode: LoadMode<SessionRateLoadPlan> = {
     drive: (level, _, draw = 0) => ({
       kind: "session-arrivals",
       arrivals: steadyArrivals(drawLoad(plan, draw), level),
-      ...(plan.repeats === undefined ? {} : { repeats: plan.repeats }),
+      ...defined({ repeats: plan.repeats }),
     }),
   }),
   unit: "session-rate",
   describe: ({ distribution, perSec }) => `${distribution} rate of ${formatCount(perSec)} sessions/s`,
-  // Requests are as many as the conversations have turns.
+  // The number of requests depends on the turns of the conversations.
   askedMean: () => undefined,
   arrivals: describeArrivals,
   requestCount: ({ repeats }) => (repeats === true ? undefined : null),
   dataOrder: "in-sessions",
-  ...(sessionConcurrencyMode.lacksOrder === undefined ? {} : { lacksOrder: sessionConcurrencyMode.lacksOrder }),
+  ...defined({ lacksOrder: sessionConcurrencyMode.lacksOrder }),
 };

@@ -6,30 +6,33 @@ import { meanOfRuns, type RunsMean } from "../intervals/over-runs.ts";
 import { ratioBounds as countBounds } from "../intervals/ratio-interval.ts";
 
 /**
- * How much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many requests it has (Kalibera and
- * Jones, Rigorous benchmarking in reasonable time, 2013).
+ * Estimates how much a metric differs between two sets of whole runs. Runs are the unit: each counts once, however many
+ * requests it has (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013).
  */
 
 /** One side of a comparison. */
 export interface Side {
-  /** The metric's value in each run; one or more. */
+  /** The metric's value in each run; at least one. */
   readonly values: readonly number[];
-  /** The 95 % confidence interval within the run, for a side with one run. Absent: not known, or not accepted in place of more runs. */
+  /**
+   * The 95 % confidence interval within the run, for a side with one run. Absent: unknown, or not accepted as a replacement for
+   * more runs.
+   */
   readonly within?: { readonly low: number; readonly high: number };
   /**
-   * Of a ratio of requests: their number in all runs, and how many of them it counts. Runs without a single failure do not vary, but that
-   * does not exclude failures: the interval is at least that of the counts. Absent: not known.
+   * For a ratio of requests: their number in all runs, and how many of them it counts. Runs without a failure do not vary, but
+   * failures are still possible: the interval is at least the interval of the counts. Absent: unknown.
    */
   readonly counted?: { readonly count: number; readonly total: number };
 }
 
-/** What an interval rests on: the variation between runs, in part that within a run, or nothing. */
+/** Basis of an interval: the variation between runs, in part the variation within a run, or nothing. */
 type ChangeBasis = "runs" | "within-runs" | "none";
 
 /** The change from base to new: a ratio new/base, or a difference new - base. */
 export interface Change extends Interval {
   readonly kind: "ratio" | "difference";
-  /** Null when there is no ratio, because the base is 0. */
+  /** Null if there is no ratio because the base is 0. */
   readonly value: number | null;
   readonly basis: ChangeBasis;
 }
@@ -69,7 +72,10 @@ export function estimateDifference(base: Side, next: Side): Change {
   return { kind: "difference", value, ...bounds, basis: "within-runs" };
 }
 
-/** Newcombe, Interval estimation for the difference between independent proportions, 1998, method 10. */
+/**
+ * Returns the bounds of a difference: Newcombe, Interval estimation for the difference between independent proportions, 1998,
+ * method 10.
+ */
 function differenceBounds(
   base: number,
   next: number,
@@ -87,7 +93,7 @@ interface Bounds {
   readonly high: number;
 }
 
-/** Returns the interval of a ratio by its counts, which always has the mean over runs in it; undefined without counts. */
+/** Returns the interval of a ratio from its counts, which always contains the mean over runs; undefined without counts. */
 function countedBounds({ counted, values }: Side): Bounds | undefined {
   if (counted === undefined || counted.total === 0) return undefined;
   const { mean } = meanOfRuns(values);
@@ -95,7 +101,7 @@ function countedBounds({ counted, values }: Side): Bounds | undefined {
   return { low: Math.min(low, mean), high: Math.max(high, mean) };
 }
 
-/** Returns the 95 % interval of a side's mean: over its runs, or with one run within it; undefined when neither is known. */
+/** Returns the 95 % interval of a side's mean: over its runs, or within its only run; undefined if neither is known. */
 export function boundsOf(side: Side): Bounds | undefined {
   const { count, mean, variance } = meanOfRuns(side.values);
   if (variance === undefined) return side.within;
@@ -111,12 +117,13 @@ function boundsOfZero(b: RunsMean, n: RunsMean): Pick<Change, "low" | "high" | "
 }
 
 const MOST_STEPS = 80;
-/** A bound further away than this factor counts as none. */
+/** A bound further away than this factor counts as missing. */
 const MOST_FACTOR = 1e6;
 
 /**
- * Fieller's interval of a ratio of means, with Welch's degrees of freedom at each ratio, because the sides may vary differently. A ratio is
- * inside when a t test of mean(new) = ratio × mean(base) does not reject it, so the interval excludes 1 just when the means differ.
+ * Fieller's interval of a ratio of means, with Welch's degrees of freedom at each ratio, because the sides may vary
+ * differently. A ratio is inside if a t test of mean(new) = ratio × mean(base) does not reject it, so the interval excludes 1
+ * exactly if the means differ.
  */
 function ratioBounds(b: RunsMean, n: RunsMean): Interval {
   const [vb, vn] = [(b.variance ?? 0) / b.count, (n.variance ?? 0) / n.count];
@@ -132,7 +139,7 @@ function ratioBounds(b: RunsMean, n: RunsMean): Interval {
   return { low: isInside(0) ? 0 : findEdge(0, value, isInside), high: findHigh(value, isInside) };
 }
 
-/** Returns the upper bound; null when it is too far away to say anything. */
+/** Returns the upper bound; null if it is too far away to be useful. */
 function findHigh(value: number, isInside: (ratio: number) => boolean): number | null {
   let inside = value;
   for (let outside = value === 0 ? 1e-9 : value * 1.25; ; outside *= 2) {
@@ -142,7 +149,7 @@ function findHigh(value: number, isInside: (ratio: number) => boolean): number |
   }
 }
 
-/** Returns the edge between a ratio that is outside and one that is inside. */
+/** Returns the boundary between a ratio outside and a ratio inside. */
 function findEdge(outside: number, inside: number, isInside: (ratio: number) => boolean): number {
   let [out, within] = [outside, inside];
   for (let step = 0; step < MOST_STEPS && Math.abs(out - within) > 1e-12 * within; step++) {
@@ -159,8 +166,9 @@ export function welchFreedom(vb: number, baseCount: number, vn: number, newCount
 }
 
 /**
- * Reports whether a value of t is outside of the 95 % interval. Takes the probability of a larger one, which is much cheaper than the quantile.
- * @param squared of t
+ * Reports whether a value of t is outside of the 95 % interval. Computes the probability of a larger value, which is much
+ * cheaper than the quantile.
+ * @param squared square of t
  */
 function isOutside(squared: number, freedom: number): boolean {
   return regularizedBeta(freedom / (freedom + squared), freedom / 2, 0.5) < 1 - INTERVAL_CONFIDENCE;
@@ -175,15 +183,15 @@ function quantileOf(freedom: number): number {
   return quantile;
 }
 
-/** More runs than this are not worth planning for. */
+/** Largest number of runs for which planning is useful. */
 export const MOST_RUNS = 1000;
 
 /**
- * Returns how many runs on each side would make the interval of a change reach at most `halfWidth` to each side, if the runs continue to vary
- * as they do. With one run on one side, it is taken to vary like the other side.
+ * Returns the number of runs per side with which the interval of a change reaches at most `halfWidth` to each side, if the runs
+ * continue to vary as they do. A side with one run is assumed to vary like the other side.
  * @param change estimated from these sides
  * @param halfWidth in the unit of the change, above 0
- * @returns undefined when neither side has two runs, the change has no value, or more than 1,000 runs are needed
+ * @returns undefined if neither side has two runs, the change has no value, or more than 1,000 runs are needed
  */
 export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
   const variances = variancesOf(base, next, change);
@@ -198,15 +206,18 @@ export function runsNeeded(base: Side, next: Side, change: Change, halfWidth: nu
 }
 
 /**
- * Returns how many runs on each side would resolve what these do not: those of {@link runsNeeded}, and at least one more than the smaller side
- * has. Intervals of ratios are wider on one side, so the estimate can be too low.
+ * Returns the number of runs per side that would resolve an unresolved change: the result of {@link runsNeeded}, and at least
+ * one more than the smaller side has. Intervals of ratios are wider on one side, so the estimate can be too low.
  */
 export function moreRunsNeeded(base: Side, next: Side, change: Change, halfWidth: number): number | undefined {
   const needed = runsNeeded(base, next, change, halfWidth);
   return needed && Math.max(needed, Math.min(base.values.length, next.values.length) + 1);
 }
 
-/** The same for runs that do not vary. Their interval has no width, or the one of their counts of requests: as the root of these numbers. */
+/**
+ * Returns the same number for runs that do not vary. Their interval has no width, or the width from their counts of requests,
+ * which narrows as the root of these counts.
+ */
 function runsByWidth(base: Side, next: Side, { value, low, high }: Change, halfWidth: number): number | undefined {
   if (value === null || low === null || high === null) return 2;
   const runs = Math.min(base.values.length, next.values.length);
@@ -214,7 +225,7 @@ function runsByWidth(base: Side, next: Side, { value, low, high }: Change, halfW
   return needed > MOST_RUNS ? undefined : needed;
 }
 
-/** Returns what a run of each side adds to the variance of the change. */
+/** Returns the variance that one run of each side adds to the change. */
 function variancesOf(base: Side, next: Side, { kind, value }: Change): [base: number, next: number] | undefined {
   const [b, n] = [meanOfRuns(base.values), meanOfRuns(next.values)];
   if (value === null) return undefined;

@@ -2,16 +2,16 @@ import type { Direction } from "../../plan/assertions.ts";
 import type { Change } from "./change.ts";
 
 /**
- * What a comparison says about a metric.
+ * Result of comparing a metric.
  *
  * - `better`, `worse`: the means of the runs differ, with 95 % confidence
  * - `changed`: they differ, and neither direction of the metric is better
  * - `no-difference`: no difference is shown, and one larger than the precision is excluded
- * - `inconclusive`: the interval includes both no difference and one that matters, or there is no interval
+ * - `inconclusive`: the interval includes both no difference and a difference that matters, or there is no interval
  */
 export type ChangeVerdict = "better" | "worse" | "changed" | "no-difference" | "inconclusive";
 
-/** Differences in ratios of requests that matter: half a percentage point. */
+/** Smallest difference between ratios of requests that matters: half a percentage point. */
 export const POINTS_PRECISION = 0.005;
 
 /** Judges a change. @param precision smallest relative difference that matters, above 0: 0.05 for 5 % */
@@ -29,7 +29,7 @@ export function judgeChange(change: Change, better: Direction | undefined, preci
   return low >= none - matters && high <= none + matters ? "no-difference" : "inconclusive";
 }
 
-/** Returns the value of no change. */
+/** Returns the value that means "no change". */
 export function noneOf({ kind }: Change): number {
   return kind === "ratio" ? 1 : 0;
 }

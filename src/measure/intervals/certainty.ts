@@ -1,12 +1,12 @@
-/** What decides whether a reported number is certain: for columns, notes, JSON, searches and comparisons. */
+/** Decides whether a reported number is certain, for columns, notes, JSON, searches and comparisons. */
 
-/** The ends of a confidence interval, in any unit; null where the sample has no bound on that side. */
+/** The ends of a confidence interval, in any unit; null if the sample gives no bound on that side. */
 export interface Interval {
   readonly low: number | null;
   readonly high: number | null;
 }
 
-/** Nothing is known. */
+/** An interval without bounds. */
 export const UNKNOWN: Interval = { low: null, high: null };
 
 /** Converts an interval to another unit. */
@@ -17,38 +17,41 @@ export function scaleInterval({ low, high }: Interval, scale: (value: number) =>
 /** A number with its interval. */
 export interface Uncertain extends Interval {
   readonly value: number;
-  /** Number of independent samples behind it, and how many it needs. Absent: the interval says it all. */
+  /** Number of independent samples that the number is based on, and the number that it needs. Absent: the interval is sufficient. */
   readonly effectiveCount?: number;
   readonly neededEffectiveCount?: number;
-  /** Whether it misses what was not sent while nothing completed. Default: false */
+  /** Whether the number lacks requests that were not sent while nothing completed. Default: false */
   readonly isBlind?: boolean;
-  /** Whether it is a ratio from 0 to 1, whose interval is judged as a difference and not as a factor. Default: false */
+  /** Whether the number is a ratio from 0 to 1, whose interval is judged by its width and not by a factor. Default: false */
   readonly isRatio?: boolean;
 }
 
 /**
- * Why a number is uncertain.
+ * Reason why a number is uncertain.
  *
  * - `gap`: nothing completed for so much of the time that requests which were not sent then would have changed it
  * - `few-samples`: it has fewer independent samples than it needs
  * - `no-bound`: its interval lacks an end
- * - `wide`: its interval is too wide to say anything: see {@link isInformative}
+ * - `wide`: its interval is too wide to be useful: see {@link isInformative}
  */
 type Doubt = "gap" | "few-samples" | "no-bound" | "wide";
 
-/** Whether a number is certain. Only a certain one has an interval to show, so that a report never shows an interval and a mark together. */
+/**
+ * Result of judging a number. Only a certain number has an interval to show, so that a report never shows an interval and a
+ * mark together.
+ */
 type Certainty =
   | { readonly isCertain: true; readonly low: number; readonly high: number }
   | { readonly isCertain: false; readonly doubt: Doubt };
 
-/** An interval that reaches beyond this multiple of its value, or below the value divided by it, says nothing. */
+/** An interval that extends beyond this multiple of its value, or below the value divided by it, is not informative. */
 export const WIDEST_FACTOR = 2;
-/** An interval of a ratio that is wider than this says nothing. */
+/** An interval of a ratio that is wider than this is not informative. */
 const WIDEST_RATIO = 0.5;
 
 /**
- * Reports whether an interval says something about its value: it has both ends, and neither is further from the value than by a factor of 2.
- * Values that are 0 or negative have no such scale: there both ends are enough. Of a ratio the interval must not be wider than 0.5.
+ * Reports whether an interval is informative: it has both ends, and neither is further from the value than a factor of 2. A
+ * value of 0 or less has no such scale: both ends are enough. The interval of a ratio must be at most 0.5 wide.
  */
 export function isInformative({ value, low, high, isRatio = false }: Uncertain): boolean {
   if (low === null || high === null) return false;
@@ -65,7 +68,7 @@ export function certaintyOf(estimate: Uncertain): Certainty {
   return isInformative(estimate) ? { isCertain: true, low, high } : { isCertain: false, doubt: "wide" };
 }
 
-/** Returns the ends of the interval of a certain number; both null otherwise. */
+/** Returns the ends of the interval of a certain number; both ends are null otherwise. */
 export function certainEnds(estimate: Uncertain): Interval {
   const found = certaintyOf(estimate);
   return found.isCertain ? { low: found.low, high: found.high } : UNKNOWN;

@@ -1,4 +1,4 @@
-/** Distribution functions behind confidence intervals. They are exact: none uses a normal approximation. */
+/** Distribution functions for confidence intervals. They are exact: none uses a normal approximation. */
 
 /** Coefficients of Lanczos' approximation of the gamma function with g = 7. */
 const LANCZOS = [
@@ -39,7 +39,7 @@ function betaFraction(x: number, a: number, b: number): number {
 }
 
 /**
- * The regularized incomplete beta function I_x(a, b), 0 to 1.
+ * Returns the regularized incomplete beta function I_x(a, b), 0 to 1.
  * @param x 0 to 1
  * @param a 0.5 or more
  * @param b 0.5 or more

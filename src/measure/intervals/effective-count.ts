@@ -1,11 +1,11 @@
 import { normalQuantile, studentQuantile } from "./distributions.ts";
 
-/** How many independent samples a sequence of correlated ones is worth. */
+/** Estimates how many independent samples a sequence of correlated samples is worth. */
 
 /** Confidence of intervals: 95 %. */
 export const INTERVAL_CONFIDENCE = 0.95;
 
-/** How certain an interval is to be. */
+/** Options of an interval. */
 export interface IntervalOptions {
   /** Above 0 and below 1. Default: {@link INTERVAL_CONFIDENCE} */
   readonly confidence?: number;
@@ -21,16 +21,16 @@ export interface BatchMeans {
 /**
  * Returns the effective sample size for a mean: the number of independent samples whose mean varies as much.
  *
- * The variance of the mean comes from means of consecutive batches (Law and Kelton, Simulation Modeling and Analysis: batch means), and the
- * correlation that is left between batches from the autocovariances at the lags of Geyer's initial positive sequence (Practical Markov
- * chain Monte Carlo, Statistical Science 7, 1992). With batches of one sample it is n divided by the integrated autocorrelation time.
- * The estimate varies by about a fifth, with independent samples too.
+ * The variance of the mean comes from means of consecutive batches (Law and Kelton, Simulation Modeling and Analysis: batch
+ * means), and the remaining correlation between batches from the autocovariances at the lags of Geyer's initial positive
+ * sequence (Practical Markov chain Monte Carlo, Statistical Science 7, 1992). With batches of one sample it is n divided by the
+ * integrated autocorrelation time. The estimate varies by about a fifth, with independent samples too.
  *
  * @param count number of samples
  * @param variance of the single samples
- * @param confidence of the interval that is made with the result. Where batches correlate, their variance is itself uncertain, which matters
- *   more for an interval that is to be more certain. Default: 0.95
- * @returns 1 to `count`; `count` when there is no variation or nothing is known about the order
+ * @param confidence of the interval that uses the result. If batches correlate, their variance is itself uncertain, which
+ *   matters more for a higher confidence. Default: 0.95
+ * @returns 1 to `count`; `count` if there is no variation or the order is unknown
  */
 export function effectiveCount(
   count: number,
@@ -44,12 +44,13 @@ export function effectiveCount(
   return Math.max(1, Math.min(count, (count * variance) / longRunVariance));
 }
 
-/** The variance of fewer batches is uncertain itself; with single samples, Student's t of their number allows for that. */
+/** The variance of fewer batches is itself uncertain; with single samples, Student's t of their number allows for that. */
 const FEW_BATCHES = 32;
 
 /**
- * Returns the sum of the autocovariances at all lags, negative ones included: pairs of lags count until a pair's sum is not positive.
- * @param isRough whether the values are so few that this is uncertain without correlation too
+ * Returns the sum of the autocovariances at all lags, including negative ones: pairs of lags count until a pair's sum is not
+ * positive.
+ * @param isRough whether there are so few values that the sum is uncertain even without correlation
  */
 function sumOfCovariances(values: ArrayLike<number>, confidence: number, isRough: boolean): number {
   const count = values.length;
@@ -74,13 +75,13 @@ function sumOfCovariances(values: ArrayLike<number>, confidence: number, isRough
   return isRough || sum > CORRELATED_RATIO * variance ? sum * allowanceFor(count, 2 * lags - 1, confidence) : sum;
 }
 
-/** Above this ratio of the sum of autocovariances to the variance, batches are correlated with each other by more than chance. */
+/** Above this ratio of the sum of autocovariances to the variance, the correlation between batches is not due to chance. */
 const CORRELATED_RATIO = 1.2;
 
 /**
- * Returns how much larger the sum of autocovariances must be taken, because it is itself an estimate. Its lags up to `width` have about
- * `count / width` degrees of freedom, one of which the mean takes (Priestley, Spectral Analysis and Time Series, 6.2): that lowers it by
- * `width / count`, and makes Student's t of the normal quantile.
+ * Returns the factor by which the sum of autocovariances must be enlarged, because it is itself an estimate. Its lags up to
+ * `width` have about `count / width` degrees of freedom, one of which is used for the mean (Priestley, Spectral Analysis and
+ * Time Series, 6.2): that lowers the sum by `width / count`, and requires Student's t instead of the normal quantile.
  */
 function allowanceFor(count: number, width: number, confidence: number): number {
   const freedom = Math.max(1, count / width - 1);

@@ -1,6 +1,6 @@
 /**
- * Returns the least whole number at which a statement holds, which then holds at all higher ones.
- * @param low a number at which it does not hold @param high one at which it does, or is taken to
+ * Returns the least whole number for which a condition holds, if it also holds for all higher ones.
+ * @param low a number for which it does not hold @param high a number for which it holds, or is assumed to
  */
 export function leastAbove(low: number, high: number, holds: (value: number) => boolean): number {
   let [out, within] = [low, high];

@@ -3,17 +3,21 @@ import { type Interval, UNKNOWN } from "./certainty.ts";
 import { studentQuantile } from "./distributions.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./effective-count.ts";
 
-/** A mean, or a percentile, with its confidence interval, in the unit of the sample. A mean needs two independent samples for one. */
+/**
+ * A mean, or a percentile, with its confidence interval, in the unit of the sample. The interval of a mean needs two
+ * independent samples.
+ */
 export interface MeanEstimate extends Interval {
   readonly value: number;
-  /** Number of independent samples that the sample is worth for it: 1 to its size. */
+  /** Effective sample size for the estimate: 1 to the size of the sample. */
   readonly effectiveCount: number;
 }
 
 /**
- * Returns the Student t interval of a mean, with the effective sample size in place of the number of samples, which allows for correlation.
- * With skewness, the interval reaches further to the side of the tail (Hall, On the removal of skewness by transformation, JRSS B 54, 1992).
- * @param deviation of the single samples; undefined below two of them
+ * Returns the Student t interval of a mean, with the effective sample size, which allows for correlation, instead of the number
+ * of samples. With skewness, the interval reaches further to the side of the tail (Hall, On the removal of skewness by
+ * transformation, JRSS B 54, 1992).
+ * @param deviation of the single samples; undefined for fewer than two
  * @param skewness of the single samples. Default: 0, a symmetric interval
  */
 export function meanInterval(
@@ -30,7 +34,7 @@ export function meanInterval(
 
 /** Inverts Hall's cubic transformation, which makes the mean of skewed samples symmetric. */
 function unskew(at: number, skewness: number, count: number): number {
-  // Below this the transformation is the identity, and dividing by the skewness would lose digits.
+  // Below this the transformation is the identity, and dividing by the skewness would lose precision.
   if (Math.abs(skewness * at) < 1e-6) return at;
   return (3 / skewness) * (Math.cbrt(1 + skewness * (at - skewness / (6 * count))) - 1);
 }
@@ -40,27 +44,28 @@ export function fromZero<T extends Interval & { readonly value: number }>(estima
   return fromLeast(estimate, 0);
 }
 
-/** Cuts an interval at the least value that its number can have, or at the number itself where rounding has made that less. */
+/** Cuts an interval at the least value that its number can have, or at the number itself if rounding made it smaller. */
 export function fromLeast<T extends Interval & { readonly value: number }>(estimate: T, least: number): T {
   const { value, low } = estimate;
   return low !== null && low < Math.min(value, least) ? { ...estimate, low: Math.min(value, least) } : estimate;
 }
 
-/** A chance that is left aside: a tenth of what an interval of 95 % leaves. */
+/** A negligible probability: a tenth of the error of a 95 % interval. */
 const SMALL_CHANCE = 0.005;
 
 /**
- * Returns the least that a percentile can be: the least value, where these many independent ones are hardly all above the percentile; otherwise 0 for
- * values that are not negative. @param percentile above 0 and below 100. Default: that of a mean, about the middle
+ * Returns the least value that a percentile can have: the smallest sample, if it is improbable that this many independent
+ * samples are all above the percentile; otherwise 0, for values that are not negative. @param percentile above 0 and below 100.
+ * Default: 50, about the middle, for a mean
  */
 export function leastOf({ min }: Sketch, effective: number, percentile = 50): number {
   if ((1 - percentile / 100) ** effective < SMALL_CHANCE) return min;
   return min < 0 ? Number.NEGATIVE_INFINITY : 0;
 }
 
-/** How the mean of a sample is estimated. */
+/** Options for the estimate of a mean. */
 export interface MeanOptions extends IntervalOptions {
-  /** Number of independent values that a sample is worth at least, if it has as many. Default: 1 */
+  /** Minimum effective sample size, if the sample is that large. Default: 1 */
   readonly leastCount?: number;
 }
 

@@ -4,28 +4,29 @@ import { ratioBounds } from "./ratio-interval.ts";
 
 /** A value over whole runs. Runs are the unit: each counts once, however many requests it has. */
 export interface OverRuns extends Interval {
-  /** Number of runs with a value. The interval is Student's t of the mean; `low` is not below 0 when no value is. */
+  /** Number of runs with a value. The interval is Student's t of the mean; `low` is at least 0 if all values are. */
   readonly count: number;
   readonly mean: number;
-  /** Sample standard deviation between runs; null below two runs. */
+  /** Sample standard deviation between runs; null for fewer than two runs. */
   readonly deviation: number | null;
-  /** Root mean square of the standard errors that the runs give for themselves; null when a run gives none. */
+  /** Root mean square of the standard errors within the runs; null if a run has none. */
   readonly withinDeviation: number | null;
   /**
-   * Deviation between runs over that within runs. About 1: one run's own interval is honest. Above 2: runs differ by more than one run can
-   * show, such as by memory layout, caches or other load, and only several runs together can be trusted.
+   * Deviation between runs divided by that within runs. About 1: the interval within one run is honest. Above 2: runs differ by
+   * more than one run can show, for example because of memory layout, caches or other load, and only several runs together can
+   * be trusted.
    */
   readonly betweenToWithinRatio: number | null;
 }
 
-/** The mean of runs, and the sample variance between them; no variance with one run. */
+/** Mean of runs, and the sample variance between them; no variance for one run. */
 export interface RunsMean {
   readonly count: number;
   readonly mean: number;
   readonly variance: number | undefined;
 }
 
-/** Summarizes the values of runs. @param values one or more */
+/** Summarizes the values of runs. @param values at least one */
 export function meanOfRuns(values: readonly number[]): RunsMean {
   const count = values.length;
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
@@ -33,19 +34,19 @@ export function meanOfRuns(values: readonly number[]): RunsMean {
   return { count, mean, variance: count < 2 ? undefined : squares / (count - 1) };
 }
 
-/** The value of one run. */
+/** The value of a metric in one run. */
 export interface RunValue {
   readonly value: number;
-  /** Its standard error, from the samples of the run; undefined when not known. */
+  /** Standard error of the value, from the samples of the run; undefined if unknown. */
   readonly standardError?: number | undefined;
-  /** The requests that it is a ratio of, for a ratio such as failed requests. */
+  /** The requests counted by a ratio, such as the ratio of failed requests. */
   readonly requests?: { readonly count: number; readonly total: number } | undefined;
 }
 
 /**
- * Combines the values of runs (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013). The interval of a ratio of requests is at
- * least Wilson's of all requests of the runs together: runs without a failure do not show that none can occur.
- * @param values one or more
+ * Combines the values of runs (Kalibera and Jones, Rigorous benchmarking in reasonable time, 2013). The interval of a ratio of
+ * requests is at least Wilson's of all requests of the runs together: runs without a failure do not prove that none can occur.
+ * @param values at least one
  */
 export function combineRuns(values: readonly RunValue[]): OverRuns {
   const { count, mean, variance } = meanOfRuns(values.map(({ value }) => value));
@@ -73,21 +74,19 @@ function widenToRequests({ low, high }: Interval, values: readonly RunValue[]): 
   const parts = values.map(({ requests }) => requests).filter((part) => part !== undefined);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   if (low === null || high === null || total === 0) return { low, high };
-  const bounds = ratioBounds(
-    parts.reduce((sum, part) => sum + part.count, 0),
-    total,
-  );
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const bounds = ratioBounds(count, total);
   return { low: Math.min(low, bounds.low), high: Math.max(high, bounds.high) };
 }
 
 const NORMAL_95 = 1.959964;
 
-/** Returns the standard error that belongs to a 95 % interval; undefined without both ends. */
+/** Returns the standard error for a 95 % interval; undefined without both ends. */
 export function standardErrorOf(low: number | null, high: number | null): number | undefined {
   return low === null || high === null ? undefined : (high - low) / (2 * NORMAL_95);
 }
 
-/** Returns how far the interval of a mean reaches to each side, as a ratio of the mean; undefined without an interval. */
+/** Returns the half-width of the interval of a mean, as a ratio of the mean; undefined without an interval. */
 export function precisionOf({ mean, high, deviation }: OverRuns): number | undefined {
   if (high === null) return undefined;
   return deviation === 0 ? 0 : (high - mean) / Math.abs(mean);

@@ -6,15 +6,15 @@ import { leastAbove } from "./least-above.ts";
 import { fromLeast, leastOf, type MeanEstimate } from "./mean-interval.ts";
 import { CELL_RATIO, PART_COUNT, percentilesOfParts } from "./time-bins.ts";
 
-/** Confidence that a percentile's sample must reach: 99 %. */
+/** Required confidence of a percentile's sample: 99 %. */
 const FLOOR_CONFIDENCE = 0.99;
 
-/** The percentiles of Rampart's own reports. */
+/** The percentiles of Rampart's native reports. */
 export const REPORTED_PERCENTILES = [1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99] as const;
 
 /**
- * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side, because not
- * even its smallest or largest value is certain enough to lie beyond the percentile.
+ * The confidence interval of a percentile, as ranks of the sorted sample, from 0. Absent: the sample has no bound on that side,
+ * because not even its smallest or largest value is beyond the percentile with enough certainty.
  */
 interface PercentileRanks {
   readonly low?: number;
@@ -22,10 +22,11 @@ interface PercentileRanks {
 }
 
 /**
- * Returns the distribution-free confidence interval of a percentile from order statistics: exact binomial ranks, for any sample size
- * (Hahn and Meeker, Statistical Intervals, section 5.2). Each side is missed with at most half of 1 - `confidence`. A value is outside of the
- * interval when the share of samples beyond it shows that the percentile lies elsewhere. With an effective size below the sample's, the ranks
- * are those of a sample of that size, moved outwards to the next rank of this one.
+ * Returns the distribution-free confidence interval of a percentile from order statistics: exact binomial ranks, for any sample
+ * size (Hahn and Meeker, Statistical Intervals, section 5.2). The probability of missing each side is at most half of 1 -
+ * `confidence`. A value is outside of the interval if the share of samples beyond it shows that the percentile is elsewhere. If
+ * the effective size is smaller than the sample, the ranks are those of a sample of the effective size, moved outwards to the
+ * next rank of this sample.
  * @param count 1 or more
  * @param percentile above 0 and below 100
  * @param effective effective sample size, 1 to `count`
@@ -39,7 +40,7 @@ export function percentileRanks(
   const size = Math.max(1, Math.floor(effective));
   const ratio = percentile / 100;
   const missed = (1 - confidence) / 2;
-  // From 1: the last sample that is below the percentile, and the first above it, with enough certainty.
+  // Ranks from 1: the last sample below the percentile, and the first above it, with enough certainty.
   const low = leastAbove(0, size + 1, (rank) => binomialAtMost(rank - 1, size, ratio) > missed) - 1;
   const high = leastAbove(0, size + 1, (rank) => 1 - binomialAtMost(rank - 1, size, ratio) <= missed);
   const stretch = (count + 1) / (size + 1);
@@ -52,9 +53,10 @@ export function percentileRanks(
 const needed = new Map<number, number>();
 
 /**
- * Returns the smallest sample that can certify a percentile: at least two samples lie beyond it with 99 % confidence, so that one outlier
- * does not decide. That is 64 for p90, 662 for p99, 6,636 for p99.9 and 66,381 for p99.99, the floors of MLPerf's early stopping. Percentiles
- * below p50 need as much on their other side. @param percentile above 0 and below 100
+ * Returns the size of the smallest sample that can certify a percentile: with 99 % confidence at least two samples are beyond
+ * it, so that one outlier does not decide. That is 64 for p90, 662 for p99, 6,636 for p99.9 and 66,381 for p99.99, the minimums
+ * of MLPerf's early stopping. Percentiles below p50 need as many samples on their other side. @param percentile above 0 and
+ * below 100
  */
 export function samplesNeeded(percentile: number): number {
   const known = needed.get(percentile);
@@ -69,19 +71,19 @@ export function samplesNeeded(percentile: number): number {
 
 /** A percentile with its confidence interval, in the unit of the sample. */
 export interface PercentileEstimate extends MeanEstimate {
-  /** Number of independent samples that certify the percentile: {@link samplesNeeded}, or as many as there are where its parts do. */
+  /** Number of independent samples that certify the percentile: {@link samplesNeeded}, or the present number if its parts certify it. */
   readonly neededEffectiveCount: number;
-  /** Samples needed, with the correlation that these have. */
+  /** Number of samples needed if they correlate as the present ones do. */
   readonly neededCount: number;
-  /** Whether it is certain: see {@link certaintyOf}. */
+  /** Whether the estimate is certain: see {@link certaintyOf}. */
   readonly isReliable: boolean;
   /** See {@link Uncertain}. */
   readonly isBlind?: boolean;
 }
 
 /**
- * Estimates a percentile of a sample, in its unit. The sketch's resolution is part of the interval: it rounds down to its step, and to the nearest
- * number of its digits. @param percentile above 0 and below 100
+ * Estimates a percentile of a sample, in its unit. The sketch's resolution is part of the interval: it rounds down to its step,
+ * and to the nearest number with its digits. @param percentile above 0 and below 100
  */
 export function estimatePercentile(
   sketch: Sketch,
@@ -103,17 +105,18 @@ export function estimatePercentile(
   return fromLeast(withParts(sketch, percentile, confidence, estimate), leastOf(sketch, effective, percentile));
 }
 
-/** Minimum number of values beyond its percentile in each part. */
+/** Minimum number of values beyond the percentile in each part. */
 const LEAST_BEYOND = 2;
-/** The interval reaches this many times as far to each side as the percentiles of the parts are apart. */
+/** Half-width of the interval, as a multiple of the distance between the percentiles of the parts. */
 const PARTS_REACH = 2;
 
 /**
- * Gives a percentile that has too few independent samples the interval of its parts. The effective sample size of a percentile only knows which
- * values are below it. When all latencies move slowly by a few percent, and each varies by less, a whole second is above the percentile and the next
- * one below it: the sample is worth one or two values, although all of it is close to the percentile. So the percentiles of eight parts of the time
- * say how far it moves. The interval reaches twice as far as they are apart, because a change that takes as long as the measurement is seen once;
- * simulations chose that number. It is used where it says something, and only at 95 %.
+ * Uses the interval of the parts for a percentile with too few independent samples. The effective sample size of a percentile
+ * considers only which values are below it. If all latencies drift by a few percent, and each varies by less, whole seconds are
+ * above the percentile and others below it: the sample is worth one or two values, although all values are close to the
+ * percentile. So the percentiles of eight parts of the time show how far it drifts. The interval reaches twice as far as their
+ * distance, because a change as long as the measurement is seen only once; simulations determined that factor. The interval is
+ * used if it is informative, and only at 95 %.
  */
 function withParts(
   { count, bins }: Sketch,
@@ -129,7 +132,7 @@ function withParts(
   const parts = percentilesOfParts(bins, percentile);
   if (parts.length < PART_COUNT) return estimate;
   const [least, most] = [Math.min(...parts), Math.max(...parts)];
-  // A cell hides smaller movements.
+  // A cell hides smaller drifts.
   const half = value * ((PARTS_REACH * (most - least)) / most + CELL_RATIO);
   const found = { value, low: value - half, high: value + half };
   if (!isInformative(found)) return estimate;

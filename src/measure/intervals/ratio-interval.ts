@@ -26,7 +26,7 @@ export function ratioInterval(hits: number, count: number, confidence: number = 
   };
 }
 
-/** Returns the ratio up to which a statement holds. */
+/** Returns the largest ratio for which a condition holds. */
 function findRatio(holds: (ratio: number) => boolean): number {
   let low = 0;
   let high = 1;
@@ -38,17 +38,17 @@ function findRatio(holds: (ratio: number) => boolean): number {
   return (low + high) / 2;
 }
 
-/** With fewer clusters of failures, nothing is known about how many there may be. */
+/** With fewer clusters of failures, there is no upper bound on their number. */
 const FEWEST_CLUSTERS = 4;
 
-/** What a window knows about its failed requests. */
+/** The parts of a window that describe its failed requests. */
 type FailureSource = Pick<Measurement, "requestCount" | "failedCount" | "completions">;
 
 /**
- * Returns the interval of the ratio of failed requests. Failures often come in clusters: a server that restarts fails everything for a second.
- * How much their number varies from stretch to stretch says how many independent requests would be as certain. Without a failure, requests
- * count as independent, because nothing is known about clusters then.
- * @returns null ends when there are failures, and it is not known when they were; no upper end with a few clusters of failures
+ * Returns the interval of the ratio of failed requests. Failures often come in clusters: a server that restarts fails
+ * everything for a second. The variation of their number between stretches gives the effective number of independent requests.
+ * Without a failure, requests count as independent, because nothing is known about clusters then.
+ * @returns null ends if there are failures at unknown times; no upper end with a few clusters of failures
  */
 export function errorRatioInterval(
   { requestCount, failedCount, completions }: FailureSource,
@@ -65,13 +65,13 @@ export function errorRatioInterval(
   return { low, high: countClusters(stretches) < Math.min(FEWEST_CLUSTERS, failedCount / 2) ? null : high };
 }
 
-/** Returns how often the failures of stretches rise above their mean. */
+/** Returns how often the failures per stretch rise above their mean. */
 function countClusters(stretches: CompletionCounts): number {
   const excess = excessOf(stretches);
   return excess.filter((value, at) => value > 0 && !((excess[at - 1] ?? 0) > 0)).length;
 }
 
-/** Returns how many independent requests each request is worth for the ratio of failures, at most 1. */
+/** Returns the number of independent requests that a request is worth for the ratio of failures, at most 1. */
 function worthOf(stretches: CompletionCounts, confidence: number): number {
   const { failedSum, total } = sumsOf(stretches);
   const ratio = failedSum / total;
@@ -82,7 +82,7 @@ function worthOf(stretches: CompletionCounts, confidence: number): number {
   return (total * ratio * (1 - ratio) * independent) / (excess.length ** 2 * variance);
 }
 
-/** Returns the failures of each stretch beyond those that it has at the ratio of all. */
+/** Returns the difference between the failures of each stretch and those expected at the overall ratio. */
 function excessOf(stretches: CompletionCounts): number[] {
   const { counts, failed = [] } = stretches;
   const { failedSum, total } = sumsOf(stretches);
@@ -100,8 +100,8 @@ function sumsOf({ counts, failed = [] }: CompletionCounts): { readonly failedSum
 const NORMAL_95 = 1.959964;
 
 /**
- * Returns Wilson's 95 % interval of a ratio of requests, such as failed ones (Brown, Cai and DasGupta, Interval estimation for a binomial
- * proportion, 2001). @param total 1 or more
+ * Returns Wilson's 95 % interval of a ratio of requests, such as the ratio of failed requests (Brown, Cai and DasGupta,
+ * Interval estimation for a binomial proportion, 2001). @param total 1 or more
  */
 export function ratioBounds(count: number, total: number): { readonly low: number; readonly high: number } {
   const squared = NORMAL_95 ** 2;

@@ -1,25 +1,25 @@
 import { studentQuantile } from "./distributions.ts";
 
-/** How a series of means over time behaves: whether its level changes, or one stretch of it is far from the rest. */
+/** Shape of a series of means over time: whether its level changes, or one stretch is far from the rest. */
 
 /** A part of a series: a bin of time, or a batch. */
 export interface SeriesPart {
-  /** Start, in nanoseconds. Parts with a start have equal lengths, and those without a sample may be left out. Absent: not known. */
+  /** Start, in nanoseconds. Parts with a start have equal lengths, and parts without a sample may be omitted. Absent: unknown. */
   readonly startNs?: number;
-  /** Number of samples, 0 or more, and their mean, of values that are not negative. */
+  /** Number of samples, 0 or more, and their mean. Samples are not negative. */
   readonly count: number;
   readonly mean: number;
 }
 
 /** A contiguous stretch of a series that is far from the rest. */
 interface Stretch {
-  /** Index of its first part, and of the part behind its last one. */
+  /** Index of the first part, and of the part after the last one. */
   readonly from: number;
   readonly to: number;
-  /** When it started and ended, on the clock of the parts; absent when that is not known. It has the time before it in which nothing ended. */
+  /** Start and end on the clock of the parts; absent if unknown. They include the preceding time in which nothing ended. */
   readonly startNs?: number;
   readonly endNs?: number;
-  /** Its mean relative to the mean of the rest: 2 is twice as much. */
+  /** Mean of the stretch divided by the mean of the rest: 2 is twice as much. */
   readonly factor: number;
 }
 
@@ -27,10 +27,10 @@ interface Stretch {
  * The shape of a series.
  *
  * - `steady`: its parts vary like independent ones
- * - `start-up`: it begins with a stretch that is far off, and the rest agrees
- * - `burst`: another stretch is far off, and the rest agrees
- * - `drift`: its level changes and stays changed; `ratio` is the median of the last fifth relative to that of the first, minus 1
- * - `correlated`: none of these, and its parts are alike over longer times, so that they are worth few independent ones
+ * - `start-up`: it begins with a stretch that is far off, and the rest is consistent
+ * - `burst`: another stretch is far off, and the rest is consistent
+ * - `drift`: its level changes and stays changed; `ratio` is the median of the last fifth divided by that of the first, minus 1
+ * - `correlated`: none of these, and its parts are similar over longer times, so that they are worth few independent ones
  */
 export type SeriesShape =
   | { readonly kind: "steady" }
@@ -39,14 +39,14 @@ export type SeriesShape =
   | ({ readonly kind: "burst" } & Stretch)
   | { readonly kind: "drift"; readonly ratio: number };
 
-/** Fewer parts show no shape. */
+/** Minimum number of parts for a shape. */
 const FEWEST_PARTS = 10;
-/** A stretch that is a larger share of the series is not a burst. */
+/** A stretch that covers a larger share of the series is not a burst. */
 const LONGEST_STRETCH = 0.25;
-/** Series whose parts are worth less than this share of their number are correlated. */
+/** A series whose parts are worth less than this share of their number is correlated. */
 const CORRELATED_RATIO = 0.5;
 
-/** Returns the shape of a series. @param parts in the order of time */
+/** Returns the shape of a series. @param parts in order of time */
 export function shapeOf(parts: readonly SeriesPart[]): SeriesShape {
   const filled = parts.flatMap((part, index) => (part.count > 0 ? [{ ...part, index }] : []));
   if (filled.length < FEWEST_PARTS) return { kind: "steady" };
@@ -68,15 +68,15 @@ interface Range {
   readonly to: number;
 }
 
-/** A part is far off when it is this many deviations of the parts from their median, and this ratio of the median. */
+/** A part is far off if it differs from the median of the parts by this many deviations and by this ratio of the median. */
 const FAR_DEVIATIONS = 6;
 const FAR_RATIO = 0.25;
-/** Parts of a stretch reach at least this share of its farthest one. */
+/** Parts of a stretch are at least this share as far off as its farthest part. */
 const OF_FARTHEST = 0.25;
-/** With fewer samples in a single part, it is an outlier and no stretch. */
+/** With fewer samples, a single part is an outlier and not a stretch. */
 const FEWEST_SAMPLES = 8;
 
-/** Returns the stretch of parts that are far from the others on one side; undefined if there are none, or if they are not together. */
+/** Returns the stretch of parts that are far from the others on one side; undefined if there are none, or if they are not contiguous. */
 function findStretch(parts: readonly FilledPart[]): Range | undefined {
   const far = farParts(parts);
   const [first] = far;
@@ -88,12 +88,12 @@ function findStretch(parts: readonly FilledPart[]): Range | undefined {
   const samples = inside.reduce((sum, { count }) => sum + count, 0);
   if (inside.length === 1 && samples < FEWEST_SAMPLES) return undefined;
   const rest = [...parts.slice(0, range.from), ...parts.slice(range.to)];
-  // Others that are far too are further bursts.
+  // Other parts that are far off too are further bursts.
   const others = farParts(rest).map((at) => rest[at] as FilledPart);
   return others.reduce((sum, { count }) => sum + count, 0) > Math.max(FEWEST_SAMPLES, samples / 4) ? undefined : range;
 }
 
-/** Adds the neighbours of a stretch that are far from the rest, such as parts that it covers partly. */
+/** Extends a stretch by neighbours that are far from the rest, such as parts that it covers partly. */
 function extend(parts: readonly FilledPart[], { from, to }: Range): Range {
   const rest = [...parts.slice(0, from), ...parts.slice(to)];
   const far = new Set(farParts(rest).map((at) => (at < from ? at : at + to - from)));
@@ -119,7 +119,7 @@ function farParts(parts: readonly FilledPart[]): number[] {
   });
 }
 
-/** A stretch that begins within this share of the series is its start: the first part may hold only a few samples. */
+/** A stretch that begins within this share of the series is its start: the first part may contain only a few samples. */
 const START_RATIO = 0.02;
 
 function describeStretch(parts: readonly FilledPart[], found: Range): SeriesShape {
@@ -148,22 +148,22 @@ function meanOfParts(parts: readonly SeriesPart[]): number {
   return parts.reduce((sum, { mean, count }) => sum + mean * (count / total), 0);
 }
 
-/** Smaller changes of the level are not worth a word. */
+/** Smaller changes of the level are not reported. */
 const SMALLEST_CHANGE = 0.05;
-/** How certain a change of the level is to be. It is looked for in two forms, and at any time. */
+/** Required confidence of a change of the level. The search considers two forms, at any time. */
 const CHANGE_CONFIDENCE = 0.9999;
-/** With fewer independent parts, a wave cannot be distinguished from a change. */
+/** With fewer independent parts, an oscillation cannot be distinguished from a change. */
 const FEWEST_INDEPENDENT = 15;
-/** Share of the change by which the medians of neighbouring fifths may go back, or as many of their standard errors. */
+/** The medians of neighbouring fifths may move backward by this share of the change, or by as many of their standard errors. */
 const BACKWARD_RATIO = 0.35;
 const BACKWARD_ERRORS = 2;
-/** Share of the change that must be between the second and the fourth fifth. Otherwise it is at an end. */
+/** Minimum share of the change between the second and the fourth fifth. Otherwise the change is at an end of the series. */
 const INNER_RATIO = 0.2;
 
 /**
- * Returns by how much the level of a series changes from its first to its last fifth, as a ratio; undefined if it does not, or comes back. The
- * medians of the fifths go one way, and a line or a single step is so much larger than what is left beside it that chance does not explain it,
- * however the parts of what is left are correlated.
+ * Returns the change of the level of a series from its first to its last fifth, as a ratio; undefined if it does not change, or
+ * returns. The medians of the fifths must move in one direction, and a line or a single step must be so much larger than the
+ * residuals that chance does not explain it, even if the residuals correlate.
  */
 function levelChange(means: readonly number[]): number | undefined {
   const fifths = Array.from({ length: 5 }, (_, fifth) =>
@@ -183,15 +183,15 @@ function levelChange(means: readonly number[]): number | undefined {
   return isOneWay && isInner ? change / first : undefined;
 }
 
-/** A line or a step in a series, and what is left beside it. */
+/** A line or a step fitted to a series, and its residuals. */
 interface FittedChange {
   readonly isCertain: boolean;
-  /** Standard deviation of what is left, and the number of independent values that it is worth. */
+  /** Standard deviation of the residuals, and the number of independent values that they are worth. */
   readonly deviation: number;
   readonly worth: number;
 }
 
-/** Fits a line, and steps at any place in the middle half, and keeps what explains most. */
+/** Fits a line, and steps at any position in the middle half, and returns the best fit. */
 function fitChange(values: readonly number[]): FittedChange {
   const { length } = values;
   const mean = values.reduce((sum, value) => sum + value, 0) / length;
@@ -210,7 +210,7 @@ function fitChange(values: readonly number[]): FittedChange {
   return { isCertain, deviation, worth };
 }
 
-/** Returns the forms of a change: for each place the share of it that has happened, less the mean of all places. */
+/** Returns the forms of a change: the share of the change that has happened at each position, minus the mean over all positions. */
 function formsOf(length: number): number[][] {
   const places = Array.from({ length }, (_, at) => at);
   const steps = places.filter((at) => at >= length / 4 && at <= (3 * length) / 4);
@@ -224,13 +224,13 @@ function formsOf(length: number): number[][] {
   });
 }
 
-/** A correlation at a lag of 2 counts above this many standard errors. */
+/** A correlation at a lag of 2 counts above this number of standard errors. */
 const CORRELATION_ERRORS = 2.5;
 
 /**
- * Returns how many independent values these are worth for their mean, as if they came from an AR(1) process. Its coefficient is the larger of
- * those that the correlations at lags 1 and 2 say, corrected for their bias (Kendall, Note on bias in the estimation of autocorrelation, 1954):
- * for a few parts that is less noisy than a sum over all lags.
+ * Returns the number of independent values that these are worth for their mean, assuming an AR(1) process. Its coefficient is
+ * the larger of the estimates from the correlations at lags 1 and 2, corrected for their bias (Kendall, Note on bias in the
+ * estimation of autocorrelation, 1954): for a few parts that is less noisy than a sum over all lags.
  */
 function worthOf(values: readonly number[]): number {
   const { length } = values;
@@ -252,7 +252,7 @@ function worthOf(values: readonly number[]): number {
   return (length * (1 - coefficient)) / (1 + coefficient);
 }
 
-/** Pulls single values that are far off to the others, so that they do not decide. */
+/** Clips outliers towards the other values, so that they do not decide. */
 function clip(values: readonly number[]): number[] {
   const sorted = values.toSorted((a, b) => a - b);
   const [low, high] = [0.25, 0.75].map((share) => sorted[Math.floor(share * (sorted.length - 1))] as number);
@@ -260,7 +260,10 @@ function clip(values: readonly number[]): number[] {
   return values.map((value) => Math.max((low as number) - room, Math.min((high as number) + room, value)));
 }
 
-/** A deviation that a few values far off do not change: 1.4826 times the median distance from the median, as of normal values. */
+/**
+ * Returns a robust deviation, which a few outliers do not change: 1.4826 times the median distance from the median, as for
+ * normal values.
+ */
 function spreadOf(values: readonly number[], middle: number): number {
   return 1.4826 * medianOf(values.map((value) => Math.abs(value - middle)));
 }

@@ -10,16 +10,16 @@ export interface CompletionCounts {
   readonly binNs: number;
   /** Successful requests in order of time. */
   readonly counts: readonly number[];
-  /** Failed requests in the same stretches. Absent: none, or not known. */
+  /** Failed requests in the same stretches. Absent: none, or unknown. */
   readonly failed?: readonly number[] | undefined;
 }
 
-/** In shorter stretches the times at which a client reads say more than the server's. */
+/** In shorter stretches, the counts depend more on when the client reads than on the server. */
 export const SHORTEST_STRETCH_NS = 1_000_000; // 1 ms
-/** With fewer stretches their variation says too little. */
+/** With fewer stretches, their variation is too uncertain. */
 export const FEWEST_STRETCHES = 16;
 
-/** Joins each two neighbours. The last one without a neighbour is left out. */
+/** Joins pairs of neighbours. A last one without a neighbour is omitted. */
 function joinPairs({ binNs, counts, failed }: CompletionCounts): CompletionCounts {
   return {
     binNs: 2 * binNs,
@@ -35,25 +35,27 @@ function sumPairs(values: readonly number[]): number[] {
   );
 }
 
-/** What a window knows about its throughput. */
+/** The parts of a window that describe its throughput. */
 interface ThroughputSource {
   readonly completions?: CompletionBins | undefined;
-  /** Its latencies. Absent: not known. */
+  /** Latencies of the window. Absent: unknown. */
   readonly latency?: Sketch | undefined;
 }
 
-/** Below this mean number of completions per stretch, longer stretches are looked at too. */
+/** Below this mean number of completions per stretch, longer stretches are examined too. */
 const FEW_PER_STRETCH = 8;
-/** Fewer completions than this say too little about their own correlation. */
+/** With fewer completions, their correlation is too uncertain. */
 const FEW_COMPLETIONS = 128;
 
 /**
- * Returns the interval of a window's throughput around `perSec`, from how much the number of completions varies from stretch to stretch.
- * It allows for correlation as the intervals of means do (batch means, Law and Kelton), with Student's t. In stretches of few completions
- * chance hides how slow changes add up, so the stretches are joined in pairs, again and again, and the widest interval counts.
+ * Returns the interval of a window's throughput around `perSec`, from the variation of the number of completions between
+ * stretches. It allows for correlation as the intervals of means do (batch means, Law and Kelton), with Student's t. In
+ * stretches with few completions, chance hides how slow changes accumulate, so the stretches are joined in pairs repeatedly,
+ * and the widest interval counts.
  * @param perSec throughput of the window
  * @param batchSize inferences per request
- * @returns null ends when the window is worth fewer than two independent stretches, or, with few completions, independent latencies
+ * @returns null ends if the window is worth fewer than two independent stretches or, with few completions, independent
+ *   latencies
  */
 export function throughputInterval(
   { completions, latency }: ThroughputSource,
@@ -69,7 +71,7 @@ export function throughputInterval(
 }
 
 /**
- * Returns the interval of the rate of something that requests bring, such as tokens, as {@link throughputInterval} does.
+ * Returns the interval of the rate of items that requests produce, such as tokens, as {@link throughputInterval} does.
  * @param total number of requests in the stretches
  * @param perSec the rate
  */
@@ -84,7 +86,7 @@ export function rateInterval(
   return intervals.reduce((widest, one) => (widthOf(one) > widthOf(widest) ? one : widest));
 }
 
-/** Returns the stretches, and joined ones as long as they hold few events on average. @param total number of events */
+/** Returns the stretches, and the stretches after each joining while they have few events on average. @param total number of events */
 export function lengthen(stretches: CompletionCounts, total: number): CompletionCounts[] {
   const all = [stretches];
   for (let last = stretches; ; all.push(last)) {
@@ -108,7 +110,7 @@ function intervalOf(
   return { low, high };
 }
 
-/** Returns how wide an interval is; infinite without one. */
+/** Returns the width of an interval; infinite without one. */
 function widthOf({ low, high }: Interval): number {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low;
 }

@@ -1,10 +1,10 @@
 import type { BatchMeans } from "./effective-count.ts";
 
-/** What happened when: values in consecutive bins of time on a grid that all measurements share, so that the bins of several add up. */
+/** Values in consecutive bins of time, on a grid that all measurements share, so that bins of several measurements can be added. */
 
-/** Bins of one measurement at most; their length doubles above that. */
+/** Maximum number of bins of one measurement; above it, their length doubles. */
 export const MOST_BINS = 128;
-/** Length of the shortest bins. Others are a power of two times as long, and each begins at a multiple of its length. */
+/** Length of the shortest bins. Other lengths are this times a power of two, and each bin begins at a multiple of its length. */
 export const SHORTEST_BIN_NS = 31_250;
 
 /** Consecutive bins; plain data. */
@@ -17,18 +17,18 @@ interface TimeBins {
   readonly counts: readonly number[];
 }
 
-/** Requests by the time when they ended. */
+/** Requests by the time at which they ended. */
 export interface CompletionBins extends TimeBins {
-  /** Failed requests, which `counts` leaves out. Absent: none. */
+  /** Failed requests, which `counts` does not include. Absent: none. */
   readonly failed?: readonly number[];
-  /** How much of each bin was measured. */
+  /** Measured time of each bin. */
   readonly coveredNs: readonly number[];
 }
 
-/** Values by the time when they were measured. */
+/** Values by the time at which they were measured. */
 export interface SampleBins extends TimeBins {
   readonly sums: readonly number[];
-  /** For each cell of values, at most 3 % wide, the number of values in each bin. Cells without a value are absent. */
+  /** Number of values in each bin, for each cell of values, which is at most 3 % wide. Cells without a value are absent. */
   readonly histogram: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -36,41 +36,41 @@ const CELL_BITS = 5;
 /** Width of the widest cell, as a ratio of its values. */
 export const CELL_RATIO = 2 ** -CELL_BITS;
 const CELLS_PER_DOUBLING = 1 << CELL_BITS;
-/** Bits of the upper word of a double below its exponent. */
+/** Number of mantissa bits in the upper word of a double. */
 const UPPER_MANTISSA_BITS = 20;
 const EXPONENT_BIAS = 1023;
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 const UPPER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 1 : 0;
 
-/** Returns the cell of a value above 0: its exponent and the first bits of its mantissa; 0 for others. */
+/** Returns the cell of a value above 0: its exponent and the first bits of its mantissa; 0 for other values. */
 export function cellOf(value: number): number {
   if (!(value > 0)) return 0;
   double[0] = value;
   return (words[UPPER] as number) >>> (UPPER_MANTISSA_BITS - CELL_BITS);
 }
 
-/** Returns how much of a cell lies below a value, 0 to 1. */
+/** Returns the part of a cell that is below a value, 0 to 1. */
 function partOfCell(value: number, cell: number): number {
   const power = 2 ** (Math.floor(cell / CELLS_PER_DOUBLING) - EXPONENT_BIAS);
   const start = power * (1 + (cell % CELLS_PER_DOUBLING) / CELLS_PER_DOUBLING);
   return Math.max(0, Math.min(1, ((value - start) / power) * CELLS_PER_DOUBLING));
 }
 
-/** Returns the value at a place in a cell. @param part 0 to 1 */
+/** Returns the value at a position in a cell. @param part 0 to 1 */
 function valueInCell(cell: number, part: number): number {
   const power = 2 ** (Math.floor(cell / CELLS_PER_DOUBLING) - EXPONENT_BIAS);
   return power * (1 + ((cell % CELLS_PER_DOUBLING) + part) / CELLS_PER_DOUBLING);
 }
 
-/** Returns the length of bins with which a time has at most 128 of them, the two that it covers in part included. */
+/** Returns the bin length at which a time span has at most 128 bins, including the two that it covers partly. */
 export function binLengthFor(startNs: number, endNs: number, shortestNs: number = SHORTEST_BIN_NS): number {
   let binNs = shortestNs;
   while (Math.floor(endNs / binNs) - Math.floor(startNs / binNs) >= MOST_BINS) binNs *= 2;
   return binNs;
 }
 
-/** Returns how much of each of consecutive bins a time covers. @param first number of the first bin */
+/** Returns the time of each of consecutive bins that a time span covers. @param first number of the first bin */
 export function coverBins({ binNs, first, counts }: TimeBins, startNs: number, endNs: number): number[] {
   return counts.map((_, bin) =>
     Math.max(0, Math.min(endNs, (first + bin + 1) * binNs) - Math.max(startNs, (first + bin) * binNs)),
@@ -78,8 +78,8 @@ export function coverBins({ binNs, first, counts }: TimeBins, startNs: number, e
 }
 
 /**
- * Adds up bins: those of consecutive measurements, or of parallel parts of one.
- * @param covered how much of a bin was measured: the `sum` of what was measured one after the other, or the `least` of what ran in parallel
+ * Adds bins of consecutive measurements, or of parallel parts of one.
+ * @param covered measured time of a bin: the `sum` for consecutive measurements, or the `least` for parallel ones
  * @returns undefined without bins
  */
 export function addBins<T extends TimeBins>(parts: readonly T[], covered: "sum" | "least"): T | undefined {
@@ -111,7 +111,7 @@ function sumBins<T extends TimeBins>(parts: readonly T[], binNs: number, startNs
   return toBins(binNs, first, sums) as T;
 }
 
-/** Adds up the bins of parallel parts. A bin counts as measured only where every part measured it. */
+/** Adds bins of parallel parts. Time of a bin counts as measured only if every part measured it. */
 function leastCovered<T extends TimeBins>(parts: readonly T[], binNs: number, startNs: number, lastNs: number): T {
   const sum = sumBins(parts, binNs, startNs, lastNs);
   if (!("coveredNs" in sum)) return sum;
@@ -119,13 +119,13 @@ function leastCovered<T extends TimeBins>(parts: readonly T[], binNs: number, st
   return { ...sum, coveredNs: sum.counts.map((_, at) => Math.min(...even.map((column) => column[at] as number))) };
 }
 
-/** Returns bins of a multiple of the length, which is a power of two. */
+/** Converts bins to a longer length, which is the old one times a power of two. */
 function lengthenTo<T extends TimeBins>(bins: T, binNs: number): T {
   if (binNs <= bins.binNs) return bins;
   return sumBins([bins], binNs, bins.first * bins.binNs, (bins.first + bins.counts.length - 1) * bins.binNs);
 }
 
-/** All columns by their names; those of the histogram by the numbers of their cells. */
+/** Returns all columns by name; those of the histogram by the number of their cell. */
 function columnsOf({ binNs: _, first: __, ...rest }: TimeBins & Partial<SampleBins>): Map<string, readonly number[]> {
   const { histogram = {}, ...columns } = rest;
   return new Map([...Object.entries(columns), ...Object.entries(histogram)]);
@@ -139,9 +139,9 @@ function toBins(binNs: number, first: number, columns: ReadonlyMap<string, reado
   return "sums" in rest ? ({ ...bins, histogram: Object.fromEntries(all.filter(isCell)) } as SampleBins) : bins;
 }
 
-/** The values of a bin that has any. */
+/** Mean of the values of a bin that is not empty. */
 interface BinMean {
-  /** Start of the bin, which may be before that of the measurement. */
+  /** Start of the bin, which may be before the start of the measurement. */
   readonly startNs: number;
   readonly count: number;
   readonly mean: number;
@@ -155,9 +155,9 @@ export function binMeans({ binNs, first, counts, sums }: SampleBins): BinMean[] 
 }
 
 /**
- * Returns the bins as batches of equal size. Bins without a value are left out, so a few values are a batch each. For the mean of batches of
- * unequal sizes, which is a ratio of two sums, each counts by how much its sum deviates from that of as many mean values (Cochran,
- * Sampling Techniques, 6.4: the linearised ratio estimator).
+ * Returns the bins as batches of equal size. Bins without a value are omitted, so that a few values are a batch each. For the
+ * mean of batches of unequal sizes, which is a ratio of two sums, each batch counts by the deviation of its sum from that of as
+ * many mean values (Cochran, Sampling Techniques, 6.4: the linearised ratio estimator).
  */
 export function batchesOf(bins: Pick<SampleBins, "counts" | "sums">): BatchMeans {
   const { counts, sums } = bins;
@@ -180,8 +180,8 @@ export function batchesOf(bins: Pick<SampleBins, "counts" | "sums">): BatchMeans
 }
 
 /**
- * Returns the ratio of each batch's values below one, 0 to 1, and the variance of that for a single value. Within a cell values count as
- * evenly spread, so that one in the cell of `value` counts in part.
+ * Returns for each batch the ratio of values below a value, 0 to 1, and the variance of that for a single value. Values count
+ * as evenly spread within a cell, so that values in the cell of `value` count in part.
  */
 export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & { readonly variance: number } {
   const { counts, histogram } = bins;
@@ -201,10 +201,7 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
     if (weight === 1) belowCount += count;
     else partCount += count;
   }
-  const total = Math.max(
-    1,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0) || 1;
   const mean = (belowCount + part * partCount) / total;
   const variance = (belowCount + part * part * partCount) / total - mean * mean;
   return { ...batchesOf({ counts, sums: below }), variance };
@@ -214,8 +211,9 @@ export function batchRatiosBelow(bins: SampleBins, value: number): BatchMeans & 
 export const PART_COUNT = 8;
 
 /**
- * Returns a percentile in each of the parts of the time, which have about as many values each. Within a cell values count as evenly spread.
- * @returns fewer than {@link PART_COUNT} when there are fewer bins with a value
+ * Returns a percentile in each part of the time. Each part has about the same number of values. Values count as evenly spread
+ * within a cell.
+ * @returns fewer than {@link PART_COUNT} if there are fewer bins with a value
  */
 export function percentilesOfParts({ counts, histogram }: SampleBins, percentile: number): number[] {
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -239,12 +237,12 @@ export function percentilesOfParts({ counts, histogram }: SampleBins, percentile
   }).filter((value) => value !== undefined);
 }
 
-/** How little of a bin may be missing, because times are rounded. */
+/** Tolerance for the measured time of a whole bin, because times are rounded. */
 const ROUNDING_NS = 1;
 
 /**
- * Returns the bins of requests that were measured whole, from a length on.
- * @param shortestNs the least length of the bins
+ * Returns the bins of requests that were measured completely, with a minimum length.
+ * @param shortestNs minimum length of the bins
  */
 export function wholeBins(bins: CompletionBins, shortestNs: number): Omit<CompletionBins, "first" | "coveredNs"> {
   const { binNs, counts, failed, coveredNs } = lengthenTo(bins, shortestNs);

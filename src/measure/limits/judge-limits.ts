@@ -8,15 +8,16 @@ import { isUpperLimit, judgeInterval, type SampleAbove, shareAbove } from "../ve
 import { LIMIT_ERROR } from "./looks.ts";
 
 /**
- * Whether a limit is kept at a level.
+ * State of a limit at a level.
  *
- * - `kept`: the whole confidence interval keeps the limit; for a percentile, the share of requests on the wrong side of it is certainly small enough
- * - `broken`: the whole interval breaks it; for a percentile, that share is certainly too large
+ * - `kept`: the whole confidence interval is within the limit; for a percentile, the share of requests on the wrong side of it
+ *   is certainly small enough
+ * - `broken`: the whole interval is beyond it; for a percentile, that share is certainly too large
  * - `unresolved`: neither, or there is no value
  */
 export type LimitState = "kept" | "broken" | "unresolved";
 
-/** A limit at one level. */
+/** Result of a limit at one level. */
 export interface LimitVerdict {
   readonly limit: AssertionPlan;
   readonly state: LimitState;
@@ -27,10 +28,10 @@ export interface LimitVerdict {
 }
 
 /**
- * Judges the limits at a level. One broken limit breaks the level, so each gets a part of the error of that. All must be kept to keep it: there
- * each has the whole error.
+ * Judges the limits at a level. One broken limit breaks the level, so each gets an equal part of that error. The level is kept
+ * only if all limits are, so there each has the whole error.
  * @param batchSize inferences per request
- * @param error probability of a wrong decision, for each side. Default: that of judging once
+ * @param error probability of a wrong decision, for each side. Default: the error of judging once
  */
 export function judgeLimits(
   limits: readonly AssertionPlan[],
@@ -59,11 +60,12 @@ export function judgeLimits(
 }
 
 /**
- * Returns the most independent requests that a sample may be worth when it is to show that a limit is kept; undefined: not known. A queue is late
- * for many requests in a row, and a short measurement may lie between two such times: where few or none are above the limit, they do not show how
- * much requests depend on each other. Near the limit the mean shows it: all requests count there. A limit that is far away is out of the reach
- * of what changes the mean, and the percentile shows it. Where the limit is {@link FAR_DEVIATIONS} away from the mean, all requests
- * count: a drift of the percentile that stays so small cannot reach it.
+ * Returns an upper bound on the effective sample size of a sample that should show that a limit is kept; undefined: unknown. A
+ * queue delays many requests in a row, and a short measurement may lie between two such times: if few or no requests are above
+ * the limit, they do not show how strongly requests depend on each other. Near the limit the mean shows it, because all
+ * requests count there. A limit that is far away is not affected by changes of the mean, but the percentile shows it. If the
+ * limit is {@link FAR_DEVIATIONS} away from the mean, all requests count: a drift of the percentile that stays so small cannot
+ * reach it.
  */
 function worthNear(
   { metric, limit }: AssertionPlan,
@@ -82,24 +84,26 @@ function worthNear(
 }
 
 /**
- * Standard deviations of the requests from their mean. Whatever their distribution, at most 1 of 400 is further away than these (Chebyshev's
- * inequality). Of higher percentiles it takes more: only a quarter of what the percentile allows may be further away.
+ * Distance from the mean, in standard deviations of the requests. For any distribution, at most 1 of 400 is further away
+ * (Chebyshev's inequality). Higher percentiles need a larger distance: at most a quarter of what the percentile allows may be
+ * further away.
  */
 const FAR_DEVIATIONS = 20;
 const CHEBYSHEV_MARGIN = 2;
 
-/** Combines limits: broken when one is, kept when all are. */
+/** Combines limits: broken if one is broken, kept if all are kept. */
 export function combineStates(states: readonly LimitState[]): LimitState {
   if (states.includes("broken")) return "broken";
   return states.every((state) => state === "kept") ? "kept" : "unresolved";
 }
 
-/** The median is above this many times the limit: see {@link isFarAbove}. */
+/** The median is above this multiple of the limit: see {@link isFarAbove}. */
 const FAR_FACTOR = 2;
 
 /**
- * Reports whether a mean certainly breaks its upper limit because certainly more than half of the values are above twice the limit (Markov's
- * inequality). Like the share above a percentile it needs no steady latencies: those of an overloaded server have no mean to wait for.
+ * Reports whether a mean certainly breaks its upper limit because certainly more than half of the values are above twice the
+ * limit (Markov's inequality). Like the share above a percentile, this does not need stable latencies: on an overloaded server
+ * they do not converge to a mean.
  */
 function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: MeasuredPart, error: number): boolean {
   if (metric.statistic !== "mean" || !isUpperLimit(comparison)) return false;
@@ -107,7 +111,10 @@ function isFarAbove({ metric, comparison, limit }: AssertionPlan, level: Measure
   return above !== undefined && isShareMore(above, 1 / FAR_FACTOR, error);
 }
 
-/** An interval is never one number, so what is to be a number is judged by its value. A percentile needs the samples that make it certain. */
+/**
+ * Returns the state of a limit. An interval is never a single number, so an assertion on equality is judged by the value. A
+ * percentile needs the samples that make it certain.
+ */
 function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
   const certainty = certaintyOf(estimate);
   const lacksSamples = !certainty.isCertain && ["few-samples", "gap"].includes(certainty.doubt);
@@ -117,8 +124,9 @@ function stateOf(limit: AssertionPlan, estimate: MetricEstimate): LimitState {
 }
 
 /**
- * Returns the requests above the limit of a percentile; undefined for other limits, without requests, and where single values are not kept.
- * @param confidence for which the effective sample size is needed
+ * Returns the requests above the limit of a percentile; undefined for other limits, without requests, and if single values are
+ * not kept.
+ * @param confidence of the decision, for which the effective sample size is computed
  */
 export function requestsAbove(
   { metric, comparison, limit }: AssertionPlan,
@@ -131,17 +139,18 @@ export function requestsAbove(
 }
 
 /**
- * Reports whether the share of requests above the limit of a percentile certainly keeps it: p99 is below a limit when at most 1 % of the requests
- * are above it. The exact binomial test of that share decides (Clopper and Pearson, Biometrika 26, 1934). Unlike the interval of the percentile it
- * needs no steady latencies: when all requests are above the limit, it does not matter that they become slower and slower.
- * @param error probability that this is reported when the share is exactly the one that the percentile allows
+ * Reports whether the share of requests above the limit of a percentile certainly keeps it: p99 is below a limit if at most 1 %
+ * of the requests are above it. The exact binomial test of that share decides (Clopper and Pearson, Biometrika 26, 1934).
+ * Unlike the interval of the percentile, it does not need stable latencies: if all requests are above the limit, it does not
+ * matter that they become slower and slower.
+ * @param error probability of a wrong report, if the share is exactly the one that the percentile allows
  */
 export function isShareKept({ metric, comparison }: AssertionPlan, above: SampleAbove, error: number): boolean {
   const allowed = shareAbove(metric.statistic as number);
   return isUpperLimit(comparison) ? isShareLess(above, allowed, error) : isShareMore(above, allowed, error);
 }
 
-/** Reports whether it certainly breaks it. @param error like that of {@link isShareKept} */
+/** Reports whether the share certainly breaks the limit. @param error as for {@link isShareKept} */
 export function isShareBroken({ metric, comparison }: AssertionPlan, above: SampleAbove, error: number): boolean {
   const allowed = shareAbove(metric.statistic as number);
   return isUpperLimit(comparison) ? isShareMore(above, allowed, error) : isShareLess(above, allowed, error);

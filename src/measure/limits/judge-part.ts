@@ -17,26 +17,26 @@ import {
 } from "../verdict-state.ts";
 import { type RequestsNeeded, requestsNeeded } from "./requests-needed.ts";
 
-/** Judges an assertion for some requests: a level, or those of it with certain tags. */
+/** Judges an assertion for a set of requests: a level, or its requests with certain tags. */
 
-/** The result of an assertion for some requests. */
+/** Result of an assertion for a set of requests. */
 export interface PartVerdict {
   readonly state: VerdictState;
   /** Undefined without a measurement. */
   readonly value: number | undefined;
   readonly reason?: string | undefined;
-  /** The requests that would decide it. Absent: it is decided, or requests do not help, or far too many are needed. */
+  /** The number of requests that would decide it. Absent: it is decided, requests do not help, or far too many are needed. */
   readonly needed?: RequestsNeeded | undefined;
 }
 
-/** Why a result is open in which a gap hides. A note says when that was, and what to do. */
+/** Reason why a result is open because of a gap. A note describes the gap, and what to do. */
 export const NOTHING_COMPLETED = "nothing completed for a time";
 const TOO_CLOSE = "too close to the limit for a longer run to decide; choose another limit";
 
 /**
- * Judges an assertion for some requests. Percentiles and means of samples are estimates: they pass or fail when that is certain at 95 %.
- * Everything else is what happened: its value decides.
- * @param part undefined when no request has the assertion's tags
+ * Judges an assertion for a set of requests. Percentiles and means of samples are estimates: they pass or fail if that is
+ * certain at 95 %. Everything else is exact: its value decides.
+ * @param part undefined if no request has the assertion's tags
  */
 export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefined, batchSize: number): PartVerdict {
   const { metric, where } = assertion;
@@ -45,14 +45,14 @@ export function judgePart(assertion: AssertionPlan, part: MeasuredPart | undefin
   if (value === undefined) return unresolved(undefined, explainMissing(metric, part, batchSize));
   const state = judgeMetric(assertion, part, value);
   if (state === "pass" && hidesGaps(assertion, part, value)) return unresolved(value, NOTHING_COMPLETED);
-  // Where values decide, a percentile of a few of them decides nothing.
+  // Where values decide, a percentile of too few values is not decided.
   const isFew = !isEstimate(assertion, part) && findFew(assertion, sampleCountOf(assertion, part)) !== undefined;
   if (state !== "unresolved" && !isFew) return { state, value };
   const needed = requestsNeeded(assertion, part);
   return { ...unresolved(value, needed === undefined ? TOO_CLOSE : explainNeeded(assertion, needed)), needed };
 }
 
-/** Says how many requests would decide: `p99 needs 299 requests, has 40`. */
+/** Describes how many requests would decide: `p99 needs 299 requests, has 40`. */
 function explainNeeded({ metric: { statistic } }: AssertionPlan, { count, needed, isFew }: RequestsNeeded): string {
   const has = `has ${formatCount(count)}`;
   if (isFew) return `p${statistic} needs ${formatCount(needed)} requests, ${has}`;
@@ -64,9 +64,9 @@ function unresolved(value: number | undefined, reason: string | undefined): Part
 }
 
 /**
- * Reports whether a percentile leaves out that nothing completed for a time: a closed loop does not send then, so the requests that would have
- * waited are missing. It does so when requests due in the percentile's share of the time would have waited past the limit, until the end of the
- * gap and as long as the percentile says.
+ * Reports whether a percentile ignores a time in which nothing completed: a closed loop does not send then, so the requests
+ * that would have waited are missing. True if the requests that were due in the percentile's share of the time would have
+ * waited past the limit, until the end of the gap plus the time of the percentile.
  */
 function hidesGaps({ metric, comparison, limit }: AssertionPlan, { window }: MeasuredPart, value: number): boolean {
   const { statistic } = metric;
@@ -88,15 +88,15 @@ function judgeMetric(assertion: AssertionPlan, part: MeasuredPart, value: number
   return ends === undefined ? judgeValue(assertion, value) : judgeInterval(assertion, { ...ends, value });
 }
 
-/** Whether an assertion is judged by how certain its value is. */
+/** Reports whether an assertion is judged by the certainty of its value. */
 function isEstimate({ metric }: AssertionPlan, part: MeasuredPart): boolean {
   return sampleOf(metric, part)?.above !== undefined;
 }
 
 /**
- * Judges an assertion over several runs. Times pass or fail when the interval of the mean over the runs does, or when each run does on its own;
- * everything else by the mean.
- * @param over undefined when a run has no value
+ * Judges an assertion over several runs. Times pass or fail if the interval of the mean over the runs does, or if each run does
+ * by itself; everything else by the mean.
+ * @param over undefined if a run has no value
  */
 export function judgeOver(
   assertion: AssertionPlan,
@@ -110,10 +110,8 @@ export function judgeOver(
   if (others.length === 0 && common !== undefined && common !== "unresolved") return { state: common };
   const counts = parts.flatMap((part) => (part && sampleCountOf(assertion, part)) ?? []);
   if (counts.length === 0) return { state: judgeValue(assertion, over.mean) };
-  const few = findFew(
-    assertion,
-    counts.reduce((sum, count) => sum + count, 0),
-  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const few = findFew(assertion, total);
   const state = judgeInterval(assertion, { ...over, value: over.mean });
   if (state === "fail" || (state === "pass" && few === undefined)) return { state };
   const isRatio = metricOf(assertion.metric).quantity === "ratio";
@@ -122,7 +120,7 @@ export function judgeOver(
   return { state: "unresolved", reason: explainNeeded(assertion, few), needed: few };
 }
 
-/** Returns the number of values behind a percentile, or behind a mean that is an estimate; undefined for what counts as exact. */
+/** Returns the number of values of a percentile, or of a mean that is an estimate; undefined for exact metrics. */
 function sampleCountOf(assertion: AssertionPlan, part: MeasuredPart): number | undefined {
   const { metric } = assertion;
   const { statistic } = metric;
@@ -130,7 +128,7 @@ function sampleCountOf(assertion: AssertionPlan, part: MeasuredPart): number | u
   return statistic === "mean" && isEstimate(assertion, part) ? sampleOf(metric, part)?.count : undefined;
 }
 
-/** Returns what a sample lacks that is too small to show a percentile; undefined when it is not. */
+/** Returns the missing requests of a sample that is too small to show a percentile; undefined if it is large enough. */
 function findFew({ metric, comparison }: AssertionPlan, count: number | undefined): RequestsNeeded | undefined {
   const { statistic } = metric;
   if (count === undefined || comparison === "is" || typeof statistic !== "number") return undefined;

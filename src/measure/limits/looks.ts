@@ -1,36 +1,37 @@
 import { shareAbove } from "../verdict-state.ts";
 
 /**
- * When limits are judged while a level is measured, and how much error each judgement may have. Judging again and again finds an interval that
- * happens to lie on one side of the limit far more often than judging once. So the error is spent in parts, by the measured
- * time (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the
- * parts bounds the error of all looks together, whatever they have in common.
+ * Plans the times at which limits are judged while a level is measured, and the error of each. Judging repeatedly finds an
+ * interval that happens to be on one side of the limit far more often than judging once. So the error is spent in parts, by the
+ * measured time (Lan and DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum of the parts
+ * bounds the error of all looks together, whatever their correlation.
  */
 
-/** Probability that a limit is found on the wrong side, for each side, over all looks together. */
+/** Probability of finding a limit on the wrong side, for each side, over all looks together. */
 export const LIMIT_ERROR = 0.025;
-/** Windows before the first look: one alone says nothing about how windows vary. */
+/** Number of windows before the first look: a single one does not show how windows vary. */
 const LEAST_WINDOWS = 2;
-/** Each look is after about this many times the time of the one before: few looks leave more error for each. */
+/** Ratio of the times of consecutive looks, about: with few looks, each gets more of the error. */
 const GROWTH = 1.5;
 
 /**
- * Returns the part of the error that is spent after a part of the longest time: its cube, which is close to the boundaries of O'Brien and Fleming (Kim
- * and DeMets, Biometrika 74, 1987). Early looks get little, so that the last ones, which decide levels near their limit, have almost all of it.
+ * Returns the part of the error that is spent after a part of the longest time: its cube, which is close to the boundaries of
+ * O'Brien and Fleming (Kim and DeMets, Biometrika 74, 1987). Early looks get little of it, so that the last ones, which decide
+ * levels near their limit, have almost all.
  */
 function spentAt(ratio: number): number {
   return ratio ** 3;
 }
 
-/** A moment at which limits are judged. */
+/** A time at which limits are judged. */
 export interface Look {
   /** Number of windows measured. */
   readonly windowCount: number;
-  /** Probability that the limits are wrongly decided at this look, for each side. */
+  /** Probability of a wrong decision at this look, for each side. */
   readonly error: number;
 }
 
-/** Returns the looks at a level, in their order. @param most windows of the longest measurement; below 2 counts as 2 */
+/** Returns the looks at a level, in order. @param most windows of the longest measurement; below 2 counts as 2 */
 export function planLooks(most: number): Look[] {
   const last = Math.max(LEAST_WINDOWS, Math.floor(most));
   const counts: number[] = [];
@@ -53,8 +54,8 @@ export function requestsToKeep(percentile: number, most: number): number {
 }
 
 /**
- * Returns the error of a look when their number is not known before: a part of it that becomes smaller with each look, so that the sum of all
- * is {@link LIMIT_ERROR}.
+ * Returns the error of a look if the number of looks is unknown: a part that becomes smaller with each look, so that the sum of
+ * all is {@link LIMIT_ERROR}.
  * @param look from 1
  */
 export function errorOfLook(look: number): number {

@@ -4,12 +4,12 @@ import type { MeasuredPart } from "../metrics/metric.ts";
 import { sampleOf } from "../metrics/read-metric.ts";
 import { judgeInterval, judgePercentile, LEAST_JUDGED_COUNT, requestsToShow } from "../verdict-state.ts";
 
-/** How many requests would decide an assertion that is open. Checks and notes both ask here, so that they ask for the same number. */
+/** Estimates how many requests would decide an open assertion. Checks and notes both use it, so that they ask for the same number. */
 
-/** More than this many times the requests at hand are not worth asking for: the value is at its limit. */
+/** Maximum multiple of the present requests that is worth asking for: above it, the value is at its limit. */
 const MOST_TIMES = 100;
 
-/** The requests that an open assertion needs and has. */
+/** The number of requests that an open assertion needs, and the number that it has. */
 export interface RequestsNeeded {
   readonly count: number;
   readonly needed: number;
@@ -18,8 +18,9 @@ export interface RequestsNeeded {
 }
 
 /**
- * Returns how many requests would decide an assertion if they are like those at hand: as large a share of them above the limit, or a mean
- * that varies as much. Undefined without a sample, where it is decided, and where the value is too close to the limit.
+ * Returns how many requests would decide an assertion if they are like the present ones: the same share of them above the
+ * limit, or a mean that varies as much. Undefined without a sample, if the assertion is decided, and if the value is too close
+ * to the limit.
  */
 export function requestsNeeded(assertion: AssertionPlan, part: MeasuredPart): RequestsNeeded | undefined {
   const { metric, comparison } = assertion;
@@ -34,7 +35,7 @@ export function requestsNeeded(assertion: AssertionPlan, part: MeasuredPart): Re
   return { count, needed: needed > least ? roundUp(needed) : needed, isFew: count < least };
 }
 
-/** Returns the smallest number above that of the sample that decides; undefined where that is far more, or values themselves decide. */
+/** Returns the smallest sample size, above the present one, that decides; undefined if it is far larger, or if values themselves decide. */
 function neededForPercentile(
   { metric, comparison, limit }: AssertionPlan,
   part: MeasuredPart,
@@ -45,7 +46,7 @@ function neededForPercentile(
   const ratio = found.aboveCount / found.count;
   const isDecided = (count: number): boolean =>
     judgePercentile(comparison, percentile, { count, aboveCount: Math.round(ratio * count) }) !== "unresolved";
-  // A sample that is decided is not asked about, so it lies below the first number.
+  // Only undecided samples get here, so the present size is below the result.
   let low = found.count;
   let high = Math.max(found.count + 1, requestsToShow(comparison, percentile));
   const most = MOST_TIMES * high;
@@ -56,7 +57,7 @@ function neededForPercentile(
   return leastAbove(low, high, isDecided);
 }
 
-/** An interval becomes narrower as the root of the number of requests. */
+/** An interval narrows as the root of the number of requests. */
 function neededForMean(assertion: AssertionPlan, part: MeasuredPart, count: number): RequestsNeeded | undefined {
   const sample = sampleOf(assertion.metric, part);
   const ends = sample?.estimateMean?.({ leastCount: LEAST_JUDGED_COUNT });
@@ -67,7 +68,10 @@ function neededForMean(assertion: AssertionPlan, part: MeasuredPart, count: numb
   return times > MOST_TIMES ? undefined : { count, needed: roundUp(Math.max(count + 1, count * times)), isFew: false };
 }
 
-/** Returns how many times as much must be measured so that an interval no longer contains a limit: it narrows as the root of the time. */
+/**
+ * Returns the factor by which the measurement must be longer so that an interval no longer contains a limit: it narrows as the
+ * root of the time.
+ */
 export function timesToDecide(
   { value, low, high }: Readonly<Record<"value" | "low" | "high", number>>,
   limit: number,
@@ -79,14 +83,14 @@ const NICE_SECONDS = [1, 2, 5, 10, 15, 20, 30, 45, 60, 120, 180, 300, 600, 900, 
 const SEC_PER_MIN = 60;
 export const SEC_PER_HOUR = 3600;
 
-/** Formats how long to measure, rounded up to a time that people choose: `45 s`, `5 min`, `3 h`. */
+/** Formats a measurement time, rounded up to a usual value: `45 s`, `5 min`, `3 h`. */
 export function formatNiceTime(seconds: number): string {
   const nice = NICE_SECONDS.find((one) => one >= seconds);
   if (nice === undefined) return `${Math.ceil(seconds / SEC_PER_HOUR)} h`;
   return nice > SEC_PER_MIN ? `${nice / SEC_PER_MIN} min` : `${nice} s`;
 }
 
-/** Rounds a number up to two digits. */
+/** Rounds a number up to two significant digits. */
 function roundUp(count: number): number {
   const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1);
   return Math.ceil(count / step) * step;

@@ -7,8 +7,8 @@ import { SERVER_METRICS } from "./server-metrics.ts";
 import { GENERATIVE_METRICS } from "./token-metrics.ts";
 
 /**
- * The one catalogue of metrics. Assertions, limits, `findMax`, `--fail-if`, goodput, comparisons, the types of scenarios, reports and the
- * guide's reference derive from it: a new metric is one entry in one of the tables.
+ * The only catalogue of metrics. Assertions, limits, `findMax`, `--fail-if`, goodput, comparisons, the types of scenarios,
+ * reports and the guide's reference derive from it: a new metric is one entry in one of the tables.
  */
 const CATALOGUE = {
   ...REQUEST_METRICS,
@@ -24,11 +24,11 @@ type Catalogue = typeof CATALOGUE;
 export type MetricKey = keyof Catalogue;
 /** Keys of metrics whose entries have certain fields. */
 export type KeyWith<F> = { [K in MetricKey]: Catalogue[K] extends F ? K : never }[MetricKey];
-/** The statistics of a metric; `never` of one with one value. */
+/** The statistics of a metric; `never` for a metric with one value. */
 export type StatisticOf<K extends MetricKey> = Catalogue[K] extends { readonly statistics: readonly (infer S)[] }
   ? S
   : never;
-/** Keys of metrics that scenarios name by themselves: the others need more than a key. */
+/** Keys of metrics that scenarios refer to by key alone. Other metrics need more than a key. */
 export type NamedKey = Exclude<
   MetricKey,
   KeyWith<{ readonly isOfReports: true } | { readonly definedIn: unknown } | { readonly needsLimits: true }>
@@ -40,9 +40,9 @@ export type NameWith<S extends "mean" | "min" | "max" | "percentiles"> = {
 }[NamedKey];
 /** Names of metrics with one value. */
 export type SingleName = { [K in NamedKey]: [StatisticOf<K>] extends [never] ? K : never }[NamedKey];
-/** Names of metrics that count something. */
+/** Names of metrics of a quantity. */
 export type NameOfQuantity<Q extends Quantity> = KeyWith<{ readonly quantity: Q }>;
-/** Names of metrics that a run has only with what they need. */
+/** Names of metrics that a run has only if it meets a need. */
 export type NameNeeding<N extends Need> = Exclude<
   KeyWith<{ readonly needs: N }>,
   KeyWith<{ readonly isOfReports: true }>
@@ -51,7 +51,7 @@ export type NameNeeding<N extends Need> = Exclude<
 /** All keys, in the order of reports. */
 export const METRIC_KEYS = Object.keys(CATALOGUE) as readonly MetricKey[];
 
-/** Returns the entry of a key; undefined for an unknown one. */
+/** Returns the entry of a key; undefined for an unknown key. */
 export function findEntry(key: string): Metric | undefined {
   return Object.hasOwn(CATALOGUE, key) ? (CATALOGUE[key as MetricKey] as Metric) : undefined;
 }
@@ -63,21 +63,26 @@ export function metricOf({ key, unit, better }: MetricPlan): Metric {
   return unit === undefined && better === undefined ? metric : { ...metric, ...defined({ unit, better }) };
 }
 
-/** Returns the entries that JSON has by their names: all of levels, but not what a scenario defines, of which there can be several. */
+/**
+ * Returns the entries that JSON contains by name: all metrics of levels, except metrics that a scenario defines, of which there
+ * can be several.
+ */
 export function reportedMetrics(): { readonly key: string; readonly name: string; readonly entry: Metric }[] {
   return METRIC_KEYS.flatMap((key) => {
     const entry = findEntry(key) as Metric;
-    return entry.definedIn !== undefined || key === "highestLoad" ? [] : [{ key, name: jsonNameOf(key, entry), entry }];
+    return entry.definedIn !== undefined || entry.isOfSearch === true
+      ? []
+      : [{ key, name: jsonNameOf(key, entry), entry }];
   });
 }
 
-/** Whether a metric has a statistic. @param statistic undefined: it is one value */
+/** Reports whether a metric has a statistic. @param statistic undefined: the metric has one value */
 export function hasStatistic({ statistics }: Metric, statistic: Statistic | undefined): boolean {
   if (statistics === undefined || statistic === undefined) return statistics === statistic;
   return statistics.includes(typeof statistic === "number" ? "percentiles" : statistic);
 }
 
-/** Returns the keys that scenarios can name, and that have a statistic. @param statistic undefined: those with one value */
+/** Returns the keys that scenarios can use and that have a statistic. @param statistic undefined: keys of metrics with one value */
 export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   return METRIC_KEYS.filter((key) => {
     const metric = findEntry(key);
@@ -86,7 +91,7 @@ export function keysWith(statistic: Statistic | undefined): MetricKey[] {
   });
 }
 
-/** Returns the needs of a metric, with those of its limits. */
+/** Returns the needs of a metric, including those of its limits. */
 export function needsOf({
   key,
   limits,

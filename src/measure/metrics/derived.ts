@@ -7,7 +7,7 @@ import { describeUserError } from "../../service/user-defined/user-error.ts";
 
 /** Metrics that a scenario computes from other metrics of a level. */
 
-/** What is read of a level: a value, statistics by their name such as `p99`, or why there is none. */
+/** Result of reading a metric of a level: a value, statistics by name such as `p99`, or the reason why there is none. */
 export type LevelRead =
   | { readonly value: number }
   | { readonly statistic: (name: string) => number | undefined }
@@ -15,22 +15,22 @@ export type LevelRead =
 
 /** Reads a metric of a level, in SI units: times in seconds. */
 export interface ReadLevel {
-  /** Returns the key that was meant by a name that none has. */
+  /** Returns the existing key that is most similar to an unknown name. */
   nearest(name: string): string | undefined;
-  /** Reads a metric by its key; undefined for one that does not exist. @param name only of `extracted`: that of the value */
+  /** Reads a metric by its key; undefined if the key does not exist. @param name only for `extracted`: name of the value */
   read(key: string, name?: string): LevelRead | undefined;
 }
 
-/** A derived metric at a level: its value, why it has none, or what its function did wrong. */
+/** A derived metric at a level: its value, the reason why it has none, or an error of its function. */
 export interface Derived {
   readonly value?: number;
   readonly missing?: string;
   readonly error?: string;
-  /** The error where it is a name that is not there. */
+  /** Set if the error is an unknown name. */
   readonly unknown?: Unknown;
 }
 
-/** A name that is not there, and the one that was meant, if it is known. */
+/** An unknown name, and the name that was probably meant, if there is one. */
 interface Unknown {
   readonly message: string;
   readonly near: string | undefined;
@@ -58,7 +58,8 @@ export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
     if (unknown !== undefined) return { error: describeUnknown(value, unknown), unknown };
     if (missing !== undefined) return { missing };
     if (typeof found === "number" && !Number.isNaN(found)) return { missing: `it is ${found} here` };
-    // An expression is checked before the run, so that only the values of a level can be why it gives none, such as a division by zero.
+    // An expression is checked before the run, so only the values of a level can cause it to have no value, for example by a
+    // division by zero.
     if (typeof value === "string") return { missing: `it gives ${describeValue(found)} here, not a finite number` };
     return { error: `returns ${describeValue(found)}, not a finite number` };
   } catch (error) {
@@ -67,19 +68,19 @@ export function computeDerived(value: DerivedValue, level: ReadLevel): Derived {
   }
 }
 
-/** An expression has no line of its own. */
+/** An expression has no line number. */
 function describeUnknown(value: DerivedValue, { error }: Unknown): string {
   return typeof value === "string" ? error.message : describeUserError(error);
 }
 
 interface ReadEvents {
-  /** Receives why a metric has no value. */
+  /** Receives the reason why a metric has no value. */
   onMissing(reason: string): void;
-  /** Receives that there is no such metric or statistic, which is then thrown. */
+  /** Receives the name of a metric or statistic that does not exist. An error is thrown afterwards. */
   onUnknown(unknown: Unknown): void;
 }
 
-/** Creates what functions and expressions read: the metrics of a level by their keys. */
+/** Creates the object that functions and expressions read: the metrics of a level by key. */
 function valuesOf({ nearest, read }: ReadLevel, { onMissing, onUnknown }: ReadEvents): object {
   const refuse = (message: string, near?: string): never => {
     const error = new Error(near === undefined ? message : `${message}: did you mean ${near}?`);
@@ -102,9 +103,9 @@ function valuesOf({ nearest, read }: ReadLevel, { onMissing, onUnknown }: ReadEv
   return byName((key) => (key === "extracted" ? extracted : get(key)));
 }
 
-/** Creates an object whose properties are read when they are used. */
+/** Creates an object whose properties are computed when they are read. */
 function byName(get: (name: string) => unknown): object {
-  // Runtimes ask objects for these, such as when they print them or convert them to numbers.
+  // Runtimes read these properties themselves, for example to print an object or convert it to a number.
   const isOfLanguage = (name: string | symbol): boolean =>
     typeof name === "symbol" || name === "toJSON" || name in Object.prototype;
   const read = (target: object, name: string | symbol): unknown => {
@@ -112,7 +113,7 @@ function byName(get: (name: string) => unknown): object {
     try {
       return get(name as string);
     } catch (error) {
-      // The stack begins where the user's function reads the property.
+      // The stack begins at the line of the user's function that reads the property.
       if (error instanceof Error) Error.captureStackTrace(error, read);
       throw error;
     }
@@ -134,8 +135,8 @@ const FUNCTION_HINT = "Write metrics by their keys, such as level.throughput or 
 const HINT = "Write metrics by their keys and numbers in backticks, such as outputTokensPerSec / gpuPower.mean.";
 
 /**
- * Returns what is wrong with a value: a name that no metric has, and of an expression its syntax, or that it gives no number; undefined when it is
- * right. A function may not expect the numbers of an example, so that nothing else that it does is wrong.
+ * Returns the error of a derived value: a name that no metric has, and for an expression its syntax or a result that is not a
+ * number; undefined if it is valid. A function may reject the numbers of the example, so its other errors are ignored.
  */
 export function explainDerived(
   value: DerivedValue,

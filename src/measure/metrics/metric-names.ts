@@ -1,12 +1,12 @@
 import type { Direction, MetricPlan, Statistic } from "../../plan/assertions.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { findEntry, hasStatistic, METRIC_KEYS, metricOf } from "./catalogue.ts";
-import type { Quantity } from "./metric.ts";
+import type { Metric, Quantity } from "./metric.ts";
 import { metricText } from "./metric-text.ts";
 
 /**
- * Metrics by name, wherever a user types one as text: `p99(latency)` as in assertions, `latency.p99` as in comparisons, and `p99` alone for the
- * latency.
+ * Metrics by name, for all places where a user types one as text: `p99(latency)` as in assertions, `latency.p99` as in
+ * comparisons, and `p99` alone for the latency.
  */
 
 /** A metric by its name in comparisons. */
@@ -16,18 +16,18 @@ export interface NamedMetric {
   /** `p99 latency` */
   readonly label: string;
   readonly quantity: Quantity;
-  /** Absent: that of the quantity. */
+  /** Default: the unit of the quantity. */
   readonly unit?: string | undefined;
   /** Absent: neither direction is better. */
   readonly better?: Direction | undefined;
 }
 
-/** The prefix of numbers that a target extracts from its responses. */
+/** Prefix of numbers that a target extracts from its responses. */
 export const EXTRACTED = "extracted.";
-/** The prefix of metrics that a scenario derives from others. */
+/** Prefix of metrics that a scenario derives from others. */
 const DERIVED = "derived.";
 
-/** Metrics by their shorter names in options. */
+/** Metrics by their short names in options. */
 const OPTION_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   METRIC_KEYS.flatMap((key) => {
     const { option } = findEntry(key) ?? {};
@@ -35,7 +35,10 @@ const OPTION_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 );
 
-/** Names that k6, GenAI-Perf, AIPerf and others give metrics, besides those that differ by their spelling only: a metric, or how to write it. */
+/**
+ * Names of metrics in k6, GenAI-Perf, AIPerf and others, except names that differ only in spelling, each with the metric or the
+ * way to write it.
+ */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   ...OPTION_NAMES,
   tpot: "interTokenLatency",
@@ -73,7 +76,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   isl: "inputTokens",
 };
 
-/** Returns the metric that a name of another tool or spelling means, or how to write it; undefined for a name that is just unknown. */
+/** Returns the metric for a name from another tool or with another spelling, or how to write it; undefined for any other unknown name. */
 export function meantMetric(given: string): string | undefined {
   const name = given.replace(/[-_\s]+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
   const known = findEntry(name);
@@ -81,7 +84,7 @@ export function meantMetric(given: string): string | undefined {
   return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
 }
 
-/** Returns the key of the metric that a name of another tool or spelling means; undefined for a name that is just unknown. */
+/** Returns the metric key for a name from another tool or with another spelling; undefined for any other unknown name. */
 export function meantKey(given: string): string | undefined {
   return meantMetric(given)
     ?.match(/\w+/g)
@@ -90,15 +93,15 @@ export function meantKey(given: string): string | undefined {
 
 const STATISTIC = "mean|min|max|p\\d{1,2}(?:\\.\\d+)?";
 /**
- * Metrics as text, as a regular expression: a statistic of something, or a key with its statistic where it has several. What is in brackets is
- * not checked.
+ * Regular expression for metrics as text: a statistic of a metric, or a key, with a statistic if the metric has several. The
+ * text in brackets is not checked.
  */
 export const METRIC_PATTERN = `(?:(?:${STATISTIC})(?:\\s*\\([^)]*\\))?|share\\s*\\([^)]*\\)|(?:${METRIC_KEYS.join("|")})(?:\\.[^\\s()<>=]+)?(?:\\s*\\([^)]*\\))?)`;
 const ALONE = new RegExp(`^(?:${STATISTIC})$`);
 const CALL = new RegExp(`^(${STATISTIC})\\(\\s*(.*?)\\s*\\)$`);
 const DOTTED = new RegExp(`^(.*)\\.(${STATISTIC})$`);
 
-/** Parses a statistic: `p99`, `mean`, `max`; undefined for other texts. Percentiles are from 1 to below 100. */
+/** Parses a statistic: `p99`, `mean`, `max`; undefined for any other text. Percentiles are from 1 to below 100. */
 export function parseStatistic(text: string): Statistic | undefined {
   if (!ALONE.test(text)) return undefined;
   if (text === "min" || text === "max") return text;
@@ -117,7 +120,7 @@ function splitName(given: string): readonly [of: string, statistic: string | und
   return [of, statistic];
 }
 
-/** The share of an extracted text: `share(extracted.finish=length)`. */
+/** Share of the responses with an extracted text: `share(extracted.finish=length)`. */
 const SHARE = /^share\(\s*extracted\.([^=]+?)\s*=\s*(.*?)\s*\)$/s;
 
 function toPlan(of: string): MetricPlan {
@@ -131,14 +134,14 @@ function toPlan(of: string): MetricPlan {
 /** Names of metrics in options: `ttft`. */
 export const METRIC_OPTIONS: readonly string[] = Object.keys(OPTION_NAMES);
 
-/** Returns the name of a metric that an option names: `timeToFirstToken.p99` of `ttft.p99`; other texts as they are. */
+/** Converts a metric name of an option: `ttft.p99` to `timeToFirstToken.p99`. Returns other texts unchanged. */
 export function fromOption(given: string): string {
   const [of, statistic] = splitName(given.trim());
   const key = Object.hasOwn(OPTION_NAMES, of) ? OPTION_NAMES[of] : undefined;
   return key === undefined ? given : statistic === undefined ? key : `${key}.${statistic}`;
 }
 
-/** Parses the name of a metric; undefined for an unknown one, and for a statistic that it does not have. */
+/** Parses the name of a metric; undefined for an unknown metric, or a statistic that it does not have. */
 export function parseMetric(given: string): MetricPlan | undefined {
   const [of, text] = splitName(given.trim());
   const plan = toPlan(of);
@@ -151,13 +154,19 @@ export function parseMetric(given: string): MetricPlan | undefined {
   return statistic === undefined ? plan : { ...plan, statistic };
 }
 
-/** Returns a metric's name in comparisons: `latency.p99`. A metric with one statistic needs none. */
+/** Returns a metric's name in comparisons: `latency.p99`. A metric with a single statistic is named without it. */
 export function nameMetric(metric: MetricPlan): string {
   const { statistic, name, text } = metric;
   if (text !== undefined) return `share(${EXTRACTED}${name}=${text})`;
   const of = name === undefined ? metric.key : `${metric.key}.${name}`;
   if (statistic === undefined || metricOf(metric).statistics?.length === 1) return of;
   return `${of}.${typeof statistic === "number" ? `p${statistic}` : statistic}`;
+}
+
+/** Returns the entry of a metric by its name; undefined for unknown names. */
+export function entryNamed(given: string): Metric | undefined {
+  const plan = parseMetric(given);
+  return plan && metricOf(plan);
 }
 
 /** Returns a metric by its name; undefined for unknown names. */
@@ -168,7 +177,7 @@ export function findMetric(given: string): NamedMetric | undefined {
   return { name: nameMetric(plan), label: statistics?.length === 1 ? label : metricText(plan), quantity, unit, better };
 }
 
-/** Returns the known name that is nearest to an unknown one: with a statistic when that is what is missing. */
+/** Returns the known name that is most similar to an unknown one, with a statistic if only that is missing. */
 export function suggestMetric(name: string): string | undefined {
   const given = fromOption(name.replace(/\b(?:avg|average)\b/, "mean"));
   if (given !== name && parseMetric(given) !== undefined) return given;
@@ -188,7 +197,7 @@ export function suggestMetric(name: string): string | undefined {
   return `${near}.${ALONE.test(text) ? text : "p99"}`;
 }
 
-/** Returns what sorts metrics by the order of the catalogue, each with its mean, its minimum, its percentiles and its maximum. */
+/** Returns a sort key: the order of the catalogue, and for each metric its mean, minimum, percentiles and maximum. */
 export function orderOfMetric(name: string): number {
   const metric = parseMetric(name);
   const family = (METRIC_KEYS as readonly string[]).indexOf(metric?.key ?? "");

@@ -14,7 +14,7 @@ export function metricText(metric: MetricPlan): string {
   return statistic === undefined ? of : `${statisticText(statistic)} ${of}`;
 }
 
-/** Returns the key of a metric with its statistic, as a column of a report has it: `latency.p99`. */
+/** Returns a metric's key with its statistic, as in a column of a report: `latency.p99`. */
 export function metricKey({ key, statistic, name, text }: MetricPlan): string {
   const of = text === undefined ? (name ?? key) : `${name}=${text}`;
   return statistic === undefined ? of : `${of}.${statisticText(statistic)}`;
@@ -36,7 +36,7 @@ function describeLimits(limits: NonNullable<MetricPlan["limits"]>): string {
 
 const MOST_DECIMALS = 12;
 
-/** Formats a metric's value with its unit and six digits at most. @param throughputUnit of the service */
+/** Formats a metric's value with its unit and at most six digits. @param throughputUnit of the service */
 export function formatMetric(
   metric: MetricPlan,
   value: number,
@@ -50,12 +50,12 @@ export function formatMetric(
   return unit === "" ? number : `${number} ${shortUnit(unit)}`;
 }
 
-/** Returns a unit as values have it: `req/s` for `requests/s`. */
+/** Returns a unit as it follows values: `req/s` for `requests/s`. */
 export function shortUnit(unit: string): string {
   return unit.replace(/^requests\/s$/, "req/s");
 }
 
-/** Returns the unit of a metric's values other than times: `%`, `infer/s`, `tokens`; empty without one. */
+/** Returns the unit of a metric's values, except for times: `%`, `infer/s`, `tokens`; empty if there is none. */
 export function unitOf(metric: MetricPlan, throughputUnit: string = DEFAULT_THROUGHPUT_UNIT): string {
   const { quantity, unit } = metricOf(metric);
   if (quantity === "ratio") return "%";

@@ -3,17 +3,17 @@ import type { Measurement } from "../measurement.ts";
 import type { ReadLevel } from "./derived.ts";
 import type { Ends, Sample } from "./sample.ts";
 
-/** What an entry of the catalogue says about a metric. */
+/** Types of the catalogue's entries. */
 
-/** What a metric counts: nanoseconds, something per second, things, a ratio from 0 to 1, or a plain number. */
+/** Quantity of a metric: nanoseconds, a rate per second, a count, a ratio from 0 to 1, or a plain number. */
 export type Quantity = "time" | "rate" | "count" | "ratio" | "number";
 
-/** A level, or a part of its requests, and nothing else of it. */
+/** The measured data of a level, or of a part of its requests. */
 export interface MeasuredPart {
   readonly window: Measurement;
 }
 
-/** What a run must have so that a metric has a value. */
+/** Requirement on a run for a metric to have a value. */
 export type Need =
   /** Requests are due at given times. */
   | "schedule"
@@ -21,22 +21,22 @@ export type Need =
   | "responses"
   /** The tokens of responses are measured. */
   | "tokens"
-  /** They arrive in streams. */
+  /** The tokens arrive in streams. */
   | "streams"
-  /** The server counts its own times. */
+  /** The server reports its own times. */
   | "statistics"
-  /** The server's page of metrics is read. */
+  /** The server's metrics page is read. */
   | "gauges";
 
 /** A metric with a value for each request or reading: it has statistics. */
 interface Distribution {
-  /** Those that it has. */
+  /** Available statistics. */
   readonly statistics: readonly ("mean" | "min" | "max" | "percentiles")[];
-  /** Returns its values; undefined without any. */
+  /** Returns the values; undefined if there are none. */
   sample(part: MeasuredPart, metric: MetricPlan): Sample | undefined;
 }
 
-/** What a value depends on besides its own measurement. */
+/** Values that a metric depends on besides its own measurement. */
 export interface Around {
   /** Inferences per request. */
   readonly batchSize: number;
@@ -47,16 +47,16 @@ export interface Around {
 /** A metric with one value for a measurement. */
 interface Single {
   readonly statistics?: undefined;
-  /** Returns the value in its base unit; undefined without one. */
+  /** Returns the value in its base unit; undefined if there is none. */
   value(part: MeasuredPart, metric: MetricPlan, around: Around): number | undefined;
   /** Returns the ends of the confidence interval of a value. Absent: the value counts as exact. */
   ends?(part: MeasuredPart, metric: MetricPlan, asked: Asked): Ends;
 }
 
-/** What a metric with a value for each request has. */
+/** All statistics of a metric with a value for each request. */
 export const ALL_STATISTICS = ["mean", "min", "max", "percentiles"] as const;
 
-/** Number of requests, and of how many. */
+/** A number of requests, and the total. */
 export interface Counted {
   readonly count: number;
   readonly total: number;
@@ -64,7 +64,7 @@ export interface Counted {
 
 type Counts = (part: MeasuredPart, metric: MetricPlan) => Counted;
 
-/** Returns the fields of a ratio of requests. @param counts returns their number, and of how many */
+/** Returns the fields of a ratio of requests. @param counts returns the number of requests, and the total */
 export function ratioOf(counts: Counts) {
   const value = (part: MeasuredPart, metric: MetricPlan): number | undefined => {
     const { count, total } = counts(part, metric);
@@ -73,17 +73,20 @@ export function ratioOf(counts: Counts) {
   return { quantity: "ratio", counts, value } as const;
 }
 
-/** The fields of entries from which types of scenarios derive. */
+/** Fields of entries that the types of scenarios use. */
 type Fact = "quantity" | "statistics" | "needs" | "isOfReports" | "definedIn" | "needsLimits";
 
-/** Returns a table as it is, with a type that has its facts only: what reads measurements does not become a part of the public types. */
+/**
+ * Returns a table unchanged, with a type that contains only its facts, so that the code that reads measurements does not become
+ * part of the public types.
+ */
 export function factsOf<T extends Readonly<Record<string, Metric>>>(
   table: T,
 ): { readonly [K in keyof T]: { readonly [F in keyof T[K] & Fact]: T[K][F] } } {
   return table;
 }
 
-/** The value whose interval is wanted. */
+/** The value whose interval is requested. */
 export interface Asked {
   readonly value: number;
   readonly batchSize: number;
@@ -95,10 +98,10 @@ export interface Asked {
 export type Metric = (Distribution | Single) & {
   /** Name in reports. */
   readonly label: string;
-  /** Name in options, where it is shorter than the key: `ttft`. */
+  /** Name in options, if shorter than the key: `ttft`. */
   readonly option?: string;
   readonly quantity: Quantity;
-  /** Unit in reports: `tokens/s`. Absent: that of the quantity. */
+  /** Unit in reports: `tokens/s`. Default: the unit of the quantity. */
   readonly unit?: string;
   /** Absent: neither direction is better. */
   readonly better?: Direction;
@@ -106,19 +109,26 @@ export type Metric = (Distribution | Single) & {
   readonly needs?: Need;
   /** Set for a ratio of requests: see {@link ratioOf}. */
   readonly counts?: Counts;
-  /** Returns why a part has no value, when that is not `needs`. */
+  /** Returns the reason why a part has no value, if the reason is not `needs`. */
   explain?(part: MeasuredPart, metric: MetricPlan, level: ReadLevel): string | undefined;
-  /** Whether percentiles miss what a closed loop does not send while nothing completes. */
+  /** Whether percentiles lack the requests that a closed loop does not send while nothing completes. */
   readonly isBlindToGaps?: true;
-  /** The field in which scenarios define such metrics, each with a name; there can be several. Absent: it is a single metric. */
+  /** The scenario field that defines metrics of this kind, each with a name; there can be several. Absent: there is a single metric. */
   readonly definedIn?: "extract" | "derive";
-  /** Whether it means nothing without the limits of a good request, which an assertion gives. */
+  /** Whether the metric requires the limits of a good request, which an assertion contains. */
   readonly needsLimits?: true;
-  /** Whether only reports have it, because it is not one of a single level. */
+  /** Whether only reports have the metric, because it does not belong to a single level. */
   readonly isOfReports?: true;
+  /** Whether it is the result of a search, and not of a level. */
+  readonly isOfSearch?: true;
+  /** Key of the metric whose time includes this one. */
+  readonly partOf?: string;
+  /** See the field of the same name in the table of metrics of single requests. */
+  readonly showsCuts?: true;
+  readonly differsByReasoning?: true;
 };
 
-/** Units of numbers in names of JSON. */
+/** Units of numbers in names of JSON fields. */
 const UNIT_NAMES: Readonly<Record<string, string>> = { W: "Watts", J: "Joules", MB: "Megabytes" };
 const QUANTITY_ENDS: Readonly<Record<Quantity, string>> = {
   time: "Us",
@@ -134,8 +144,8 @@ export function snakeNameOf(key: string): string {
 }
 
 /**
- * Returns a metric's name in JSON: its key and its unit, unless the key has it. `latencyUs`, `throughputPerSec`, `gpuPowerWatts`,
- * `outputTokens`. Times are in microseconds there.
+ * Returns a metric's name in JSON: its key and its unit, unless the key ends with it. `latencyUs`, `throughputPerSec`,
+ * `gpuPowerWatts`, `outputTokens`. In JSON, times are in microseconds.
  */
 export function jsonNameOf(key: string, { quantity, unit = "" }: Pick<Metric, "quantity" | "unit">): string {
   const end = quantity === "number" ? (UNIT_NAMES[unit] ?? unit) : QUANTITY_ENDS[quantity];

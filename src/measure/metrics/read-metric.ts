@@ -1,4 +1,5 @@
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
+import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
@@ -11,14 +12,14 @@ import type { Asked, MeasuredPart, Metric, Need } from "./metric.ts";
 import { meantKey, parseStatistic } from "./metric-names.ts";
 import type { Ends, Sample } from "./sample.ts";
 
-/** Values of metrics in measured parts. */
+/** Reads values of metrics in measured parts. */
 
-/** A metric with its confidence interval, in its base unit. */
+/** A metric's value with its confidence interval, in its base unit. */
 export interface MetricEstimate extends Ends {
   readonly value: number;
 }
 
-/** Returns the values of a metric with statistics; undefined for a metric with one value, and without any. */
+/** Returns the values of a metric with statistics; undefined for a metric with one value, and if there are no values. */
 export function sampleOf(metric: MetricPlan, part: MeasuredPart): Sample | undefined {
   const entry = metricOf(metric);
   if (entry.statistics === undefined) return undefined;
@@ -27,7 +28,7 @@ export function sampleOf(metric: MetricPlan, part: MeasuredPart): Sample | undef
   return entry.isBlindToGaps === true ? unsureInGaps(sample, part) : sample;
 }
 
-/** Percentiles whose share of the time is in gaps are not certain: a closed loop does not send then. */
+/** Makes percentiles uncertain if their share of the time is in gaps, because a closed loop does not send then. */
 function unsureInGaps(sample: Sample, { window }: MeasuredPart): Sample {
   const { estimatePercentile } = sample;
   if (window.isScheduled || window.gaps === undefined || estimatePercentile === undefined) return sample;
@@ -41,7 +42,7 @@ function unsureInGaps(sample: Sample, { window }: MeasuredPart): Sample {
   };
 }
 
-/** Returns a metric's value; undefined when the part has no data for it. @param batchSize inferences per request */
+/** Returns a metric's value; undefined if the part has no data for it. @param batchSize inferences per request */
 export function metricValue(metric: MetricPlan, part: MeasuredPart, batchSize: number): number | undefined {
   const entry = metricOf(metric);
   if (entry.statistics === undefined) return entry.value(part, metric, { batchSize, level: levelOf(part, batchSize) });
@@ -53,7 +54,7 @@ function statisticOf(sample: Sample, { statistic = "mean" }: MetricPlan): number
   return typeof statistic === "number" ? sample.percentile?.(statistic) : sample[statistic];
 }
 
-/** Returns a run's value with its standard error, and with the requests behind it if it is a ratio of requests; undefined without one. */
+/** Returns a run's value with its standard error, and for a ratio of requests with their counts; undefined if there is no value. */
 export function runValue(metric: MetricPlan, part: MeasuredPart, batchSize: number): RunValue | undefined {
   const value = metricValue(metric, part, batchSize);
   if (value === undefined) return undefined;
@@ -64,8 +65,8 @@ export function runValue(metric: MetricPlan, part: MeasuredPart, batchSize: numb
 }
 
 /**
- * Estimates a metric, with the interval that reports give it at the same confidence. A value without an interval counts as exact: maxima, minima
- * and what the server reports.
+ * Estimates a metric, with the same interval as in reports for the same confidence. A value without an interval counts as
+ * exact: maxima, minima and values that the server reports.
  * @param confidence of the interval. Default: 0.95
  * @returns undefined without a value
  */
@@ -95,7 +96,7 @@ function endsOf(metric: MetricPlan, part: MeasuredPart, asked: Asked): Ends | un
   return found && { low: found.low, high: found.high };
 }
 
-/** What runs have for some metrics: why it is missing in a measured part, undefined when it is not. */
+/** For each need, returns the reason why a measured part does not meet it; undefined if it does. */
 const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> = {
   schedule: ({ window }) => (window.isScheduled ? undefined : "the load has no schedule"),
   responses: ({ window }) => (window.isDecoupled ? undefined : "each request has one response"),
@@ -106,7 +107,7 @@ const NEEDS: Readonly<Record<Need, (part: MeasuredPart) => string | undefined>> 
   gauges: ({ window }) => ((window.gauges?.count ?? 0) === 0 ? "the server's metrics were not read" : undefined),
 };
 
-/** Explains why a metric has no value; undefined when nothing is known but that nothing was measured. @param batchSize inferences per request */
+/** Explains why a metric has no value; undefined if it is only known that nothing was measured. @param batchSize inferences per request */
 export function explainMissing(metric: MetricPlan, part: MeasuredPart, batchSize: number): string | undefined {
   const entry = metricOf(metric);
   return (
@@ -120,12 +121,12 @@ export function deriveMetric({ value }: Pick<DerivedPlan, "value">, part: Measur
   return computeDerived(value, levelOf(part, batchSize));
 }
 
-/** Returns what reads the metrics of a part for those that are derived from them. */
+/** Returns a reader of a part's metrics for metrics that are derived from them. */
 function levelOf(part: MeasuredPart, batchSize: number): ReadLevel {
   return {
     nearest,
     read: (key, name) => {
-      const metric = { key, ...(name === undefined ? {} : { name }) };
+      const metric = { key, ...defined({ name }) };
       const entry = isDerivable(key, name) ? findEntry(key) : undefined;
       if (entry === undefined) return undefined;
       const toSi = (value: number): number => (entry.quantity === "time" ? nsToSec(value) : value);
@@ -152,7 +153,7 @@ function readStatistic(
   return value === undefined ? undefined : toSi(value);
 }
 
-/** The metrics from which others are derived, by their keys: those that a scenario names by themselves, and extracted values. */
+/** Keys of metrics from which others can be derived: metrics that scenarios refer to by key alone, and extracted values. */
 const DERIVABLE = METRIC_KEYS.filter((key) => isDerivable(key, undefined));
 
 function nearest(name: string): string | undefined {
@@ -165,7 +166,7 @@ function isDerivable(key: string, name: string | undefined): boolean {
   return definedIn === undefined && !isOfReports && !needsLimits;
 }
 
-/** Returns a level at which every metric has a value, and no two the same one, to check what reads it. @param names of the extracted values */
+/** Returns a level for checks in which every metric has a different value. @param names of the extracted values */
 export function exampleLevel(names: readonly string[]): ReadLevel {
   return {
     nearest,

@@ -41,7 +41,7 @@ const REQUESTS = {
     value: ({ window }) => (window.isScheduled ? sentPerSec(window) : undefined),
     explain: () => "fewer than two requests were due at different times",
   },
-  /** From the actual send. */
+  /** Measured from the actual send. */
   latency: {
     label: "latency",
     quantity: "time",
@@ -50,7 +50,7 @@ const REQUESTS = {
     isBlindToGaps: true,
     sample: ({ window }) => sampleOfSketch(window.latency),
   },
-  /** From the intended send, which includes delays by a late client or a slow server. */
+  /** Measured from the intended send, so it includes delays by a late client or a slow server. */
   scheduledLatency: {
     label: "scheduled latency",
     quantity: "time",
@@ -60,7 +60,7 @@ const REQUESTS = {
     isBlindToGaps: true,
     sample: ({ window }) => (window.isScheduled ? sampleOfSketch(latencyOf(window, "scheduledLatency")) : undefined),
   },
-  /** Of requests that may have several responses. */
+  /** For requests that may have several responses. */
   firstResponse: {
     label: "first response",
     quantity: "time",
@@ -70,7 +70,7 @@ const REQUESTS = {
     isBlindToGaps: true,
     sample: ({ window }) => window.firstResponse && sampleOfSketch(window.firstResponse),
   },
-  /** Mean over all pairs of responses that follow each other. */
+  /** Mean over all pairs of consecutive responses. */
   betweenResponses: {
     label: "time between responses",
     quantity: "time",
@@ -116,7 +116,7 @@ const OTHERS = {
     },
     explain: () => "no response had a number there",
   },
-  /** Share of the responses whose extracted value is a certain text. */
+  /** Ratio of the responses whose extracted value is a certain text. */
   extractedShare: {
     label: "share of an extracted text",
     definedIn: "extract",
@@ -126,7 +126,7 @@ const OTHERS = {
         ? "too many different texts to count each"
         : undefined,
   },
-  /** What a scenario computes from other metrics. */
+  /** Values that a scenario computes from other metrics. */
   derived: {
     label: "derived",
     quantity: "number",
@@ -138,17 +138,18 @@ const OTHERS = {
       return missing ?? error;
     },
   },
-  /** Of a search. */
+  /** Result of a search. */
   highestLoad: {
     label: "highest load within the limits",
     quantity: "number",
     better: "higher",
     isOfReports: true,
+    isOfSearch: true,
     value: () => undefined,
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** What scenarios define, and what only reports have. */
+/** Metrics that scenarios define, and metrics that only reports have. */
 export const OTHER_METRICS = factsOf(OTHERS);
 
 function countShare({ window }: MeasuredPart, { name = "", text = "" }: MetricPlan): Counted {
@@ -161,7 +162,7 @@ function countFailed({ window }: MeasuredPart): Counted {
   return { count: failedCount, total: failedCount + requestCount };
 }
 
-/** Without a completion, the rate is at most the one at which that would be too unlikely, if completions are independent. */
+/** Without a completion, the rate is at most the one at which that would be too improbable, if completions are independent. */
 function throughputEnds({ window }: MeasuredPart, _metric: unknown, { value, batchSize, confidence }: Asked): Ends {
   if (window.requestCount > 0 || window.durationNs <= 0)
     return throughputInterval(window, value, batchSize, confidence);

@@ -6,31 +6,31 @@ import { estimatePercentile, type PercentileEstimate } from "../intervals/percen
 import { countAbove, lowestMeanOf, percentileOfSketch, type Sketch } from "../sketch.ts";
 import type { SampleAbove } from "../verdict-state.ts";
 
-/** The values of a distribution, wherever they are kept. This is the only place that knows how each kind of tally is read. */
+/** Values of a distribution, however they are stored. Only this file knows how to read each kind of tally. */
 
-/** An interval, and the samples behind it. */
+/** An interval, and the number of samples that it is based on. */
 export type Ends = Omit<Uncertain, "value" | "isRatio">;
 
 /** Values in the metric's base unit. */
 export interface Sample {
-  /** Number of values; 0 without any. */
+  /** Number of values; 0 if there are none. */
   readonly count: number;
   readonly mean: number;
   readonly min?: number;
   readonly max?: number;
-  /** The smallest mean over a part of the time, when known. */
+  /** The smallest mean over a part of the time, if known. */
   readonly lowestMean?: number | undefined;
   /** @param percentile above 0 and below 100 */
   percentile?(percentile: number): number;
-  /** Returns the mean with its interval. Absent: it counts as exact. */
+  /** Returns the mean with its interval. Absent: the mean counts as exact. */
   estimateMean?(options: MeanOptions): MeanEstimate;
   /** Returns a percentile with its interval. */
   estimatePercentile?(percentile: number, confidence?: number): PercentileEstimate;
-  /** The values, where they are kept as a sketch. */
+  /** The values, if they are stored as a sketch. */
   readonly sketch?: Sketch;
   /** Whether reports keep the sketch as a histogram, so that several can be merged. */
   readonly hasHistogram?: boolean;
-  /** Counts the values above a limit. Absent: the values themselves decide, not how certain they are. */
+  /** Counts the values above a limit. Absent: the values themselves decide, not their certainty. */
   above?(limit: number, isAtLeast: boolean, confidence?: number): SampleAbove;
 }
 
@@ -38,7 +38,7 @@ function optionsOf(confidence: number | undefined): IntervalOptions {
   return confidence === undefined ? {} : { confidence };
 }
 
-/** Times in nanoseconds, or other numbers where they are exact. */
+/** Returns a sample of times in nanoseconds, or of other numbers that are exact. */
 export function sampleOfSketch(sketch: Sketch): Sample {
   return {
     count: sketch.count,
@@ -57,7 +57,7 @@ export function sampleOfSketch(sketch: Sketch): Sample {
   };
 }
 
-/** Numbers extracted from responses. */
+/** Returns a sample of numbers extracted from responses. */
 export function sampleOfExtracted(extracted: Extracted): Sample {
   const { count, mean, min, max } = extracted.numbers;
   return {
@@ -73,7 +73,7 @@ export function sampleOfExtracted(extracted: Extracted): Sample {
   };
 }
 
-/** A sum and how many it is of, as servers count their own times. */
+/** Returns a sample from a sum and a count, as servers report their times. */
 export function sampleOfSum(sum: number, count: number): Sample {
   return { count, mean: sum / count };
 }

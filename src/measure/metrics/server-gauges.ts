@@ -3,24 +3,24 @@ import { type GaugeReadings, type ReadingSeries, seriesOf } from "../gauge-readi
 import { factsOf, type MeasuredPart, type Metric } from "./metric.ts";
 import type { Sample } from "./sample.ts";
 
-/** Megabytes of a byte: memory is reported in MB. */
+/** Megabytes per byte: memory is reported in MB. */
 const MEGABYTES = 1e-6;
 
 const NOT_ON_PAGE = "the server's page of metrics does not have it";
 
-/** A value that is read from the server's page of metrics. */
+/** A value that is read from the server's metrics page. */
 interface GaugeSource {
-  /** What has it: each of Triton's GPUs, or an engine. */
+  /** Owner of the value: each of Triton's GPUs, or an engine. */
   readonly of: "gpu" | "engine";
-  /** Its names on the page, by server. */
+  /** Names of the value on the page, by server. */
   readonly families: readonly string[];
-  /** A sample with another value of such a label is something else. */
+  /** Required labels. A sample with another value of such a label is a different metric. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Whether perf_analyzer reports it, so that a missing one needs a warning. Default: false */
+  /** Whether perf_analyzer reports the value, so that a missing one needs a warning. Default: false */
   readonly isReported?: boolean;
 }
 
-/** Triton's GPU metrics, and the use of an engine's KV cache. Energy is counted since the server started. */
+/** Triton's GPU metrics, and the usage of an engine's KV cache. Energy is counted from the start of the server. */
 export const GAUGES = {
   gpuUtilizationRatio: { of: "gpu", families: ["nv_gpu_utilization"], isReported: true },
   gpuPowerWatts: { of: "gpu", families: ["nv_gpu_power_usage"], isReported: true },
@@ -35,26 +35,26 @@ export const GAUGES = {
       ...["vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc"],
       ...["sglang:token_usage", "nv_trt_llm_kv_cache_block_metrics"],
     ],
-    // TensorRT-LLM has numbers of blocks under the same name.
+    // TensorRT-LLM reports numbers of blocks under the same name.
     labels: { kv_cache_block_type: "fraction" },
   },
 } as const satisfies Readonly<Record<string, GaugeSource>>;
 
-/** Name of a value that is read. */
+/** Name of a gauge. */
 export type Gauge = keyof typeof GAUGES;
 
 /** All names, in the order of reports. */
 export const GAUGE_KEYS = Object.keys(GAUGES) as readonly Gauge[];
 
-/** Returns where a value is read. */
+/** Returns the source of a gauge. */
 export function gaugeSourceOf(gauge: Gauge): GaugeSource {
   return GAUGES[gauge];
 }
 
 const GAUGE_ENTRIES = {
-  /** Share of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
+  /** Ratio of an engine's KV cache in use: vLLM, SGLang, TensorRT-LLM. */
   kvCacheUsage: { label: "KV cache usage", quantity: "ratio", ...readingsOf("kvCacheUsageRatio") },
-  /** Share of the time in which a GPU was busy. */
+  /** Ratio of the time in which a GPU was busy. */
   gpuUtilization: { label: "GPU utilization", quantity: "ratio", ...readingsOf("gpuUtilizationRatio") },
   gpuPower: { label: "GPU power", quantity: "number", unit: "W", better: "lower", ...readingsOf("gpuPowerWatts") },
   gpuMemoryUsed: {
@@ -64,7 +64,7 @@ const GAUGE_ENTRIES = {
     better: "lower",
     ...readingsOf("gpuMemoryUsedBytes", MEGABYTES),
   },
-  /** Of all GPUs in the measured time, at their mean power from the first reading to the last: see {@link energyOf}. */
+  /** Energy of all GPUs in the measured time, from their mean power between the first and the last reading: see {@link energyOf}. */
   gpuEnergy: {
     label: "GPU energy",
     quantity: "number",
@@ -86,19 +86,22 @@ const GAUGE_ENTRIES = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Metrics of the server's GPUs and of its KV cache, from its page of metrics. A new one is an entry here, and in {@link GAUGES} if it is not read yet. */
+/**
+ * Metrics of the server's GPUs and of its KV cache, from its metrics page. To add one, add an entry here, and in {@link GAUGES}
+ * if it is not read yet.
+ */
 export const GAUGE_METRICS = factsOf(GAUGE_ENTRIES);
 
-/** Energy of GPUs, and by how much it may be wrong. */
+/** Energy of GPUs, and its maximum error. */
 interface Energy {
   readonly joules: number;
   readonly errorJoules: number;
 }
 
 /**
- * Returns the energy of all GPUs in a measured time. Unknown is what they used outside the readings, which is 0 to twice what their mean power
- * gives, and one step of the counter, which the server updates from time to time.
- * @returns undefined when it is not known to 100 %
+ * Returns the energy of all GPUs in a measured time. Two parts are unknown: the energy used outside of the readings, which is 0
+ * to twice the energy at mean power, and one step of the counter, which the server updates from time to time.
+ * @returns undefined if the error may exceed 100 %
  */
 function energyOf({ window }: MeasuredPart): Energy | undefined {
   const all = energySeriesOf(window).map(({ first, last, firstNs, lastNs, changeCount }): Energy => {

@@ -6,11 +6,11 @@ const SERVER = {
   /** Mean time of a request in the server, from its arrival to its response. */
   serverLatency: { label: "server latency", ...timeOf("success") },
   /** Mean time of a request in the server's queue. */
-  serverQueue: { label: "server queue", ...timeOf("queue") },
-  serverComputeInput: { label: "server compute input", ...timeOf("computeInput") },
-  serverComputeInfer: { label: "server compute infer", ...timeOf("computeInfer") },
-  serverComputeOutput: { label: "server compute output", ...timeOf("computeOutput") },
-  /** Share of requests that the server's response cache answered. */
+  serverQueue: { label: "server queue", partOf: "serverLatency", ...timeOf("queue") },
+  serverComputeInput: { label: "server compute input", partOf: "serverLatency", ...timeOf("computeInput") },
+  serverComputeInfer: { label: "server compute infer", partOf: "serverLatency", ...timeOf("computeInfer") },
+  serverComputeOutput: { label: "server compute output", partOf: "serverLatency", ...timeOf("computeOutput") },
+  /** Ratio of requests answered by the server's response cache. */
   serverCacheHits: {
     label: "server cache hits",
     better: "higher",
@@ -23,7 +23,7 @@ const SERVER = {
 /** Metrics of the server: its times, and its response cache. */
 export const SERVER_METRICS = factsOf(SERVER);
 
-/** Only sums are counted, so there is a mean and nothing else. */
+/** Only sums are counted, so the mean is the only statistic. */
 function timeOf(stage: Stage) {
   return {
     quantity: "time",

@@ -13,6 +13,7 @@ import {
   nameOfMetric,
   type QuantityOf,
   quantityOf,
+  type Shared,
   TOKEN_METRICS,
   type TokenMetric,
 } from "../tokens/metrics.ts";
@@ -30,9 +31,9 @@ import { type Ends, sampleOfSketch } from "./sample.ts";
 
 /** Metrics of generative models: those of single requests, from the table in `tokens/metrics.ts`, and those of all responses together. */
 
-/** What the types of scenarios need to know of the metrics of single requests. */
+/** Facts about the metrics of single requests that the types of scenarios need. */
 type PerRequest = {
-  readonly [K in Exclude<TokenMetric, "requestLatencyNs"> as NameOf<K>]: {
+  readonly [K in Exclude<TokenMetric, Shared> as NameOf<K>]: {
     readonly quantity: QuantityOf<K>;
     readonly statistics: typeof ALL_STATISTICS;
     readonly isOfReports: (typeof METRICS)[K] extends { readonly genaiPerf: { readonly families: readonly ["images"] } }
@@ -42,22 +43,22 @@ type PerRequest = {
   };
 };
 
-/** The request latency of generative models is `latency` like that of all others. */
+/** The request latency of generative models is `latency`, as for all other models. */
 const PER_REQUEST = Object.fromEntries(
-  TOKEN_METRICS.filter((metric) => metric !== "requestLatencyNs").map((metric) => [
+  TOKEN_METRICS.filter((metric) => entryOf(metric).sameAs === undefined).map((metric) => [
     nameOfMetric(metric),
     toMetric(metric),
   ]),
 ) as unknown as PerRequest;
 
 function toMetric(metric: TokenMetric): Metric {
-  const { label, option, isStreamed, unit } = entryOf(metric);
+  const { label, option, isStreamed, unit, showsCuts, differsByReasoning } = entryOf(metric);
   const [quantity, better] = [quantityOf(metric), directionOf(metric)];
   const needs: Need = isStreamed === true ? "streams" : "tokens";
   return {
     label,
     quantity,
-    ...defined({ option, unit: quantity === "count" ? "tokens" : unit, better }),
+    ...defined({ option, unit: quantity === "count" ? "tokens" : unit, better, showsCuts, differsByReasoning }),
     needs,
     // Only GenAI-Perf's mode measures images.
     ...(familiesOf(metric).includes("text") ? {} : { isOfReports: true }),
@@ -74,12 +75,12 @@ function toMetric(metric: TokenMetric): Metric {
 
 type SamplesOf = (tokens: TokenMeasurement) => readonly (Sketch | undefined)[];
 
-/** Returns samples; undefined in place of those that not every request has. */
+/** Returns the samples that every request has, and undefined in place of the others. */
 function ofAll(count: number, samples: readonly (Sketch | undefined)[]): (Sketch | undefined)[] {
   return samples.map((sample) => (sample?.count === count ? sample : undefined));
 }
 
-/** A rate of tokens: what samples add up to. Undefined if one of them is. */
+/** Fields of a rate of tokens: the sum of samples. Undefined if one of the samples is. */
 function tokenRate(samplesOf: SamplesOf) {
   return {
     quantity: "rate",
@@ -94,26 +95,26 @@ function tokenRate(samplesOf: SamplesOf) {
 }
 
 const RESPONSES = {
-  /** Of all responses. */
+  /** Rate over all responses. */
   outputTokensPerSec: {
     label: "output tokens/s",
     needs: "tokens",
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.outputTokens])),
     explain: ({ window: { tokens } }) => tokens && explainUncounted(tokens),
   },
-  /** Of all requests and responses: a sum over some of them is not a rate. */
+  /** Rate over all requests and responses, because a sum over only some of them is not a rate. */
   totalTokensPerSec: {
     label: "total tokens/s",
     needs: "tokens",
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.inputTokens, metrics.outputTokens])),
   },
-  /** The same by the server's counts. */
+  /** The same rate by the server's counts. */
   serverTokensPerSec: {
     label: "total tokens/s (server)",
     isOfReports: true,
     ...tokenRate(({ metrics, count }) => ofAll(count, [metrics.serverInputTokens, metrics.serverOutputTokens])),
   },
-  /** Requests that meet all limits. Without any in the metric, those that are measured, if there is one set of them. */
+  /** Requests that meet all limits. If the metric has no limits, those that are measured are used, if there is one set of them. */
   goodput: {
     label: "goodput",
     quantity: "rate",
@@ -131,7 +132,7 @@ const RESPONSES = {
       tokenRateInterval([goodOf(window, limits)?.sample], window, value, confidence),
     explain: ({ window }, { limits }) => explainUnknown(window, limits ?? goodOf(window)?.limits ?? {}),
   },
-  /** The same of all requests that ended, also failed ones. */
+  /** Ratio of good requests to all requests that ended, including failed ones. */
   goodRatio: {
     label: "good requests",
     better: "higher",
@@ -143,7 +144,7 @@ const RESPONSES = {
 /** Metrics of generative models: those of single requests, and those of all responses together. */
 export const GENERATIVE_METRICS = { ...PER_REQUEST, ...factsOf(RESPONSES) };
 
-/** Counts the requests that meet all limits, of all that ended. */
+/** Counts the requests that meet all limits, and all that ended. */
 function countGood({ window }: MeasuredPart): { readonly count: number; readonly total: number } {
   const { requestCount, failedCount } = window;
   const good = goodOf(window);
@@ -151,22 +152,22 @@ function countGood({ window }: MeasuredPart): { readonly count: number; readonly
   return { count: goodCountOf(good), total: requestCount + failedCount };
 }
 
-/** @param samplesOf returns what the requests add to the rate */
+/** @param samplesOf returns the samples that the rate sums up */
 function rateEnds({ window }: MeasuredPart, { value, confidence }: Asked, samplesOf: SamplesOf): Ends {
   return tokenRateInterval(window.tokens === undefined ? [] : samplesOf(window.tokens), window, value, confidence);
 }
 
-/** Returns the requests that meet limits; undefined when they were not counted. @param limits Default: the only ones that were counted */
+/** Returns the requests that meet limits; undefined if they were not counted. @param limits default: the only ones that were counted */
 function goodOf({ good = [], tokens }: Measurement, limits?: MetricPlan["limits"]): GoodRequests | undefined {
-  // Of the same limits, those of all requests count.
+  // If both have the same limits, the counts of all requests are used.
   const ofTokens = tokens?.good.filter((one) => findLimits(good, one.limits) === undefined) ?? [];
   return findLimits([...good, ...ofTokens], limits);
 }
 
-/** Limits on what is computed from a response's number of tokens. */
+/** Limits on metrics computed from a response's number of tokens. */
 const PER_TOKEN: readonly string[] = ["interTokenLatency", "outputTokensPerSecPerUser"];
 
-/** Explains why nothing is known that needs the number of tokens of every response; undefined when it is known. */
+/** Explains why metrics that need the number of tokens of every response are unknown; undefined if they are known. */
 function explainUncounted({ metrics, count }: TokenMeasurement): string | undefined {
   const counted = metrics.outputTokens?.count ?? 0;
   return counted === count
@@ -174,7 +175,7 @@ function explainUncounted({ metrics, count }: TokenMeasurement): string | undefi
     : `the tokens of ${formatCount(count - counted)} of ${countOf(count, "response")} are not known`;
 }
 
-/** Explains why it is not known which requests meet limits; undefined when it is. */
+/** Explains why it is unknown which requests meet limits; undefined if it is known. */
 function explainUnknown({ tokens, isScheduled }: Measurement, limits: NonNullable<MetricPlan["limits"]>) {
   const names = Object.keys(limits);
   if (isOfRequests(limits))

@@ -3,8 +3,8 @@ import { binomialAtMost } from "../intervals/distributions.ts";
 import { leastAbove } from "../intervals/least-above.ts";
 
 /**
- * Early stopping as in MLPerf's LoadGen (https://arxiv.org/abs/2103.12433 and early_stopping.cc): how many queries are needed to say with
- * 99 % confidence that a percentile of latency is within a limit, by the number of queries that are over it.
+ * Early stopping as in MLPerf's LoadGen (https://arxiv.org/abs/2103.12433 and early_stopping.cc): the number of queries needed
+ * to say with 99 % confidence that a percentile of latency is within a limit, by the number of queries over it.
  */
 
 const CONFIDENCE = 0.99;
@@ -17,7 +17,7 @@ const CONFIDENCE = 0.99;
 export function leastWithin(overCount: number, ratio: number): number {
   const isCertain = (within: number): boolean =>
     binomialAtMost(overCount, within + overCount, 1 - ratio) < 1 - CONFIDENCE;
-  // At this number, the limit is kept as often as not.
+  // At this number, the probability that the limit is kept is about one half.
   let low = Math.floor((overCount * ratio) / (1 - ratio));
   let high = low + 1;
   while (!isCertain(high)) {
@@ -27,12 +27,12 @@ export function leastWithin(overCount: number, ratio: number): number {
   return leastAbove(low, high, isCertain);
 }
 
-/** Returns the lowest number of queries that can certify a percentile with an estimate. @param ratio above 0 and below 1 */
+/** Returns the lowest number of queries from which a percentile can be estimated with certainty. @param ratio above 0 and below 1 */
 export function leastQueries(ratio: number): number {
   return leastWithin(1, ratio) + 1;
 }
 
-/** An estimate of a percentile that is too high with 99 % confidence. */
+/** A conservative estimate of a percentile: with 99 % confidence, it is too high. */
 export interface StoppingEstimate {
   /** Number of highest latencies above the estimate. */
   readonly discardedCount: number;
@@ -52,12 +52,12 @@ export function estimateByEarlyStopping(sorted: Float64Array, ratio: number): St
   return { discardedCount: most - 1, latencyNs: sorted[count - most] as number };
 }
 
-/** Early stopping of a scenario with a limit. */
+/** Early stopping for a scenario with a limit. */
 export interface LimitedStop {
   readonly isMet: boolean;
-  /** Number of queries over the limit, those without a value included. */
+  /** Number of queries over the limit, including queries without a value. */
   readonly overCount: number;
-  /** Number of further queries, all within the limit, with which the run would be valid; 0 when it is met. */
+  /** Number of additional queries, all within the limit, that would make the run valid; 0 if early stopping is met. */
   readonly missingCount: number;
 }
 
@@ -72,7 +72,7 @@ export function limitedStop(sorted: Float64Array, lackingCount: number, ratio: n
   return { isMet: missingCount === 0, overCount, missingCount };
 }
 
-/** Says why early stopping is not met, without a full stop. @param what the percentile that is limited */
+/** Explains why early stopping is not met, without a full stop. @param what the limited percentile */
 export function explainLimited(what: string, { overCount, missingCount }: LimitedStop, queryCount: number): string {
   const over = `${formatCount(overCount)} of ${countOf(queryCount, "query", "queries")} ${plural(overCount, "was", "were")} over the limit`;
   return `early stopping is not met for ${what}: ${over}, and ${formatCount(missingCount)} more within it ${plural(missingCount, "is", "are")} needed`;

@@ -14,49 +14,49 @@ import { type MlperfLatency, meanOf, nearestRank, summarizeLatency } from "./lat
 import type { MlperfSample } from "./mlperf-tally.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
-/** Early stopping of a scenario whose result is a percentile. */
+/** Early stopping for a scenario whose result is a percentile. */
 interface EstimatedStop {
   readonly isMet: boolean;
   /** Lowest number of queries that certifies an estimate. */
   readonly neededCount: number;
-  /** Absent below the needed number. */
+  /** Absent for fewer queries than needed. */
   readonly estimate?: StoppingEstimate;
 }
 
 /**
- * The result of an MLPerf scenario. The latencies are those of queries: of the slowest request of each. They are absent when none succeeded, and
- * for `offline`, where LoadGen's latencies are times since the start.
+ * Result of an MLPerf scenario. Latencies are those of queries, which take as long as their slowest request. They are absent if
+ * no query succeeded, and for `offline`, for which LoadGen's latencies are times since the start.
  */
 export interface MlperfResult extends Partial<MlperfLatency> {
   readonly scenario: MlperfRules["scenario"];
-  /** Whether all rules are kept. */
+  /** Whether all rules are met. */
   readonly isValid: boolean;
-  /** The rules that are not kept, one sentence each, without a full stop. */
+  /** The rules that are not met, one sentence each, without a full stop. */
   readonly broken: readonly string[];
   readonly queryCount: number;
   readonly sampleCount: number;
   /**
-   * The percentile of latency that is the result or is limited, and its value; absent for `offline`, for limits on tokens, and when no
-   * request succeeded.
+   * The percentile of latency that is the result or is limited, and its value; absent for `offline`, for limits on tokens, and
+   * if no request succeeded.
    */
   readonly target?: { readonly percentile: number; readonly latencyNs: number };
-  /** Absent for `offline`, and for limits on tokens, which have one each. */
+  /** Absent for `offline`, and for limits on tokens, which have separate ones. */
   readonly earlyStopping?: EstimatedStop | LimitedStop;
   /** `single-stream` only: the estimate of p99 from which LoadGen infers the result of `multi-stream`. */
   readonly p99Stopping?: EstimatedStop;
   /** Requests per second: as sent for `single-stream`, as due for `server`, as completed for `offline`. Absent for `multi-stream`. */
   readonly samplesPerSec?: number;
-  /** `server` only: requests per second by the end of the last one. */
+  /** `server` only: completed requests per second, until the end of the last one. */
   readonly completedPerSec?: number;
   /** `server` with limits on tokens only: TTFT and TPOT. */
   readonly tokens?: MlperfTokenTimes;
-  /** `server` with limits on tokens, and `offline` when all tokens were counted: tokens per second by the end of the last request. */
+  /** `server` with limits on tokens, and `offline` if all tokens were counted: tokens per second, until the end of the last request. */
   readonly tokensPerSec?: number;
   /** `single-stream` only: 1 over the mean latency. */
   readonly withoutOverheadPerSec?: number;
 }
 
-/** What the run was asked for. */
+/** Requirements on the run. */
 interface MlperfRequirements {
   /** Lowest number of queries. */
   readonly minQueryCount: number;
@@ -64,9 +64,9 @@ interface MlperfRequirements {
 }
 
 /**
- * Judges a scenario by the rules of LoadGen. A request that failed breaks them, because LoadGen knows no failures.
+ * Judges a scenario by the rules of LoadGen. A failed request breaks them, because LoadGen does not support failures.
  * @param startNs start of the measurement
- * @param tokenSample undefined when tokens are not measured
+ * @param tokenSample undefined if tokens are not measured
  */
 export function judgeMlperf(
   rules: MlperfRules,
@@ -110,7 +110,7 @@ export function judgeMlperf(
   });
 }
 
-/** Returns the time that counts as the end of a run: when the last query was due, and without a schedule that is when it was sent. */
+/** Returns the time that counts as the end of a run: the due time of the last query or, without a schedule, its send time. */
 function endOf({ scenario }: MlperfRules, { lastEndNs, lastDueNs }: MlperfSample): number {
   return scenario === "offline" ? lastEndNs : lastDueNs;
 }
@@ -160,7 +160,7 @@ function targetOf({ percentile, tokenLimits }: MlperfRules, sorted: Float64Array
   return { percentile, latencyNs: nearestRank(sorted, percentile) };
 }
 
-/** LoadGen leaves out one request, because the last one only ends the time in which the others were sent. */
+/** LoadGen does not count one request, because the last one only ends the time in which the others were sent. */
 function ratesOf({ scenario }: MlperfRules, sample: MlperfSample, startNs: number): Partial<MlperfResult> {
   const { sampleLatenciesNs: sorted, lastDueNs, lastEndNs } = sample;
   const count = sorted.length;

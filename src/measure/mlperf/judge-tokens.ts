@@ -4,21 +4,24 @@ import { explainLimited, type LimitedStop, limitedStop } from "./early-stopping.
 import { type MlperfLatency, nearestRank, summarizeLatency } from "./latency-statistics.ts";
 import type { MlperfTokenSample } from "./token-sample.ts";
 
-/** One of the two times of a stream that MLPerf limits. The statistics are absent when no request has it, like the percentile that is limited. */
+/**
+ * One of the two times of a stream that MLPerf limits. The statistics, including the limited percentile, are absent if no
+ * request has a value.
+ */
 export interface MlperfTokenTime extends Partial<MlperfLatency> {
-  /** Number of requests that have it. */
+  /** Number of requests with a value. */
   readonly count: number;
   readonly limitNs: number;
   readonly target?: { readonly percentile: number; readonly latencyNs: number };
-  /** A request without it counts as over the limit. */
+  /** A request without a value counts as over the limit. */
   readonly earlyStopping: LimitedStop;
 }
 
 /** LoadGen's TTFT and TPOT. */
 export interface MlperfTokenTimes {
-  /** From the time when a request was due. */
+  /** Measured from the time at which a request was due. */
   readonly timeToFirstToken: MlperfTokenTime;
-  /** Between the tokens after the first one. */
+  /** Time between the tokens after the first. */
   readonly timePerOutputToken: MlperfTokenTime;
 }
 
@@ -28,19 +31,19 @@ export const TOKEN_TIME_LABELS: Readonly<Record<keyof MlperfTokenTimes, string>>
   timePerOutputToken: "time per output token",
 };
 
-/** What judging the tokens of a run concluded. */
+/** Result of judging the tokens of a run. */
 export interface JudgedTokens {
   readonly times: MlperfTokenTimes;
-  /** The rules that are not kept, one sentence each, without a full stop. */
+  /** The rules that are not met, one sentence each, without a full stop. */
   readonly broken: readonly string[];
 }
 
 /**
- * Judges TTFT and TPOT by the rules that LoadGen has with `use_token_latencies`: each percentile must be within its limit, and early
- * stopping must be met for each. LoadGen has no number for a response of less than two tokens and calls it an error; here it counts as over
- * the limit.
- * @param queryCount requests of the run, failed ones included
- * @param failedCount those of them that failed
+ * Judges TTFT and TPOT by LoadGen's rules for `use_token_latencies`: each percentile must be within its limit, and early
+ * stopping must be met for each. LoadGen has no TPOT for a response of fewer than two tokens and treats it as an error; here it
+ * counts as over the limit.
+ * @param queryCount requests of the run, including failed ones
+ * @param failedCount number of these that failed
  */
 export function judgeTokens(
   limits: NonNullable<MlperfRules["tokenLimits"]>,

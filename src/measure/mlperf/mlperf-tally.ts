@@ -1,24 +1,24 @@
 import { Column } from "../column.ts";
 import { RECORD_FAILED, type RecordColumns } from "../records.ts";
 
-/** What the requests of an MLPerf scenario took. Times are monotonic nanoseconds. */
+/** Times of the requests of an MLPerf scenario, in monotonic nanoseconds. */
 export interface MlperfSample {
-  /** Latencies of successful requests in ascending order, each from the time when it was due. */
+  /** Latencies of successful requests in ascending order, each from the time at which it was due. */
   readonly sampleLatenciesNs: Float64Array;
-  /** Latencies of queries in ascending order: that of the slowest request. The same object without several requests per query. */
+  /** Latencies of queries in ascending order: the latency of the slowest request. The same array if each query has one request. */
   readonly queryLatenciesNs: Float64Array;
-  /** Number of requests that failed or were cancelled, and, for several requests per query, of queries with such requests. */
+  /** Number of requests that failed or were cancelled; if a query has several requests, the number of queries with such requests. */
   readonly failedCount: number;
   readonly failedQueryCount: number;
-  /** When the last request was due; without a schedule, when it was sent. */
+  /** Due time of the last request; without a schedule, its send time. */
   readonly lastDueNs: number;
-  /** When the last response had arrived. */
+  /** Arrival of the last response. */
   readonly lastEndNs: number;
 }
 
 /**
- * Collects exact latencies for MLPerf's rules, which use single requests and not a histogram: 8 bytes per request, 16 with queries of
- * several requests.
+ * Collects exact latencies for MLPerf's rules, which need single requests and not a histogram: 8 bytes per request, or 16 if a
+ * query has several requests.
  */
 export class MlperfTally {
   private readonly samples = new Column();
@@ -28,7 +28,7 @@ export class MlperfTally {
   private failedQueryCount = 0;
   private lastDueNs = 0;
   private lastEndNs = 0;
-  /** The query whose requests are ending: they are due at the same time, and the next one begins after its end. */
+  /** The current query: its requests are due at the same time, and the next query begins after its end. */
   private queryDueNs = Number.NaN;
   private queryEndNs = 0;
   private hasQueryFailed = false;
@@ -68,7 +68,7 @@ export class MlperfTally {
     this.hasQueryFailed = false;
   }
 
-  /** Returns what was collected. Ends the current query. */
+  /** Returns the collected times. Ends the current query. */
   sample(): MlperfSample {
     this.endQuery();
     const sampleLatenciesNs = this.samples.measured().sort();

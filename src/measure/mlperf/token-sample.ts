@@ -1,15 +1,15 @@
 import type { TokenColumns } from "../tokens/token-columns.ts";
 
-/** Token times of an MLPerf scenario, by LoadGen's definitions. */
+/** Token times of an MLPerf scenario, as LoadGen defines them. */
 export interface MlperfTokenSample {
-  /** From the time when a request was due to its first token, in ascending order; only of requests with a streamed token. */
+  /** Times from the due time of a request to its first token, in ascending order; only for requests with a streamed token. */
   readonly firstTokenNs: Float64Array;
   /**
-   * LoadGen's TPOT: from the first to the last token, divided by the number of tokens after the first and rounded down, in ascending order;
-   * only of requests with two tokens or more.
+   * LoadGen's TPOT: from the first to the last token, divided by the number of tokens after the first and rounded down, in
+   * ascending order; only for requests with at least two tokens.
    */
   readonly perTokenNs: Float64Array;
-  /** Tokens of all responses, reasoning included. */
+  /** Number of tokens of all responses, including reasoning. */
   readonly tokenCount: number;
   /** Number of responses whose number of tokens is unknown. */
   readonly uncountedCount: number;
@@ -39,7 +39,7 @@ export function sampleTokens({ waitNs, metrics, count }: TokenColumns): MlperfTo
   };
 }
 
-/** Returns the lower of two values. NaN is ignored, unless both are. */
+/** Returns the lower of two values. NaN is ignored unless both are NaN. */
 function leastOf(a: number, b: number): number {
   return Number.isNaN(b) || a < b ? a : b;
 }

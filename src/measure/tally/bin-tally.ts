@@ -8,9 +8,9 @@ import {
   SHORTEST_BIN_NS,
 } from "../intervals/time-bins.ts";
 
-/** Values of times in nanoseconds below this share the first cell. */
+/** Times below this, in nanoseconds, share the first cell. */
 const LEAST_TIME_NS = 512;
-/** The same for other numbers. */
+/** Other numbers below this share the first cell. */
 const LEAST_NUMBER = 2 ** -20;
 /** Values above this, 1.2 hours in nanoseconds, share the last cell. */
 const MOST_VALUE = 2 ** 42;
@@ -18,10 +18,10 @@ const LAST_CELL = cellOf(MOST_VALUE);
 /** Rows grow by this number of cells. */
 const ROW_STEP = 32;
 
-/** The values of one kind, such as latencies, in the bins of a {@link BinTally}. Fast to add to: see `DurationTally`. */
+/** The values of one kind, such as latencies, in the bins of a {@link BinTally}. Adding values is fast: see `DurationTally`. */
 export class BinChannel {
   sums = new Float64Array(MOST_BINS);
-  /** Values by cell, for each bin that has any. */
+  /** Counts by cell, for each bin that has values. */
   rows: (Uint32Array | undefined)[] = [];
   /** The cell of `row[0]`. */
   private readonly firstCell: number;
@@ -79,8 +79,9 @@ export class BinChannel {
 }
 
 /**
- * Counts requests, and values of them, in bins of time. The length of the bins doubles when there are more than 128, so memory is bounded and
- * adding takes constant time for a measurement of any length (Yeh and Schmeiser, Simulation output analysis via dynamic batch means, 2000).
+ * Counts requests, and their values, in bins of time. The length of the bins doubles when there are more than 128, so memory is
+ * bounded and adding takes constant time for a measurement of any length (Yeh and Schmeiser, Simulation output analysis via
+ * dynamic batch means, 2000).
  */
 export class BinTally {
   private binNs = SHORTEST_BIN_NS;
@@ -90,12 +91,12 @@ export class BinTally {
   private leastNs = Number.POSITIVE_INFINITY;
   private mostNs = Number.NEGATIVE_INFINITY;
   private counts = new Float64Array(MOST_BINS);
-  /** Undefined while no request has failed. */
+  /** Undefined until a request has failed. */
   private failed: Float64Array | undefined;
   private readonly channels: BinChannel[] = [];
   private readonly found = new Uint8Array(1024);
 
-  /** Adds a kind of values. */
+  /** Adds a channel for another kind of values. */
   newChannel(of: "times" | "numbers"): BinChannel {
     const channel = new BinChannel(of === "times" ? LEAST_TIME_NS : LEAST_NUMBER);
     this.channels.push(channel);
@@ -135,8 +136,8 @@ export class BinTally {
   }
 
   /**
-   * Returns the bins of a time, of a length that depends on this time only: those of parts of the same time are equal. What was added outside of
-   * it counts in the first or in the last bin. Nothing may be added afterwards.
+   * Returns the bins of a time span, with a length that depends only on this span: parts of the same span have equal bins.
+   * Values outside of it count in the first or last bin. Nothing may be added afterwards.
    */
   cut(startNs: number, endNs: number): CutBins {
     const binNs = binLengthFor(startNs, endNs, this.binNs);
@@ -154,7 +155,7 @@ export class BinTally {
     };
   }
 
-  /** Moves the first bin, and makes bins longer, until each time has one. */
+  /** Moves the first bin earlier, and makes bins longer, until each time has one. */
   private extend(endsNs: Float64Array, count: number): void {
     let { leastNs, mostNs } = this;
     for (let at = 0; at < count; at++) {

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { SampleBins } from "../intervals/time-bins.ts";
 import { addMoments, type Moments, ROUNDED_DIGITS, roundNumber, type Sketch } from "../sketch.ts";
@@ -5,12 +6,15 @@ import type { BinChannel } from "./bin-tally.ts";
 
 const INITIAL_CELLS = 4096; // up to 4.1 ms
 const MAX_CELLS = 1 << 20; // up to 1.05 s, 4 MiB; longer times are rare and go into a map
-/** Above this many different durations in the map, those in it are rounded to {@link ROUNDED_DIGITS} significant digits: at most 0.05 %. */
+/**
+ * Maximum number of different durations in the map. Above it, they are rounded to {@link ROUNDED_DIGITS} significant digits: at
+ * most 0.05 %.
+ */
 const MOST_FAR = 1 << 17;
 
 /**
- * Collects durations for a {@link Sketch} with a resolution of 1 us, as in reports. Memory is bounded: above a second, very many different
- * durations are kept with a few digits. Mean and deviation are computed from nanoseconds.
+ * Collects durations for a {@link Sketch} with a resolution of 1 us, as in reports. Memory is bounded: if there are very many
+ * different durations above a second, they are kept with a few digits. Mean and deviation are computed from nanoseconds.
  */
 export class DurationTally {
   private cells = new Uint32Array(INITIAL_CELLS);
@@ -20,7 +24,7 @@ export class DurationTally {
   private moments: Moments = { count: 0, mean: 0, squaredDeviation: 0 };
   private leastNs = Number.POSITIVE_INFINITY;
   private greatestNs = 0;
-  /** When the durations were measured. Absent: not kept. */
+  /** Channel of the times at which the durations were measured. Absent: not kept. */
   readonly channel: BinChannel | undefined;
 
   constructor(channel?: BinChannel) {
@@ -55,7 +59,7 @@ export class DurationTally {
     this.moments = addMoments(this.moments, added);
   }
 
-  /** @param bins those of the channel */
+  /** @param bins bins of the channel */
   toSketch(bins?: SampleBins): Sketch {
     const { moments, leastNs, greatestNs, isFarRounded } = this;
     const [values, upTo] = this.rank();
@@ -65,11 +69,11 @@ export class DurationTally {
       ...{ min, max, step: usToNs(1) },
       ...(isFarRounded ? { digits: ROUNDED_DIGITS } : {}),
       ...{ values, upTo },
-      ...(bins === undefined ? {} : { bins }),
+      ...defined({ bins }),
     };
   }
 
-  /** Returns the different durations in ascending order, and for each how many are at most as long. */
+  /** Returns the different durations in ascending order, and for each the number of durations up to and including it. */
   private rank(): [values: number[], upTo: number[]] {
     const values: number[] = [];
     const upTo: number[] = [];
@@ -109,7 +113,7 @@ export class DurationTally {
     for (const [us, count] of far) this.putFar(us, count);
   }
 
-  /** Extends the cells to a microsecond. Returns false above the maximum. */
+  /** Extends the cells up to a microsecond. Returns false above the maximum. */
   private grow(us: number): boolean {
     if (us >= MAX_CELLS) return false;
     const grown = new Uint32Array(2 ** Math.ceil(Math.log2(us + 1)));

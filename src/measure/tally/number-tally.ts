@@ -11,8 +11,8 @@ import {
 import { BinTally } from "./bin-tally.ts";
 
 /**
- * Collects any numbers for a {@link Sketch}: exactly, or with a few digits when there are very many different ones, so that memory is bounded.
- * Mean, deviation, smallest and largest number are always exact.
+ * Collects any numbers for a {@link Sketch}: exactly, or with a few digits if there are very many different ones, so that
+ * memory is bounded. Mean, deviation, and the smallest and largest number are always exact.
  */
 export class NumberTally {
   private moments: Moments = { count: 0, mean: 0, squaredDeviation: 0 };
@@ -24,7 +24,7 @@ export class NumberTally {
   private readonly bins = new BinTally();
   private readonly channel = this.bins.newChannel("numbers");
 
-  /** @param atNs when it was measured; times need not ascend */
+  /** @param atNs time of the measurement; times need not ascend */
   add(value: number, atNs: number): void {
     this.moments = addMoments(this.moments, { count: 1, mean: value, squaredDeviation: 0 });
     this.sum += value;
@@ -35,7 +35,7 @@ export class NumberTally {
     if (this.counts.size > MOST_NUMBERS && !this.isRounded) this.roundAll();
   }
 
-  /** Returns the numbers of a time: those outside of it count at its ends. Nothing may be added afterwards. */
+  /** Returns the numbers of a time span: numbers outside of it count at its ends. Nothing may be added afterwards. */
   cut(startNs: number, endNs: number): Sketch {
     const { moments, sum, min, max, isRounded } = this;
     const isEmpty = moments.count === 0;

@@ -26,11 +26,11 @@ interface TallyOptions {
   readonly countsReading: boolean;
   /** Whether a request may have several responses. */
   readonly isDecoupled: boolean;
-  /** See {@link Measurement.isStreamed}. Default: false. */
+  /** See {@link Measurement.isStreamed}. Default: false */
   readonly isStreamed?: boolean | undefined;
-  /** The values that the target extracts. Default: none. */
+  /** The values that the target extracts. Default: none */
   readonly extracted?: readonly ExtractedName[] | undefined;
-  /** The limits of each goodput that is judged; those on tokens are counted elsewhere. Default: none. */
+  /** The limits of each goodput that is judged; limits on tokens are counted elsewhere. Default: none */
   readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
 
@@ -40,10 +40,10 @@ const ALL_GROUPS = -1;
 export class WindowTally {
   readonly bins = new BinTally();
   readonly latency = new DurationTally(this.bins.newChannel("times"));
-  /** Of requests with a response, which are not all: it has bins of its own. Undefined when it is the latency. */
+  /** For requests with a response, which are not all, so it has separate bins. Undefined if equal to the latency. */
   readonly firstResponse: DurationTally | undefined;
   readonly firstBins = new BinTally();
-  /** Undefined when it is the latency. */
+  /** Undefined if equal to the latency. */
   readonly scheduledLatency: DurationTally | undefined;
   /** Undefined without a schedule. */
   readonly sendDelay: DurationTally | undefined;
@@ -57,11 +57,11 @@ export class WindowTally {
   betweenSumNs = 0;
   sendSumNs = 0;
   receiveSumNs = 0;
-  /** Time that lanes had a request outstanding, including failed ones. */
+  /** Time in which lanes had a request outstanding, including failed ones. */
   outstandingSumNs = 0;
-  /** Undefined when the target extracts no values. */
+  /** Undefined if the target extracts no values. */
   readonly extracted: ExtractedTally | undefined;
-  /** Undefined when no goodput on times of all requests is judged. */
+  /** Undefined if no goodput on times of all requests is judged. */
   readonly good: GoodTally | undefined;
   readonly options: TallyOptions;
   private readonly ends = new Float64Array(1024);
@@ -83,7 +83,7 @@ export class WindowTally {
     this.sendDelay = newTally(isScheduled);
   }
 
-  /** @param group only the records of this group. Default: all */
+  /** @param group adds only the records of this group. Default: all */
   add(records: RecordColumns, count: number, group = ALL_GROUPS): void {
     for (let start = 0; start < count; start += 1024)
       this.addChunk(records, start, Math.min(count, start + 1024), group);
@@ -149,7 +149,7 @@ export class WindowTally {
     const isGood = (limits: GoodputPlan): boolean => isWithin(limits, times);
     for (let at = 0; at < used; at++) {
       times.latency = this.latencies[at] as number;
-      // Without a schedule a request is due when it is sent.
+      // Without a schedule, a request is due when it is sent.
       times.scheduledLatency = (this.options.isScheduled ? this.scheduled : this.latencies)[at] as number;
       times.firstResponse = (this.options.isDecoupled ? this.firsts : this.latencies)[at] as number;
       good.add(isGood, this.ends[at] as number);
@@ -161,13 +161,13 @@ export class WindowTally {
 export interface WindowFrame {
   readonly startNs: number;
   readonly endNs: number;
-  /** See {@link Measurement.sendingNs}. Default: the whole window. */
+  /** See {@link Measurement.sendingNs}. Default: the whole window */
   readonly sendingNs?: number;
   readonly sentCount: number;
   /** Requests in flight at the start. */
   readonly openBefore: OpenRequests;
   readonly openAfter: OpenRequests;
-  /** Time in flight after the window of requests that count as ended in it. Default: 0. */
+  /** Time in flight after the window, of requests that count as ended in it. Default: 0 */
   readonly afterEndNs?: number;
   /** Number of lanes that could have had a request outstanding. */
   readonly laneCount: number;
@@ -215,7 +215,8 @@ export function toMeasurement(tally: WindowTally, frame: WindowFrame): Measureme
 }
 
 /**
- * For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time spent sending and receiving.
+ * Returns the overhead. For lanes that always have a request to send: the time without an outstanding request. Otherwise: the time
+ * spent sending and receiving.
  */
 function overheadPct(tally: WindowTally, frame: WindowFrame): number {
   const laneNs = laneNsOf(frame);
@@ -228,7 +229,7 @@ function laneNsOf({ startNs, endNs, laneCount }: WindowFrame): number {
   return (endNs - startNs) * Math.max(1, laneCount);
 }
 
-/** The requests in flight at one moment. */
+/** The requests in flight at a moment. */
 export interface OpenRequests {
   readonly count: number;
   /** Sum of the times since each request was sent, in nanoseconds. */

@@ -5,27 +5,30 @@ import type { PackedFailure, PackedResponse } from "./packed-responses.ts";
 import type { Prompt } from "./prompt.ts";
 import type { ResponseTimes } from "./response-times.ts";
 
-/** One answered request. */
+/** A request with a response. */
 export interface AnsweredRequest {
-  /** When it was sent, in nanoseconds after an origin that all requests share. */
+  /** Time of the send, in nanoseconds after an origin that all requests share. */
   readonly sendNs: number;
-  /** From the time when it was due to the send, in nanoseconds. Default: 0, as without a schedule. */
+  /** Time from the due time of the request to the send, in nanoseconds. Default: 0, as without a schedule */
   readonly waitNs?: number | undefined;
   readonly times: ResponseTimes;
-  /** From the send to the end of the response, in nanoseconds, which goodput limits. Default: to the last content, as in GenAI-Perf. */
+  /**
+   * Time from the send to the end of the response, in nanoseconds, for goodput and the latency per output token. Default: to the
+   * last content
+   */
   readonly wholeNs?: number | undefined;
-  /** Tokens of the request's text; NaN when not counted. */
+  /** Tokens of the request's text; NaN if not counted. */
   readonly inputTokens: number;
-  /** Number of tokens that the request asks for; absent or NaN if it leaves that to the server. */
+  /** Number of tokens that the request asks for; absent or NaN if the server decides. */
   readonly requestedTokens?: number | undefined;
   readonly usage?: ServerUsage | undefined;
-  /** A stream was requested, but the response arrived whole. It has no first token. Default: false. */
+  /** Whether a stream was requested, but the response arrived whole. Then it has no first token. Default: false */
   readonly lacksStream?: boolean | undefined;
-  /** Whether the response calls tools that are not part of its content. Without content, it is only a tool call. Default: false. */
+  /** Whether the response calls tools outside of its content. Without content, it is only a tool call. Default: false */
   readonly callsTools?: boolean | undefined;
-  /** The conversation to which it belongs. */
+  /** The conversation of the request. */
   readonly session?: string | undefined;
-  /** Whether it has no rate of tokens per user if its tokens arrived together. Default: false, as in GenAI-Perf. */
+  /** Whether the request has no rate of tokens per user if its tokens arrived together. Default: false, as in GenAI-Perf */
   readonly omitsBunchedRate?: boolean | undefined;
 }
 
@@ -44,6 +47,7 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
     : Number.NaN;
   return {
     latencyNs,
+    wholeNs: request.wholeNs ?? latencyNs,
     times,
     inputTokens,
     outputTokens,
@@ -57,16 +61,17 @@ export function toMetricInput(request: AnsweredRequest): MetricInput {
   };
 }
 
-/** Returns the server's count of the output's text, like the client's count. NaN where it counts more and does not say how much. */
+/** Returns the server's count of the output's text, comparable to the client's count. NaN if it includes other tokens of unknown number. */
 function textTokensOf({ usage, times, callsTools }: Pick<AnsweredRequest, "usage" | "times" | "callsTools">): number {
-  // Some servers report 0 whatever the response has.
+  // Some servers report 0 for every response.
   const reasoningTokens = usage?.reasoningTokens || times.reasoningTokens;
   return callsTools === true ? Number.NaN : (usage?.completionTokens ?? Number.NaN) - reasoningTokens;
 }
 
-/** A request whose response is not text. */
+/** Metric input of a request whose response is not text. */
 export const NO_TEXT: MetricInput = {
   latencyNs: Number.NaN,
+  wholeNs: Number.NaN,
   times: {
     contentNs: [],
     eventCount: 0,
@@ -85,19 +90,19 @@ export const NO_TEXT: MetricInput = {
   imageCount: 0,
 };
 
-/** One answered request. */
+/** A request with a response. */
 export interface AnsweredCall extends Omit<PackedResponse, "step" | "bodies"> {
   readonly prompt: Prompt;
   /** The responses as text. For models on Triton, their outputs by name, as JSON text or parsed. */
   readonly responses: readonly (string | Readonly<Record<string, unknown>>)[];
 }
 
-/** An answered request and its measurements. */
+/** A request with a response, and its measurements. */
 export interface MeasuredRequest
   extends Pick<AnsweredCall, "prompt" | "sequenceId" | "server" | "sendNs" | "offsetsNs"> {
   /** Undefined if the response is not text, or is empty. */
   readonly answered: AnsweredRequest | undefined;
-  /** Why the server ended its response, in the server's word. */
+  /** Reason why the server ended its response, in the server's words. */
   readonly finishReason?: string | undefined;
   /** An error that the server reported inside its response. */
   readonly error?: string | undefined;
@@ -111,7 +116,7 @@ export interface FailedResponse extends PackedFailure {
 
 /** Receives single requests in the order in which they ended. */
 export interface MeasuredSink {
-  /** Receives an answered request of the measurement. */
+  /** Receives a request of the measurement that has a response. */
   onMeasured(request: MeasuredRequest): void;
   /** Receives a request without a response, including warm-up requests. */
   onFailure?(failure: FailedResponse): void;

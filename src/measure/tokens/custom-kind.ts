@@ -4,10 +4,10 @@ import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import { isObject } from "../../service/openai/response-parts.ts";
 
 /**
- * Returns the kind of the responses to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order. Undefined
- * when this response does not show it.
+ * Returns the kind of the responses to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order.
+ * Undefined if this response does not show it.
  * @param reads the responses to one request, one item per read
- * @param field location of the content; without it, detected from the names in the response
+ * @param field location of the content; default: detected from the names in the response
  */
 export function detectCustomKind(reads: readonly string[], field: ResponseField | undefined): ResponseKind | undefined {
   for (const { data } of splitEvents(reads)) {
@@ -17,7 +17,7 @@ export function detectCustomKind(reads: readonly string[], field: ResponseField 
   return undefined;
 }
 
-/** Undefined when the event does not show the kind. */
+/** Returns the kind of an event's content; undefined if the event does not show it. */
 function kindOf(data: unknown, field: ResponseField | undefined): ResponseKind | undefined {
   if (field !== undefined) {
     const found = field.find(data);

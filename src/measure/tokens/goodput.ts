@@ -11,10 +11,10 @@ import {
   type TokenMetric,
 } from "./metrics.ts";
 
-/** Limits of a good request, by GenAI-Perf's metric names: maximum milliseconds, or a minimum rate. */
+/** Limits of a good request, by GenAI-Perf's metric names: a maximum in milliseconds, or a minimum rate. */
 export type GoodputLimits = Readonly<Record<string, number>>;
 
-/** GenAI-Perf's names of all metrics that can be limited, for all kinds of responses, and whether the limit is a maximum or a minimum. */
+/** GenAI-Perf's names of all metrics that can have limits, for all kinds of responses, and whether the limit is a maximum or a minimum. */
 export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonly bound: "most" | "least" }> = new Map(
   TOKEN_METRICS.flatMap((metric) => {
     const { limit: bound, genaiPerf } = entryOf(metric);
@@ -22,15 +22,15 @@ export const LIMITS: ReadonlyMap<string, { readonly metric: TokenMetric; readonl
   }),
 );
 
-/** All names that can be limited, for all kinds of responses. */
+/** All names that can have limits, for all kinds of responses. */
 export const GOODPUT_NAMES: readonly string[] = [...LIMITS.keys()];
 
 /** Returns a metric of one request; NaN without a value. */
 export type ReadMetric = (metric: TokenMetric) => number;
 
 /**
- * Whether a request meets all limits, by its own values. GenAI-Perf pairs lists by position, which mixes requests when one of them lacks a
- * value. A missing value breaks no limit, except that of a stream that did not come.
+ * Reports whether a request meets all limits, by its own values. GenAI-Perf pairs lists by position, which mixes requests if
+ * one of them lacks a value. A missing value breaks no limit, unless a requested stream did not arrive as a stream.
  */
 export function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
   return Object.entries(limits).every(([name, limit]) => {
@@ -42,7 +42,7 @@ export function isGood(limits: GoodputPlan, read: ReadMetric): boolean {
   });
 }
 
-/** Returns GenAI-Perf's limits as a plan has them; undefined when a name is unknown, or of another family of responses. */
+/** Converts GenAI-Perf's limits to those of a plan; undefined if a name is unknown, or belongs to another family of responses. */
 export function toGoodputPlan(limits: GoodputLimits, family: ResponseFamily): GoodputPlan | undefined {
   const found = Object.entries(limits).map(([name, limit]) => {
     const metric = LIMITS.get(name)?.metric;

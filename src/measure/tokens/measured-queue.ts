@@ -1,7 +1,7 @@
 import type { FailedResponse, MeasuredRequest, MeasuredSink } from "./answered-request.ts";
 import type { EndMarks } from "./end-marks.ts";
 
-/** The order in which single requests are passed on: some have to wait until it is known whether they count. */
+/** Passes on single requests in order. Some must wait until it is known whether they count. */
 
 type Entry =
   /** `cutError` is the error to report if the server turns out to mark the end of its streams. */
@@ -9,8 +9,9 @@ type Entry =
   | { readonly kind: "failed"; readonly failure: FailedResponse };
 
 /**
- * Passes single requests on in order. Answered requests count only inside measured windows. Requests between two windows wait until it is
- * known whether another window follows. Streams without an end mark wait until it is known whether they were cut off.
+ * Passes on single requests in order. Requests with a response count only inside measured windows. Requests between two windows
+ * wait until it is known whether another window follows. Streams without an end mark wait until it is known whether they were
+ * cut off.
  */
 export class MeasuredQueue {
   private readonly sink: MeasuredSink | undefined;
@@ -20,7 +21,7 @@ export class MeasuredQueue {
   private held: Entry[] | undefined;
   private undecided: Entry[] = [];
 
-  /** @param sink without it, nothing is kept */
+  /** @param sink receives the requests; without it, nothing is kept */
   constructor(sink: MeasuredSink | undefined, endMarks: EndMarks) {
     this.sink = sink;
     this.endMarks = endMarks;
@@ -45,7 +46,7 @@ export class MeasuredQueue {
     this.held ??= [];
   }
 
-  /** Another window follows. */
+  /** Called when another window follows. */
   release(): void {
     const { held = [] } = this;
     this.held = undefined;
@@ -60,12 +61,12 @@ export class MeasuredQueue {
     for (const entry of held) if (entry.kind === "failed") this.put(entry);
   }
 
-  /** Called when it is known whether the server marks the end of its streams. */
+  /** Called once it is known whether the server marks the end of its streams. */
   decide(): void {
     for (const entry of this.undecided.splice(0)) this.pass(entry);
   }
 
-  /** No more requests follow. */
+  /** Called when no more requests follow. */
   finish(): void {
     this.close();
     this.decide();

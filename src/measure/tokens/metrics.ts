@@ -4,67 +4,80 @@ import type { ServerUsage } from "../../service/openai/response-parts.ts";
 import type { ResponseTimes } from "./response-times.ts";
 
 /**
- * The metrics of single requests to generative models: those of GenAI-Perf, by its formulas, and additional ones. Columns, reports,
- * goodput, limits and assertions are made from this table: a new metric is one entry.
+ * The metrics of single requests to generative models: GenAI-Perf's, by its formulas, and additional ones. Columns, reports,
+ * goodput, limits and assertions derive from this table: a new metric is one entry.
  */
 
 /** Families of responses: text, retrieved images, or anything else. */
 export type ResponseFamily = "text" | "images" | "plain";
 
-/** Inputs of a request's metrics. NaN stands for a missing value. */
+/** Inputs of a request's metrics. NaN means a missing value. */
 export interface MetricInput {
-  /** From the send to the last content. */
+  /** Time from the send to the last content. */
   readonly latencyNs: number;
+  /** Time from the send to the end of the response. */
+  readonly wholeNs: number;
   readonly times: ResponseTimes;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** The server's count of them. */
+  /** The server's count of the text tokens. */
   readonly serverTextTokens: number;
   /** Number of tokens that the request asks for. */
   readonly requestedTokens: number;
   readonly interTokenLatencyNs: number;
   readonly usage: ServerUsage | undefined;
-  /** A stream was requested, but the response arrived whole. It has no first token. */
+  /** Whether a stream was requested, but the response arrived whole. Then it has no first token. */
   readonly lacksStream: boolean;
   /** Images in the request; 0 if images are not measured. */
   readonly imageCount: number;
-  /** Whether tokens that arrived together have no rate per user. Default: false, as in GenAI-Perf. */
+  /** Whether tokens that arrived together have no rate per user. Default: false, as in GenAI-Perf */
   readonly omitsBunchedRate?: boolean | undefined;
 }
 
 interface MetricEntry {
-  /** Nanoseconds if the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN for no value. */
+  /** Nanoseconds if the metric's name ends in `Ns`; otherwise tokens, a rate per second, or a ratio. NaN: no value. */
   readonly value: (input: MetricInput) => number;
-  /** Name for Rampart's reports. Scenarios name it by its key here without `Ns`. */
+  /** Name in Rampart's reports. Scenarios use the key of this table without `Ns`. */
   readonly label: string;
-  /** Name in options, where it is shorter. */
+  /** Name in options, if shorter. */
   readonly option?: string;
-  /** Whether displays and monitoring follow it while a run lasts: a time as a histogram, another metric as the sum of its values. */
+  /** Whether displays and monitoring show it during a run: a time as a histogram, another metric as the sum of its values. */
   readonly isFollowed?: true;
-  /** Exists only for streamed responses. */
+  /** Whether only streamed responses have it. */
   readonly isStreamed?: true;
   /** Unit of a rate in reports. */
   readonly unit?: string;
-  /** Set if goodput and limits can use it: maximum for latencies, minimum for rates. */
+  /** Set if goodput and limits can use it: a maximum for latencies, a minimum for rates. */
   readonly limit?: "most" | "least";
-  /** In GenAI-Perf's reports: name and unit, the families of responses that have it (default: text), and its place in the table. */
+  /** Name and unit in GenAI-Perf's reports, the families of responses that have it (default: text), and its place in the table. */
   readonly genaiPerf?: {
     readonly name: string;
     readonly unit: string;
-    /** Default: `unit`. */
+    /** Default: `unit` */
     readonly jsonUnit?: string;
     readonly families?: readonly ResponseFamily[];
     readonly row: number;
   };
-  /** Whether it counts tokens of reasoning, and is left out where there was none. */
+  /** Whether it counts tokens of reasoning, and is omitted if there was none. */
   readonly isOfReasoning?: true;
+  /** Whether it differs from another metric only if there was reasoning, and is omitted if there was none. */
+  readonly differsByReasoning?: true;
+  /** Whether it shows how the response was split instead of how fast tokens were generated, if many tokens arrived together. */
+  readonly showsCuts?: true;
+  /** Key of the equal metric that all requests have, including those without tokens. Absent: only generative models have it. */
+  readonly sameAs?: string;
   /** Name and unit in the file of single requests: AIPerf's name, if GenAI-Perf has none. */
-  readonly record?: { readonly name: string; readonly unit: string };
-  /** In the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
+  readonly record?: {
+    readonly name: string;
+    readonly unit: string;
+    /** Whether a value of 0 is omitted. */
+    readonly omitsZero?: true;
+  };
+  /** Row in the table below GenAI-Perf's: the factor of the values (default: 1), and a metric to show next to it if the two differ. */
   readonly more?: { readonly label: string; readonly scale?: number; readonly beside?: string };
 }
 
-/** Where at least this ratio of the tokens arrived together, their times show how a response was cut. */
+/** From this ratio of tokens that arrived together, token times show how the response was split instead of how it was generated. */
 export const BUNCHED_RATIO = 0.2;
 /** Reads closer together than this arrived together: 10,000 tokens/s for one user, which no model reaches. */
 export const BUNCH_GAP_NS = 100_000;
@@ -75,6 +88,7 @@ const ALL_FAMILIES: readonly ResponseFamily[] = ["text", "images", "plain"];
 export const METRICS = {
   requestLatencyNs: {
     label: "latency",
+    sameAs: "latency",
     limit: "most",
     genaiPerf: { name: "request_latency", unit: "ms", families: ALL_FAMILIES, row: 3 },
     value: ({ latencyNs }) => latencyNs,
@@ -92,6 +106,7 @@ export const METRICS = {
   timeToFirstOutputTokenNs: {
     label: "time to first output token",
     isStreamed: true,
+    differsByReasoning: true,
     record: { name: "time_to_first_output_token", unit: "ms" },
     more: { label: "Time To First Output Token (ms)", scale: NS_TO_MS },
     value: ({ times, lacksStream }) => (lacksStream ? Number.NaN : times.firstOutputNs),
@@ -115,15 +130,16 @@ export const METRICS = {
     option: "itl",
     isFollowed: true,
     isStreamed: true,
+    showsCuts: true,
     limit: "most",
     genaiPerf: { name: "inter_token_latency", unit: "ms", row: 4 },
     value: ({ interTokenLatencyNs }) => interTokenLatencyNs,
   },
-  /** Whole latency divided by output tokens. The chunking of a stream does not change it. */
+  /** Latency, to the end of the response, divided by output tokens. The chunking of a stream does not change it. */
   normalizedTimePerOutputTokenNs: {
     label: "latency per output token",
     more: { label: "Time Per Output Token, Normalized (ms)", scale: NS_TO_MS },
-    value: ({ latencyNs, outputTokens }) => (outputTokens > 0 ? latencyNs / outputTokens : Number.NaN),
+    value: ({ wholeNs, outputTokens }) => (outputTokens > 0 ? wholeNs / outputTokens : Number.NaN),
   },
   outputTokensPerSecPerUser: {
     label: "output tokens/s per user",
@@ -131,7 +147,7 @@ export const METRICS = {
     isStreamed: true,
     limit: "least",
     genaiPerf: { name: "output_token_throughput_per_user", unit: "tokens/sec/user", row: 5 },
-    // No such rate exists when all tokens arrive together. GenAI-Perf divides by zero there.
+    // There is no such rate if all tokens arrive together. GenAI-Perf divides by zero then.
     value: (input) =>
       input.interTokenLatencyNs > 0 && !(input.omitsBunchedRate === true && bunchedRatio(input) >= BUNCHED_RATIO)
         ? 1 / nsToSec(input.interTokenLatencyNs)
@@ -161,9 +177,9 @@ export const METRICS = {
   reasoningTokens: {
     label: "reasoning tokens",
     isOfReasoning: true,
-    record: { name: "reasoning_token_count", unit: "tokens" },
+    record: { name: "reasoning_token_count", unit: "tokens", omitsZero: true },
     more: { label: "Reasoning Tokens, Client's Count" },
-    // Without a tokenizer the client does not know of reasoning that is not sent.
+    // Without a tokenizer, the client does not know about reasoning that is not sent.
     value: ({ times, usage }) =>
       Number.isNaN(times.outputTokens) ? usage?.reasoningTokens || times.reasoningTokens : times.reasoningTokens,
   },
@@ -210,24 +226,26 @@ export const METRICS = {
 /** A key of the table. */
 export type TokenMetric = keyof typeof METRICS;
 
-/** A metric's name everywhere but in columns: `timeToFirstToken`. */
+/** A metric's name everywhere except in columns: `timeToFirstToken`. */
 export type NameOf<K> = K extends `${infer Name}Ns` ? Name : K;
 
 type Having<A> = { [K in TokenMetric]: (typeof METRICS)[K] extends A ? K : never }[TokenMetric];
-/** Metrics that can limit a good request, which is one whose response is text. */
+/** Metrics that all requests have. */
+export type Shared = Having<{ sameAs: string }>;
+/** Metrics that can limit a good request, whose response must be text. */
 type Limited<L extends "most" | "least"> = Exclude<
   Having<{ limit: L }>,
   Having<{ genaiPerf: { families: readonly ["images"] } }>
 >;
 /** Times, other than the whole latency, that can limit a good request. */
-export type LimitedTimeName = NameOf<Exclude<Limited<"most">, "requestLatencyNs">>;
+export type LimitedTimeName = NameOf<Exclude<Limited<"most">, Shared>>;
 /** Rates that can limit a good request. */
 export type LimitedRateName = NameOf<Limited<"least">>;
 
 type Followed = NameOf<Having<{ isFollowed: true }>>;
-/** Times that are followed while a run lasts. */
+/** Times that displays show during a run. */
 export type FollowedTime = Exclude<Followed, TokenMetric>;
-/** Other metrics that are. */
+/** Other metrics that displays show during a run. */
 export type FollowedSum = Extract<Followed, TokenMetric>;
 
 /** All metrics, in the order of the table. */
@@ -248,7 +266,7 @@ export function isTimeMetric(metric: TokenMetric): boolean {
   return metric.endsWith("Ns");
 }
 
-/** Returns which values of a metric are better: short times, and high rates that goodput may limit; undefined for the rest. */
+/** Returns whether lower or higher values are better: short times, and high rates that goodput may limit; undefined for other metrics. */
 export function directionOf(metric: TokenMetric): Direction | undefined {
   if (isTimeMetric(metric)) return "lower";
   return entryOf(metric).limit === "least" ? "higher" : undefined;
@@ -259,7 +277,7 @@ export function nameOfMetric(metric: TokenMetric): string {
   return isTimeMetric(metric) ? metric.slice(0, -2) : metric;
 }
 
-/** What a metric counts, as the type of {@link quantityOf}: its key says it. */
+/** Quantity of a metric, as the result type of {@link quantityOf}; derived from its key. */
 export type QuantityOf<K> = K extends `${string}Ns`
   ? "time"
   : K extends `${string}Ratio`
@@ -268,7 +286,7 @@ export type QuantityOf<K> = K extends `${string}Ns`
       ? "rate"
       : "count";
 
-/** Returns what a metric counts. */
+/** Returns the quantity of a metric. */
 export function quantityOf<K extends TokenMetric>(metric: K): QuantityOf<K> {
   const ends = { Ns: "time", Ratio: "ratio", PerSec: "rate", PerSecPerUser: "rate" };
   const found = Object.entries(ends).find(([end]) => metric.endsWith(end));
@@ -276,8 +294,8 @@ export function quantityOf<K extends TokenMetric>(metric: K): QuantityOf<K> {
 }
 
 /**
- * Returns the metrics that reports show, in the order of their table, with their values. Leaves out reasoning when there was none.
- * @param valuesOf undefined without any @param mostOf returns the largest value
+ * Returns the metrics that reports show, in the order of their table, with their values. Omits reasoning if there was none.
+ * @param valuesOf undefined if there are none @param mostOf returns the largest value
  */
 export function shownMetrics<V>(
   isStreamed: boolean,
@@ -304,7 +322,7 @@ const LIMITED: ReadonlyMap<string, TokenMetric> = new Map(
 
 /** Returns the name of a metric as a limit of a good request. */
 export function limitedName(metric: TokenMetric): string {
-  return metric === "requestLatencyNs" ? "latency" : nameOfMetric(metric);
+  return entryOf(metric).sameAs ?? nameOfMetric(metric);
 }
 
 /** Names that a goodput of text can limit: metrics, and `latency` for the whole request. */
@@ -313,12 +331,14 @@ export const LIMITED_NAMES = [...LIMITED].flatMap(([name, metric]) =>
 );
 
 /**
- * Counts the tokens beyond one per read, and the tokens of reads that arrived together. A single event is not a stream and gives no value.
+ * Returns the ratio of tokens that arrived together: tokens beyond one per read, and tokens of reads that arrived together. A
+ * single event is not a stream and has no value.
  */
 function bunchedRatio({ times, outputTokens, serverTextTokens }: MetricInput): number {
   const { contentNs, eventCount } = times;
   if (eventCount < 2) return Number.NaN;
-  // The smaller count: a tokenizer other than the server's may find more tokens, and the server also counts tokens without text.
+  // The smaller count, because a different tokenizer than the server's may find more tokens, and the server also counts tokens
+  // without text.
   const counts = [outputTokens, serverTextTokens].filter((count) => !Number.isNaN(count));
   const tokens = counts.length === 0 ? eventCount : Math.max(eventCount, Math.min(...counts));
   const atOnce = contentNs.filter((timeNs, i) => i > 0 && timeNs - (contentNs[i - 1] as number) < BUNCH_GAP_NS).length;

@@ -1,11 +1,11 @@
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 
-/** Packs responses, and the prompts that were not packed before, for the thread that counts tokens. */
+/** Packs responses, and prompts that were not packed before, for the thread that counts tokens. */
 
-/** One answered request. */
+/** A request with a response. */
 export interface PackedResponse {
-  /** Its number among the finished requests of the run, from 0. Default: 0. */
+  /** Number of the request among the finished requests of the run, from 0. Default: 0 */
   readonly index?: number | undefined;
   /** Index of the request in the data. */
   readonly step: number;
@@ -13,34 +13,34 @@ export interface PackedResponse {
   readonly sequenceId: number;
   /** Whole monotonic nanoseconds. */
   readonly sendNs: number;
-  /** From the time when the request was due to the send, in whole nanoseconds. Default: 0. */
+  /** Time from the due time of the request to the send, in whole nanoseconds. Default: 0 */
   readonly waitNs?: number | undefined;
   /** Arrival of each response, in whole nanoseconds after the send, ascending. */
   readonly offsetsNs: ArrayLike<number>;
   readonly bodies: readonly Uint8Array[];
-  /** The server that answered, when there are several. */
+  /** The server that responded, if there are several. */
   readonly server?: string | undefined;
 }
 
-/** One request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
+/** A request that failed, or that this client cancelled. Times are whole monotonic nanoseconds. */
 export interface PackedFailure {
   readonly step: number;
   readonly sequenceId: number;
   readonly sendNs: number;
   /** NaN if no byte arrived. */
   readonly firstByteNs: number;
-  /** When the failure was detected. */
+  /** Time at which the failure was detected. */
   readonly endNs: number;
   /** Number of responses before the failure. */
   readonly responseCount: number;
   readonly failure: Pick<Failure, "kind" | "message" | "status" | "server" | "cutMark">;
 }
 
-/** Takes the responses whose tokens are measured. */
+/** Receives the responses whose tokens are measured. */
 export interface ResponseSink {
   /** Reports whether a step's prompt was added before. */
   knowsPrompt(step: number): boolean;
-  /** @param session the conversation to which the request belongs */
+  /** @param session the conversation of the request */
   addPrompt(step: number, body: Uint8Array, session?: string): void;
   addResponse(response: PackedResponse): void;
   addFailure(failure: PackedFailure): void;
@@ -48,7 +48,7 @@ export interface ResponseSink {
 
 /** Receives the contents of a package in order. */
 interface ResponseVisitor {
-  /** @param session the conversation to which the request belongs; undefined without one */
+  /** @param session the conversation of the request; undefined if there is none */
   onPrompt(step: number, body: Uint8Array, session: string | undefined): void;
   onResponse(response: Omit<PackedResponse, "bodies"> & { readonly texts: readonly string[] }): void;
   onFailure(failure: PackedFailure): void;
@@ -58,7 +58,7 @@ const PROMPT = 0;
 const RESPONSE = 1;
 const FAILURE = 2;
 
-/** A package is also sent when it has this many numbers. */
+/** A package is also sent when it contains this many numbers. */
 const FULL_NUMBERS = 32 * 1024;
 
 const encoder = new TextEncoder();
@@ -71,7 +71,7 @@ export class ResponsePacker implements ResponseSink {
   private readonly packer = new BytePacker();
   private readonly packedPrompts = new Set<number>();
 
-  /** @param send takes a package when it is full or flushed */
+  /** @param send receives a package when it is full or flushed */
   constructor(send: (packed: PackedBytes) => void) {
     this.send = send;
   }
@@ -112,7 +112,7 @@ export class ResponsePacker implements ResponseSink {
     if (this.packer.numbers.length > 0) this.send(this.packer.take());
   }
 
-  /** Forgets which prompts were packed, because the receiver has restarted. */
+  /** Packs all prompts again from now on, because the receiver has restarted. */
   forgetPrompts(): void {
     this.flush();
     this.packedPrompts.clear();

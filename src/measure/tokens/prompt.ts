@@ -2,22 +2,22 @@ import { countImages, countRequestIds, countRequestTokens, readTokenLimit } from
 import { hasText, type ResponseKind } from "../../service/openai/response-kind.ts";
 import type { TokenCounter } from "./response-times.ts";
 
-/** How request bodies are read. */
+/** Rules for reading request bodies. */
 export interface PromptRules {
   readonly countTokens?: TokenCounter | undefined;
-  /** Whether the messages of a request are counted as one text, as in GenAI-Perf. Default: each is counted. */
+  /** Whether the messages of a request are counted as one text, as in GenAI-Perf. Default: each is counted separately */
   readonly joinsTexts?: boolean | undefined;
-  /** Counts the tokens of a body made from a template, in which the prompt cannot be found; NaN when unknown. */
+  /** Counts the tokens of a body made from a template, in which the prompt cannot be located; NaN if unknown. */
   readonly countPayload?: ((payload: string) => number) | undefined;
-  /** Whether requests ask for an exact response length and not only a maximum. Default: false. */
+  /** Whether requests ask for an exact response length and not only a maximum. Default: false */
   readonly isLengthAsked?: boolean | undefined;
-  /** Whether the model that a body names is needed. Default: false. */
+  /** Whether the model named in a body is needed. Default: false */
   readonly readsModels?: boolean | undefined;
 }
 
 /** The body of a request. Each value is read on first use and cached. */
 export class Prompt {
-  /** The conversation to which the request belongs. */
+  /** The conversation of the request. */
   readonly session: string | undefined;
   private body: string;
   private readonly rules: PromptRules;
@@ -31,14 +31,14 @@ export class Prompt {
     this.session = session;
   }
 
-  /** Returns the tokens of the text; NaN when not counted. @throws SyntaxError when the body is not JSON */
+  /** Returns the tokens of the text; NaN if not counted. @throws SyntaxError when the body is not JSON */
   inputTokens(kind: ResponseKind): number {
     this.values.inputTokens ??= this.countInput(kind);
     return this.values.inputTokens;
   }
 
   /**
-   * Returns the number of tokens that the request asks for; undefined if it leaves that to the server.
+   * Returns the number of tokens that the request asks for; undefined if the server decides.
    * @throws SyntaxError when the body is not JSON
    */
   requestedTokens(kind: ResponseKind): number | undefined {
@@ -53,7 +53,7 @@ export class Prompt {
     return this.values.imageCount;
   }
 
-  /** The model that the body names; undefined if it names none. */
+  /** The model named in the body; undefined if there is none. */
   get model(): string | undefined {
     if (!("model" in this.values)) this.values.model = readModel(this.body);
     return this.values.model;
@@ -72,7 +72,7 @@ export class Prompt {
 
   private countInput(kind: ResponseKind): number {
     const { countTokens, countPayload, joinsTexts } = this.rules;
-    // Only the template knows which part of its body is the prompt.
+    // Only the template knows which part of the body is the prompt.
     if (kind === "custom") return countPayload?.(this.body) ?? Number.NaN;
     const idCount = countRequestIds(kind, this.body);
     if (idCount !== undefined || countTokens === undefined) return idCount ?? Number.NaN;

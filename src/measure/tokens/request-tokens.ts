@@ -3,31 +3,31 @@ import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { metricsOf } from "./response-counts.ts";
 
 /**
- * Token metrics of single requests, for the consumers of single requests: the file of records, and a scenario's `onRecord`.
- * The thread that measures collects them, and the thread of the run takes them from time to time.
+ * Token metrics of single requests for their consumers: the file of records, and a scenario's `onRecord`. The measuring thread
+ * collects them, and the run's thread takes them from time to time.
  */
 
 /** The tokens of one finished request. */
 export interface RequestTokens {
-  /** Its number among the finished requests of the run, from 0. */
+  /** Number of the request among the finished requests of the run, from 0. */
   readonly index: number;
-  /** Values of the table of metrics in its units: nanoseconds, tokens, rates. Without those that the response lacks; empty without content. */
+  /** Values of the metrics table in its units: nanoseconds, tokens, rates. Missing values are omitted; empty without content. */
   readonly metrics: ReadonlyMap<TokenMetric, number>;
   /** Arrival of each read with content, in nanoseconds after the send. */
   readonly contentNs: Float64Array;
-  /** Why the response counts as failed for tokens: an error in it, or a stream that was cut; absent for a good one. */
+  /** Reason why the response counts as failed for tokens: an error in it, or a stream that was cut off; absent for a good response. */
   readonly error?: string;
 }
 
-/** Tokens of several requests as columns, which threads send to each other. */
+/** Tokens of several requests as columns, which threads exchange. */
 export interface TakenTokens {
   readonly indices: Float64Array;
-  /** A row for each request, with all metrics of the table; NaN for a missing value. */
+  /** One row for each request, with all metrics of the table; NaN for a missing value. */
   readonly values: Float64Array;
   readonly contentCounts: Float64Array;
-  /** Those of all requests, one after the other. */
+  /** Arrivals of all requests, concatenated. */
   readonly contentNs: Float64Array;
-  /** By position in `indices`. */
+  /** Errors by position in `indices`. */
   readonly errors: readonly (readonly [row: number, error: string])[];
 }
 
@@ -39,23 +39,23 @@ interface Entry {
   readonly cutError: string | undefined;
 }
 
-/** Collects the tokens of single requests until they are taken. Those of undecided streams wait. */
+/** Collects the tokens of single requests until they are taken. Those of undecided streams are held back. */
 export class RequestTokensLog {
   private entries: Entry[] = [];
   private undecided: Entry[] = [];
 
-  /** @param cutError set while it is not known whether the stream was cut */
+  /** @param cutError set while it is unknown whether the stream was cut off */
   add(index: number, answered: AnsweredRequest | undefined, error?: string, cutError?: string): void {
     (cutError === undefined ? this.entries : this.undecided).push({ index, answered, error, cutError });
   }
 
-  /** It is known whether the server marks the end of its streams. */
+  /** Called once it is known whether the server marks the end of its streams. */
   decide(isMarked: boolean): void {
     for (const entry of this.undecided.splice(0))
       this.entries.push(isMarked ? { ...entry, answered: undefined, error: entry.cutError } : entry);
   }
 
-  /** Returns what was collected since the last call. @param isLast whether nothing follows, so that undecided streams are complete */
+  /** Returns the tokens collected since the last call. @param isLast whether nothing follows, so that undecided streams are complete */
   take(isLast: boolean): TakenTokens {
     if (isLast) this.decide(false);
     const entries = this.entries.splice(0);
@@ -75,7 +75,7 @@ export class RequestTokensLog {
   }
 }
 
-/** Returns the requests of taken columns, in their order. */
+/** Returns the requests of taken columns, in order. */
 export function readTaken({ indices, values, contentCounts, contentNs, errors }: TakenTokens): RequestTokens[] {
   const errorOf = new Map(errors);
   let at = 0;

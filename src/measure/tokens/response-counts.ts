@@ -5,46 +5,46 @@ import type { AnsweredRequest } from "./answered-request.ts";
 import { NO_TEXT, toMetricInput } from "./answered-request.ts";
 import { METRICS, type MetricInput, TOKEN_METRICS } from "./metrics.ts";
 
-/** Names of the tokenizers that count; absent where unknown or without one. */
+/** Names of the tokenizers that count; absent if unknown or not used. */
 interface Tokenizers {
   readonly client?: string | undefined;
   readonly server?: string | undefined;
 }
 
-/** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are in neither count. */
+/** Number of streams with and without the end mark of their protocol. Streams that failed for another reason are not counted. */
 interface StreamEnds {
   readonly markedCount: number;
   readonly unmarkedCount: number;
-  /** The end mark, in words; absent without such streams. */
+  /** The end mark, in words; absent if there are no such streams. */
   readonly mark?: string | undefined;
 }
 
 /** Counts of responses. */
 export interface ResponseCounts {
-  /** Responses with content, which have metrics. */
+  /** Number of responses with content, which have metrics. */
   readonly count: number;
-  /** Answered without content. */
+  /** Number of responses without content. */
   readonly emptyCount: number;
-  /** Those of them that only call tools. */
+  /** Number of these responses that only call tools. */
   readonly toolCallCount: number;
   readonly failedCount: number;
   /** Error of the first failure; absent if unknown. */
   readonly failureExample?: string | undefined;
-  /** If any stream had its end mark, those without are also failures. If none had it, they are measured. */
+  /** If any stream had an end mark, streams without it are also failures. If none had one, they are measured. */
   readonly streamEnds: StreamEnds;
   /** Responses with content that arrived whole although a stream was requested. They have no token times. */
   readonly unstreamedCount: number;
-  /** The kind of the responses, if detected from the first ones. */
+  /** Kind of the responses, if detected from the first ones. */
   readonly responseKind?: ResponseKind | undefined;
   readonly tokenizers: Tokenizers;
 }
 
-/** Returns the metrics of a request in the order of their table; NaN for a missing one. */
+/** Returns the metrics of a request in the order of their table; NaN for a missing value. */
 export function metricsOf(input: MetricInput): Float64Array {
   return Float64Array.from(TOKEN_METRICS, (metric) => METRICS[metric].value(input));
 }
 
-/** Counts responses, and passes on the metrics of those with content. */
+/** Counts responses, and passes on the metrics of responses with content. */
 export abstract class ResponseCounter implements ResponseCounts {
   emptyCount = 0;
   toolCallCount = 0;
@@ -60,7 +60,10 @@ export abstract class ResponseCounter implements ResponseCounts {
   /** @param values in the order of the table of metrics */
   protected abstract push(request: Omit<AnsweredRequest, "times" | "inputTokens">, values: Float64Array): void;
 
-  /** Adds an answered request. A request without content is only counted. @param values from {@link metricsOf}, where they are known already */
+  /**
+   * Adds a request with a response. A response without content is only counted. @param values from {@link metricsOf}, if
+   * already computed
+   */
   add(request: AnsweredRequest, values?: Float64Array): void {
     const { contentNs } = request.times;
     if (contentNs.length === 0) {
@@ -97,7 +100,7 @@ export abstract class ResponseCounter implements ResponseCounts {
       : { markedCount, unmarkedCount: unmarkedCount + 1, mark };
   }
 
-  /** Adds the counts of others, without their metrics. */
+  /** Adds other counts, without metrics. */
   addCounts(added: Omit<ResponseCounts, "count">): void {
     const { failureExample, responseKind, ...sums } = joinCounts([this.counts(), added]);
     Object.assign(this, sums, { failureExample, responseKind });
@@ -112,7 +115,7 @@ export abstract class ResponseCounter implements ResponseCounts {
   }
 }
 
-/** Adds up counts. What cannot be added is that of the first part that knows it. */
+/** Adds counts. A field that cannot be added is taken from the first part that has it. */
 export function joinCounts(parts: readonly Omit<ResponseCounts, "count">[]): Omit<ResponseCounts, "count"> {
   const sumOf = (pick: (part: Omit<ResponseCounts, "count">) => number): number =>
     parts.reduce((sum, part) => sum + pick(part), 0);

@@ -1,6 +1,6 @@
 import type { Response, TextPiece } from "../../service/openai/response-text.ts";
 
-/** Times and amounts of the content of one response, from which token metrics are computed. */
+/** Times and numbers of the content of one response, from which token metrics are computed. */
 
 /** Counts the tokens of a text, without special tokens. */
 export type TokenCounter = (text: string) => number;
@@ -8,29 +8,29 @@ export type TokenCounter = (text: string) => number;
 export interface ResponseTimes {
   /** Arrival of each read with content, in nanoseconds after the send, ascending. */
   readonly contentNs: readonly number[];
-  /** Events with content in these reads; more than reads when several events arrived in one read. */
+  /** Number of events with content in these reads; more than reads if several events arrived in one read. */
   readonly eventCount: number;
-  /** First output that is not reasoning; NaN without. */
+  /** Arrival of the first output that is not reasoning; NaN if there is none. */
   readonly firstOutputNs: number;
-  /** First reasoning; NaN without. */
+  /** Arrival of the first reasoning; NaN if there is none. */
   readonly firstReasoningNs: number;
-  /** Tokens of the content; NaN when not counted. */
+  /** Tokens of the content; NaN if not counted. */
   readonly outputTokens: number;
-  /** Tokens of the reasoning; NaN when not counted, 0 without reasoning. */
+  /** Tokens of the reasoning; NaN if not counted, 0 without reasoning. */
   readonly reasoningTokens: number;
 }
 
 interface ResponseRules {
   /** Counts tokens. Without it, the counts are NaN and only the server's counts are reported. */
   readonly countTokens?: TokenCounter | undefined;
-  /** Whether the choices of a response are counted as one text, in the order of arrival. Default: each is counted. */
+  /** Whether the choices of a response are counted as one text, in the order of arrival. Default: each is counted separately */
   readonly joinsTexts?: boolean | undefined;
-  /** Whether calls of tools are no content. Default: they are, like text. */
+  /** Whether tool calls do not count as content. Default: they count, like text */
   readonly omitsToolCalls?: boolean | undefined;
 }
 
 /**
- * Computes the times of a response. Its text and its calls of tools are content, as in AIPerf; reasoning is not, as in GenAI-Perf.
+ * Computes the times of a response. Its text and its tool calls are content, as in AIPerf; reasoning is not, as in GenAI-Perf.
  *
  * @param readNs arrival of each read, in nanoseconds after the send
  */
@@ -41,10 +41,10 @@ export function timeResponse(
 ): ResponseTimes {
   const calls = omitsToolCalls === true ? [] : toolCalls;
   const content = joinPieces(output, calls);
-  const countAll = (pieces: readonly TextPiece[], ofChoices: readonly string[]): number => {
+  const countAll = (pieces: readonly TextPiece[], textOf: (choice: (typeof choices)[number]) => string): number => {
     if (pieces.length === 0) return 0;
-    if (ofChoices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
-    return ofChoices.reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
+    if (choices.length === 0 || joinsTexts === true) return countTokens(pieces.map(({ text }) => text).join(""));
+    return choices.map(textOf).reduce((sum, text) => (text === "" ? sum : sum + countTokens(text)), 0);
   };
   const timeOf = (piece: TextPiece | undefined): number =>
     piece === undefined ? Number.NaN : (readNs[piece.read] ?? Number.NaN);
@@ -54,19 +54,12 @@ export function timeResponse(
     firstOutputNs: timeOf(content[0]),
     firstReasoningNs: timeOf(reasoning[0]),
     outputTokens:
-      outputTokens ??
-      countAll(
-        content,
-        choices.map((one) => (calls.length === 0 ? one.text : one.text + (one.toolCalls ?? ""))),
-      ),
-    reasoningTokens: countAll(
-      reasoning,
-      choices.map((one) => one.reasoning),
-    ),
+      outputTokens ?? countAll(content, (one) => (calls.length === 0 ? one.text : one.text + (one.toolCalls ?? ""))),
+    reasoningTokens: countAll(reasoning, (one) => one.reasoning),
   };
 }
 
-/** Joins text and calls of tools in the order of their reads. */
+/** Joins text and tool calls in the order of their reads. */
 function joinPieces(texts: readonly TextPiece[], calls: readonly TextPiece[]): readonly TextPiece[] {
   if (calls.length === 0 || texts.length === 0) return calls.length === 0 ? texts : calls;
   const pieces = new Map(texts.map((piece) => [piece.read, piece]));
@@ -88,11 +81,11 @@ interface TimedRead {
 }
 
 /**
- * Computes when the responses of a request arrived, in whole nanoseconds after the send, each later than the previous one. Responses of one
- * read share one time, so they are spread before it, at two bytes per nanosecond, which is faster than any network: the last one keeps the
- * time of the read, and no response arrives after its request has ended. GenAI-Perf divides the time between the first and the last response
- * by the number of tokens, rounds to nanoseconds, and divides by the result. A token has at least one byte, so GenAI-Perf never divides by 0,
- * unless reads follow each other within nanoseconds.
+ * Returns the arrival of each response of a request, in whole nanoseconds after the send, each later than the previous one.
+ * Responses of one read share one time, so they are spread out before it, at two bytes per nanosecond, which is faster than any
+ * network: the last one keeps the time of the read, and no response arrives after the end of its request. GenAI-Perf divides
+ * the time between the first and the last response by the number of tokens, rounds to nanoseconds, and divides by the result. A
+ * token has at least one byte, so GenAI-Perf never divides by 0, unless reads follow each other within nanoseconds.
  */
 export function separateReads(sendNs: number, reads: readonly TimedRead[]): number[] {
   const startNs = Math.round(sendNs);
@@ -102,7 +95,7 @@ export function separateReads(sendNs: number, reads: readonly TimedRead[]): numb
     const timeNs = offsetsNs[first] as number;
     let last = first;
     while (last + 1 < reads.length && (offsetsNs[last + 1] as number) <= timeNs) last++;
-    // Each response has a nanosecond of its own, whatever the times are.
+    // Each response gets a different nanosecond, whatever the times are.
     const endNs = Math.max(timeNs, beforeNs + last + 1 - first);
     offsetsNs[last] = endNs;
     for (let at = last; at > first; at--) {

@@ -9,7 +9,7 @@ import { NumberTally } from "../tally/number-tally.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import type { TokenMeasurement } from "./token-measurement.ts";
 
-/** What rows do not say: how they were sent, what did not succeed, and what is known of the client and the server. */
+/** Data that rows do not contain: how requests were sent, requests that did not succeed, and the state of the client and the server. */
 type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" | "cancelledCount"> &
   Partial<
     Pick<
@@ -20,8 +20,8 @@ type RowFrame = Pick<Measurement, "isScheduled" | "isStreamed" | "failedCount" |
   >;
 
 /**
- * Returns the measurement of rows as GenAI-Perf measures a run: all requests, from the first send to the last content.
- * @param tokens of the same rows, of which there is at least one
+ * Returns the measurement of rows, measured like a run in GenAI-Perf: all requests, from the first send to the last content.
+ * @param tokens of the same rows, at least one
  */
 export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, frame: RowFrame): Measurement {
   const { startNs, durationNs } = systemMetrics(columns);
@@ -40,7 +40,7 @@ export function measureRows(columns: TokenColumns, tokens: TokenMeasurement, fra
   });
 }
 
-/** What is not counted where only rows are known. */
+/** Fields that are unknown if there are only rows. */
 const NOT_KNOWN = {
   ...{ windowCount: 1, isDecoupled: false, resentCount: 0, delayedCount: 0, openBeforeCount: 0, openAfterCount: 0 },
   ...{
@@ -72,7 +72,7 @@ function sendingNsOfRows({ sendNs, waitNs, count }: TokenColumns, startNs: numbe
   return sendingNsOf(count, sentNs, lastDueNs - firstDueNs);
 }
 
-/** Measures from the times when requests were due. */
+/** Measures from the due times of requests. */
 function measureDue(
   { sendNs, waitNs, metrics }: TokenColumns,
   startNs: number,
@@ -92,7 +92,7 @@ function measureDue(
 interface SystemMetrics {
   /** The first send; 0 without requests. */
   readonly startNs: number;
-  /** From there to the last content. */
+  /** Time from the first send to the last content. */
   readonly durationNs: number;
   /** Number of requests with content. */
   readonly requestCount: number;
@@ -101,7 +101,7 @@ interface SystemMetrics {
   readonly outputTokensPerSec: number;
 }
 
-/** Computes the system metrics of all rows, or of one session's rows over the session's own duration. */
+/** Computes the system metrics of all rows, or of one session's rows over the duration of that session. */
 export function systemMetrics(columns: TokenColumns, rows?: readonly number[]): SystemMetrics {
   const { requestLatencyNs, outputTokens } = columns.metrics;
   const requestCount = rows?.length ?? columns.count;

@@ -10,13 +10,13 @@ import type { TotalledTokens } from "./token-totals.ts";
 /** Token metrics of a level. */
 export type LevelTokens = MeteredTokens & WindowTokens;
 
-/** What a run wants besides the tokens of its levels. */
+/** Options for the token metrics of a run. */
 export interface BeginOptions {
-  /** Whether `takeRequests` has the tokens of single requests. Default: false. */
+  /** Whether `takeRequests` returns the tokens of single requests. Default: false */
   readonly keepsRequests?: boolean | undefined;
-  /** Whether levels have the metrics of each request too. Default: false, unless the plan keeps all windows. */
+  /** Whether levels also contain the metrics of each request. Default: false, unless the plan keeps all windows */
   readonly keepsRows?: boolean | undefined;
-  /** The limits of each goodput to count. Default: none. */
+  /** The limits of each goodput to count. Default: none */
   readonly goodputs?: readonly GoodputPlan[] | undefined;
 }
 
@@ -26,25 +26,26 @@ export interface RunTokens {
   readonly responses: ResponseSink;
   /** Begins a run. @param startNs the start on this thread's monotonic clock */
   begin(plan: Plan, startNs: number, options?: BeginOptions): void;
-  /** The following requests are warm-up requests. */
+  /** Starts a warm-up with the following requests. */
   warmUp(): void;
-  /** Starts a level: forgets all measurements. */
+  /** Starts a level: drops all measurements. */
   reset(): void;
-  /** Ends a window. @param span its time on the clock of the requests */
+  /** Ends a window. @param span time of the window on the clock of the requests */
   cut(span: Span): void;
   /** Starts another window. */
   resume(): void;
   /** Ends the level. Waits until all responses are measured, and returns the last windows, or all if the plan says so, as one. */
   mergeLevel(windowCount: number): Promise<LevelTokens>;
   /**
-   * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
-   * Independent of windows and levels. Rejects when the thread that measures fails or is closed.
+   * Returns the measurements since the last call for the same tap, including warm-ups; nothing at the first call, which opens
+   * the tap. Independent of windows and levels. Rejects when the measuring thread fails or is closed.
    */
   takeRecent(tap: number): Promise<LevelTokens>;
-  /** Returns what the tokens of the run add up to since the first call, for displays. Independent of windows and levels. */
+  /** Returns totals of the run's tokens since the first call, for displays. Independent of windows and levels. */
   readTotals(): Promise<TotalledTokens>;
   /**
-   * Returns the tokens of single requests since the last call, if the run keeps them. Those of different groups are in any order.
+   * Returns the tokens of single requests since the last call, if the run keeps them. Requests of different groups are in any
+   * order.
    * @param isLast whether the run has ended
    */
   takeRequests(isLast: boolean): Promise<readonly RequestTokens[]>;

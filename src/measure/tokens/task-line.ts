@@ -3,11 +3,12 @@ import type { SentError } from "../../plan/sent-error.ts";
 import { TemporaryFile, temporaryFolder } from "../../runtime/temporary-file.ts";
 import type { WorkerCalls } from "../../runtime/worker-calls.ts";
 import type { PackedBytes } from "../../transport/packed-bytes.ts";
+import { toBytes } from "../column.ts";
 import type { TokenTask } from "./token-thread.ts";
 
-/** Packages on the way to the thread, which is not done with them. */
+/** Maximum size of the packages sent to the thread that it has not processed yet. */
 const MOST_ON_THE_WAY_BYTES = 2 * 1024 * 1024;
-/** Packages that wait in memory. The others wait in a file. */
+/** Maximum size of the packages that wait in memory. Others wait in a file. */
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
 type PackedTask = Extract<TokenTask, { readonly kind: "packed" }>;
@@ -23,7 +24,7 @@ type Waiting =
     }
   | { readonly kind: "other"; readonly task: object; readonly reply: PromiseWithResolvers<unknown> };
 
-/** How much may wait, in bytes. */
+/** Limits of the line, in bytes. */
 interface TaskLineOptions {
   /** Default: 2 MiB */
   readonly mostOnTheWay?: number;
@@ -32,8 +33,8 @@ interface TaskLineOptions {
 }
 
 /**
- * Tasks on their way to the thread that counts tokens, in order. Where responses come faster than it counts them, they wait on disk and not in
- * memory.
+ * Tasks on their way to the thread that counts tokens, in order. If responses arrive faster than it counts them, they wait on
+ * disk and not in memory.
  */
 export class TaskLine {
   private readonly calls: Pick<WorkerCalls<SentError>, "call" | "fail">;
@@ -51,18 +52,18 @@ export class TaskLine {
     this.mostHeld = options.mostHeld ?? MOST_HELD_BYTES;
   }
 
-  /** Adds responses, whose buffers belong to the line from now on. If they cannot be counted, every call fails. */
+  /** Adds responses, and takes ownership of their buffers. If they cannot be counted, every later call fails. */
   pack(task: PackedTask): void {
     const size = sizeOf(task.packed);
     if (this.waiting.length === 0 && this.mayLeave(size)) this.send(task);
-    // What follows a stored package is stored too, so that the file is read from its beginning to its end.
+    // Packages after a stored one are stored too, so that the file is read from beginning to end.
     else if (this.file === undefined && this.heldBytes + size <= this.mostHeld) {
       this.heldBytes += size;
       this.waiting.push({ kind: "held", task });
     } else this.store(task);
   }
 
-  /** Adds another task. Resolves with its reply. */
+  /** Adds another task. Resolves with the reply. */
   call<R>(task: object): Promise<R> {
     if (this.waiting.length === 0) return this.calls.call<R>(task);
     const reply = Promise.withResolvers<unknown>();
@@ -70,12 +71,12 @@ export class TaskLine {
     return reply.promise as Promise<R>;
   }
 
-  /** Adds another task that needs no reply. If it fails, every call fails. */
+  /** Adds another task without a reply. If it fails, every later call fails. */
   post(task: object): void {
     this.call(task).catch((error: unknown) => this.calls.fail(error as Error));
   }
 
-  /** One package is always on the way, whatever its size. */
+  /** Reports whether a package may be sent. One package always may, whatever its size. */
   private mayLeave(size: number): boolean {
     return this.onTheWayBytes === 0 || this.onTheWayBytes + size <= this.mostOnTheWay;
   }
@@ -111,7 +112,7 @@ export class TaskLine {
   private store({ packed: { numbers, bytes }, group }: PackedTask): void {
     try {
       this.file ??= new TemporaryFile("responses");
-      const position = this.file.append(asBytes(numbers));
+      const position = this.file.append(toBytes(numbers));
       this.file.append(bytes);
       this.storedCount++;
       this.waiting.push({ kind: "stored", position, numberCount: numbers.length, byteCount: bytes.length, group });
@@ -125,7 +126,7 @@ export class TaskLine {
     const { position, numberCount, byteCount, group } = entry;
     const numbers = new Float64Array(numberCount);
     const bytes = new Uint8Array(byteCount);
-    this.file?.read(position, asBytes(numbers));
+    this.file?.read(position, toBytes(numbers));
     this.file?.read(position + numbers.byteLength, bytes);
     this.storedCount--;
     if (this.storedCount === 0) {
@@ -142,8 +143,4 @@ function sizeOf({ numbers, bytes }: PackedBytes): number {
 
 function storedBytes({ numberCount, byteCount }: Extract<Waiting, { readonly kind: "stored" }>): number {
   return numberCount * Float64Array.BYTES_PER_ELEMENT + byteCount;
-}
-
-function asBytes({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }

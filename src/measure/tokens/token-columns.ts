@@ -11,20 +11,23 @@ const NO_SESSION = -1;
 /** The contents of {@link TokenColumns}. */
 interface RowsOf<R> extends Omit<ResponseCounts, "count"> {
   readonly sendNs: R;
-  /** From the time when each request was due to its send; 0 without a schedule. */
+  /** Time from the due time of each request to its send; 0 without a schedule. */
   readonly waitNs: R;
   readonly metrics: Readonly<Record<TokenMetric, R>>;
-  /** Names of sessions, and for each row the index of its session; -1 for none. */
+  /** Names of sessions, and for each row the index of its session; -1: none. */
   readonly sessionNames: readonly string[];
   readonly sessionOf: R;
   /** Gaps between tokens, if they are plotted. */
   readonly gaps: GapSummary | undefined;
 }
 
-/** The same as plain data. */
+/** The rows as plain data. */
 export type TokenRows = RowsOf<Float64Array>;
 
-/** Measured requests as columns, for GenAI-Perf's exact statistics and exports, and for MLPerf's rules. Everything else has a `TokenTally`. */
+/**
+ * Measured requests as columns, for GenAI-Perf's exact statistics and exports, and for MLPerf's rules. Everything else uses a
+ * `TokenTally`.
+ */
 export class TokenColumns extends ResponseCounter {
   readonly sendNs = new Column();
   readonly waitNs = new Column();
@@ -51,8 +54,8 @@ export class TokenColumns extends ResponseCounter {
   }
 
   /**
-   * Returns a copy of all rows, or of `most` from `first` on, to merge or to send to another thread. Counts and gaps are only returned with the
-   * first row.
+   * Returns a copy of all rows, or of `most` rows from `first` on, to merge or to send to another thread. Only the copy with
+   * the first row contains counts and gaps.
    */
   rows(first = 0, most = this.count): TokenRows {
     const end = Math.min(first + most, this.count);
@@ -69,7 +72,7 @@ export class TokenColumns extends ResponseCounter {
     };
   }
 
-  /** Returns all rows as they are, to read them. */
+  /** Returns all rows for reading, without a copy. */
   contents(): RowsOf<Column> {
     const { sendNs, waitNs, metrics, sessionNames, sessionOf, gaps } = this;
     return { ...this.counts(), sendNs, waitNs, metrics, sessionNames: [...sessionNames.keys()], sessionOf, gaps };
@@ -106,7 +109,7 @@ export class TokenColumns extends ResponseCounter {
   }
 }
 
-/** Joins columns. Returns the same object if there is one. */
+/** Joins columns. Returns the same object if there is only one. */
 export function joinColumns(parts: readonly TokenColumns[]): TokenColumns {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return first;

@@ -21,15 +21,15 @@ export interface GapSummary {
 
 const MOST_SAMPLED = 20_000;
 const MOST_LONGEST = 100;
-/** Means are kept up to this position. Gaps at later positions are only sampled. */
+/** Highest position for which a mean is kept. Gaps at later positions are only sampled. */
 const MOST_POSITIONS = 100_000;
 
-/** Collects the gaps of each response. Keeps all gaps up to a limit, then a random sample and the longest ones. */
+/** Collects the gaps of each response. Keeps all gaps up to a limit; above it, a random sample and the longest ones. */
 export class TokenGaps {
   private readonly sampled: TokenGap[] = [];
-  /** Ascending. The smallest are dropped beyond the limit. */
+  /** In ascending order. Above the limit, the smallest are dropped. */
   private longest: TokenGap[] = [];
-  /** By position, starting at 1. */
+  /** Sums by position, from 1. */
   private readonly sumsNs: number[] = [];
   private readonly counts: number[] = [];
   private readonly random = createRandomFor(0, "token gaps");
@@ -78,7 +78,7 @@ export class TokenGaps {
     this.counts[row] = (this.counts[row] ?? 0) + 1;
   }
 
-  /** Reservoir sampling: every gap has the same probability to be in the sample. */
+  /** Adds a gap to the sample by reservoir sampling: each gap has the same probability of being in the sample. */
   private sample(gap: TokenGap): void {
     this.seen++;
     this.keepLongest(gap);

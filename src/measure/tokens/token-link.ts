@@ -17,15 +17,15 @@ import type { Span } from "./token-tally.ts";
 import type { MeteredRun, SentTokens, TokenTask, TokenThreadData } from "./token-thread.ts";
 import type { TotalledTokens } from "./token-totals.ts";
 
-/** Measures the tokens of responses in a separate thread. The thread that times them only packs their bytes. */
+/** Measures the tokens of responses in a separate thread. The thread that times the responses only packs their bytes. */
 
-/** The caller's side: a run adds responses here and gets the token metrics of its levels. */
+/** The caller's side: a run adds responses and gets the token metrics of its levels. */
 export class TokenLink implements RunTokens {
   readonly responses: ResponsePacker;
   private readonly line: TaskLine;
-  /** By group of requests. */
+  /** Packers by group of requests. */
   private readonly packers: ResponsePacker[] = [];
-  /** Settles with the totals that were asked for last. Never rejects. */
+  /** Settles with the totals requested last. Never rejects. */
   lastTotals: Promise<unknown> = Promise.resolve();
 
   /** @param calls calls to the thread of the meter */
@@ -34,13 +34,16 @@ export class TokenLink implements RunTokens {
     this.responses = this.responsesOf(0);
   }
 
-  /** Returns what receives the finished requests of a group, from 0. */
+  /** Returns the receiver of a group's finished requests. @param group from 0 */
   responsesOf(group: number): ResponsePacker {
     while (this.packers.length <= group) this.packers.push(this.createPacker(this.packers.length));
     return this.packers[group] as ResponsePacker;
   }
 
-  /** Begins a run. @param startNs the start on this thread's monotonic clock @param groupCount number of groups, each measured apart */
+  /**
+   * Begins a run. @param startNs the start on this thread's monotonic clock @param groupCount number of groups, which are
+   * measured separately
+   */
   begin(
     { measurement, outputs, target }: Plan,
     startNs: number,
@@ -149,7 +152,7 @@ export class TokenLink implements RunTokens {
     this.line.post(task);
   }
 
-  /** Sends a task, which may be one that only this thread knows. Resolves with the reply. @throws RunError when the thread fails */
+  /** Sends a task, including tasks that only this thread knows. Resolves with the reply. @throws RunError when the thread fails */
   call<R>(task: object): Promise<R> {
     this.flush();
     return this.line.call<R>(task).catch((error: unknown) => {
@@ -169,9 +172,9 @@ export interface TokenThread {
 }
 
 /**
- * Waits until the thread of a meter has its tokenizer. Rejects like `loadTokenizer`, and with `WorkerError` when the thread fails; the
- * thread is then ended.
- * @param stop ends the thread while it is waited for
+ * Waits until a meter's thread has loaded its tokenizer. Rejects like `loadTokenizer`, and with `WorkerError` when the thread
+ * fails; the thread is then ended.
+ * @param stop ends the thread during the wait
  */
 export async function openTokenThread(
   port: CallPort,
@@ -197,7 +200,8 @@ export async function openTokenThread(
 }
 
 /**
- * Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be started.
+ * Starts the thread, which loads the tokenizer. Rejects like `loadTokenizer`, and with `RunError` when no thread can be
+ * started.
  * @param stop ends the thread while it loads
  */
 export async function startTokenThread(
@@ -211,25 +215,25 @@ export async function startTokenThread(
   });
 }
 
-/** Threads that were started to see whether a tokenizer can be loaded. The first run that needs one takes it. */
+/** Threads that were started to check whether a tokenizer can be loaded. The first run that needs one takes it. */
 export class SpareThreads {
-  /** By tokenizer and revision. */
+  /** Threads by tokenizer and revision. */
   private readonly threads = new Map<string, TokenThread>();
   private stopping = new AbortController();
 
-  /** Starts one. Rejects like {@link startTokenThread}. */
+  /** Starts a thread. Rejects like {@link startTokenThread}. */
   async start(plan: TokenThreadData["plan"]): Promise<void> {
     this.threads.set(keyOf(plan), await startTokenThread(plan, this.stopping.signal));
   }
 
-  /** Returns the one that was started, once. Otherwise starts one. */
+  /** Returns the thread that was started, once. Otherwise starts one. */
   async take(plan: TokenThreadData["plan"]): Promise<TokenThread> {
     const thread = this.threads.get(keyOf(plan));
     this.threads.delete(keyOf(plan));
     return thread ?? startTokenThread(plan, this.stopping.signal);
   }
 
-  /** Ends those that no run has taken, and those that still load their tokenizer. */
+  /** Ends the threads that no run has taken, and those that are still loading their tokenizer. */
   async close(): Promise<void> {
     this.stopping.abort();
     this.stopping = new AbortController();

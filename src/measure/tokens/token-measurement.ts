@@ -8,31 +8,31 @@ import { joinSketches, type Sketch, sumOfValues } from "../sketch.ts";
 import { shownMetrics, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { joinCounts, type ResponseCounts } from "./response-counts.ts";
 
-/** The tokens of a measurement: plain data in bounded memory, which can be cloned, stored, sent and joined. */
+/** Token metrics of a measurement: plain data in bounded memory, which can be cloned, stored, sent and joined. */
 
-/** Counts and lengths that differ by more than this count as different. */
+/** Counts and lengths that differ by more than this ratio count as different. */
 export const DIFFERENT_RATIO = 0.02;
 
 /** Sums over the requests that have both counts. */
 export interface CountedTwice {
-  /** By the client, reasoning included. */
+  /** Count by the client, including reasoning. */
   readonly client: number;
   readonly server: number;
 }
 
-/** Responses whose length was asked for. */
+/** Responses with a requested length. */
 interface AskedLengths {
   readonly count: number;
-  /** Sums of tokens, by the server's count if available, because a limit is in the server's tokens. */
+  /** Sums of tokens, by the server's count if available, because limits are in the server's tokens. */
   readonly asked: number;
   readonly got: number;
-  /** Responses of another length. */
+  /** Number of responses with another length. */
   readonly otherCount: number;
 }
 
-/** The tokens of the responses of a measurement. */
+/** Token metrics of the responses of a measurement. */
 export interface TokenMeasurement extends ResponseCounts {
-  /** Those without any value are absent. Times are in nanoseconds. */
+  /** Sketches by metric, in nanoseconds for times. A metric without values is absent. */
   readonly metrics: Readonly<Partial<Record<TokenMetric, Sketch>>>;
   /** One for each goodput that the plan judges. */
   readonly good: readonly GoodRequests[];
@@ -43,7 +43,7 @@ export interface TokenMeasurement extends ResponseCounts {
   readonly reasoningFirstCount: number;
 }
 
-/** Joins the tokens of measurements, of consecutive or of parallel ones; undefined without any. */
+/** Joins the token metrics of consecutive or parallel measurements; undefined if there are none. */
 export function joinTokens(parts: readonly TokenMeasurement[]): TokenMeasurement | undefined {
   const [first] = parts;
   if (first === undefined || parts.length === 1) return first;
@@ -63,7 +63,7 @@ export function joinTokens(parts: readonly TokenMeasurement[]): TokenMeasurement
   };
 }
 
-/** Returns the same with GenAI-Perf's rule of percentiles, for its mode. */
+/** Returns the metrics with GenAI-Perf's rule for percentiles, for its mode. */
 export function interpolated(tokens: TokenMeasurement): TokenMeasurement {
   const metrics = Object.entries(tokens.metrics).map(([metric, sketch]) => [
     metric,
@@ -79,15 +79,18 @@ function addFields<T extends object>(parts: readonly T[]): T {
   return Object.fromEntries(sums) as T;
 }
 
-/** Returns the requests that meet limits; undefined for limits that the plan does not judge. @param limits Default: the only ones that it judges */
+/**
+ * Returns the requests that meet limits; undefined for limits that the plan does not judge. @param limits default: the only
+ * ones that it judges
+ */
 export function findGood({ good }: TokenMeasurement, limits?: GoodputPlan): GoodRequests | undefined {
   return findLimits(good, limits);
 }
 
-/** Without the rate of more streams than this, the rest is not a fair sample: bunched streams are not like the others. */
+/** If more than this ratio of streams has no rate, the others are not a fair sample, because bunched streams differ from them. */
 const FEW_WITHOUT_RATE = 0.05;
 
-/** Counts the streams whose tokens are known, and those that have a rate of tokens per user because their tokens did not come together. */
+/** Counts the streams with known tokens, and those that have a rate of tokens per user because their tokens did not arrive together. */
 export function ratedStreams({
   metrics: { outputTokensPerSecPerUser, outputTokens, bunchedRatio },
 }: TokenMeasurement): {
@@ -98,18 +101,18 @@ export function ratedStreams({
   return { all, rated: outputTokensPerSecPerUser?.count ?? 0 };
 }
 
-/** Whether too many streams have no rate of tokens per user, so that none is reported. */
+/** Reports whether too many streams have no rate of tokens per user, so that none is reported. */
 export function lacksRates(tokens: TokenMeasurement): boolean {
   const { all, rated } = ratedStreams(tokens);
   return rated < (1 - FEW_WITHOUT_RATE) * all;
 }
 
-/** Returns the values of a metric; undefined without any, or without a fair sample of them. */
+/** Returns the values of a metric; undefined without values, or without a fair sample of them. */
 export function sketchOf(tokens: TokenMeasurement, metric: TokenMetric): Sketch | undefined {
   return metric === "outputTokensPerSecPerUser" && lacksRates(tokens) ? undefined : tokens.metrics[metric];
 }
 
-/** Returns the token metrics of a measurement that reports show, with their values; none when tokens are not measured. */
+/** Returns the token metrics of a measurement that reports show, with their values; empty if tokens are not measured. */
 export function shownSketches({
   tokens,
   isStreamed,
@@ -126,13 +129,13 @@ export function shownSketches({
  * last content: see `systemMetrics`.
  */
 
-/** The measured time, and the requests that ended in it. */
+/** The measured time, and the number of requests that ended in it. */
 interface Span {
   readonly durationNs: number;
   readonly completions?: CompletionBins;
 }
 
-/** Returns the sum of these values per second of the measured time; undefined without any value. */
+/** Returns the sum of values per second of the measured time; undefined if one has no values. */
 export function sumPerSec(samples: readonly (Sketch | undefined)[], { durationNs }: Span): number | undefined {
   const known = samples.filter((sample) => sample !== undefined && sample.count > 0) as Sketch[];
   if (known.length === 0 || durationNs <= 0) return undefined;
@@ -140,8 +143,9 @@ export function sumPerSec(samples: readonly (Sketch | undefined)[], { durationNs
 }
 
 /**
- * Returns the requests per second that meet all limits; undefined when no request ended, or the plan does not judge these limits.
- * @param limits Default: the only ones that it judges
+ * Returns the number of requests per second that meet all limits; undefined if no request ended, or the plan does not judge
+ * these limits.
+ * @param limits default: the only ones that it judges
  */
 export function goodPerSec(tokens: TokenMeasurement, { durationNs }: Span, limits?: GoodputPlan): number | undefined {
   if (tokens.count + tokens.emptyCount + tokens.failedCount === 0 || durationNs <= 0) return undefined;
@@ -150,9 +154,9 @@ export function goodPerSec(tokens: TokenMeasurement, { durationNs }: Span, limit
 }
 
 /**
- * Returns the interval of a rate of tokens, or of good requests, from how much they vary from one stretch of time to the next. So it contains
+ * Returns the interval of a rate of tokens, or of good requests, from its variation between stretches of time. So it includes
  * the variation of arrivals, of latencies and of lengths, whether or not these depend on each other.
- * @param samples what the requests add to the rate @param perSec the rate
+ * @param samples the values of requests that the rate sums up @param perSec the rate
  */
 export function tokenRateInterval(
   samples: readonly (Sketch | undefined)[],
@@ -160,7 +164,7 @@ export function tokenRateInterval(
   perSec: number,
   confidence: number,
 ): Interval {
-  // The rate at which nothing at all would be too unlikely.
+  // The rate at which no value at all would be too improbable.
   if (perSec === 0) return { low: 0, high: -Math.log((1 - confidence) / 2) / nsToSec(durationNs) };
   const bins = samples.flatMap((sample) => sample?.bins ?? []);
   if (bins.length === 0 || completions === undefined) return UNKNOWN;

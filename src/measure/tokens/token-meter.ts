@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
@@ -21,35 +22,35 @@ import { joinTokens, type TokenMeasurement } from "./token-measurement.ts";
 import { measureColumns, NO_TOKENS, type Span, TokenTally } from "./token-tally.ts";
 import { TokenTotals } from "./token-totals.ts";
 
-/** Windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
+/** Number of windows that can still be merged into a level: perf_analyzer's three, and the one that is cut when a run stops. */
 const KEPT_WINDOWS = 4;
-/** Maximum number of responses to wait for one that shows the kind of a template's responses. */
+/** Maximum number of responses after which the kind of a template's responses must be known. */
 const MOST_UNKNOWN_KIND = 100;
-/** Maximum length of an unusable response in an error. */
+/** Maximum length of an unusable response quoted in an error. */
 const SHOWN_CHARACTERS = 200;
 
 const decoder = new TextDecoder();
 
-/** How responses are measured. */
+/** Rules for measuring responses. */
 export interface MeterRules extends PromptRules {
   /** For `custom`, the first responses show whether they are vectors, rankings or text. */
   readonly kind: ResponseKind;
   /** Location of the text in responses, for the kind `custom`. */
   readonly field?: ResponseField | undefined;
-  /** Whether requests ask for streams. A response that is not a stream then has no token times. Default: false. */
+  /** Whether requests ask for streams. Then a response that is not a stream has no token times. Default: false */
   readonly wantsStreams?: boolean | undefined;
   /**
-   * Whether all windows count, as in GenAI-Perf, and failed requests are counted elsewhere. Default: only the last windows and their failed
-   * requests count.
+   * Whether all windows count, as in GenAI-Perf, and failed requests are counted elsewhere. Default: only the last windows and
+   * their failed requests count
    */
   readonly keepsAllWindows?: boolean | undefined;
-  /** Whether the metrics of each request are kept too. Default: false. */
+  /** Whether the metrics of each request are also kept. Default: false */
   readonly keepsRows?: boolean | undefined;
-  /** The limits of each goodput to count, by metric name in scenarios. Default: none. */
+  /** The limits of each goodput to count, by metric name in scenarios. Default: none */
   readonly goodputs?: readonly GoodputPlan[] | undefined;
-  /** What is known of the ends of the server's streams, for meters that share a server. Default: the meter's own. */
+  /** Decides whether the server marks the end of its streams; for meters that share a server. Default: separate for each meter */
   readonly endMarks?: EndMarks | undefined;
-  /** Whether the rate of tokens per user leaves out requests whose tokens arrived together. Default: false, as in GenAI-Perf. */
+  /** Whether the rate of tokens per user omits requests whose tokens arrived together. Default: false, as in GenAI-Perf */
   readonly omitsBunchedRates?: boolean | undefined;
   /** See {@link TokensPlan}. */
   readonly omitsToolCalls?: boolean | undefined;
@@ -57,7 +58,7 @@ export interface MeterRules extends PromptRules {
   readonly tokenizer?: string | undefined;
   /** Receives single requests. */
   readonly sink?: MeasuredSink | undefined;
-  /** Collects the tokens of single requests, also of those outside of windows. */
+  /** Collects the tokens of single requests, including requests outside of windows. */
   readonly log?: RequestTokensLog | undefined;
 }
 
@@ -67,14 +68,14 @@ export class TokenMeter {
   private readonly prompts = new Map<number, Prompt>();
   private readonly endMarks: EndMarks;
   private readonly queue: MeasuredQueue;
-  /** Undefined until a response shows it. */
+  /** Undefined until a response shows the kind. */
   private kind: ResponseKind | undefined;
   private ofUnknownKind: AnsweredCall[] = [];
   private windows: MeterWindow[] = [];
   private current: MeterWindow;
-  /** What was measured since each tap was taken last. */
+  /** Measurements since each tap was last taken. */
   private readonly taps = new Map<number, MeterWindow>();
-  /** Undefined until they are read. */
+  /** Undefined until totals are read. */
   private runTotals: TokenTotals | undefined;
   private isWarmup = false;
 
@@ -127,7 +128,7 @@ export class TokenMeter {
     this.isWarmup = true;
   }
 
-  /** Starts a level: forgets everything but the prompts. */
+  /** Starts a level: drops everything except the prompts. */
   reset(): void {
     this.isWarmup = false;
     this.windows = [];
@@ -136,7 +137,7 @@ export class TokenMeter {
     this.queue.open();
   }
 
-  /** Ends the current window. @param span its time. Default: that of its responses */
+  /** Ends the current window. @param span time of the window. Default: the time of its responses */
   cut(span: Partial<Span> = {}): void {
     if (this.ofUnknownKind.length > 0) this.settleKind("custom");
     this.windows.push({ ...this.current, span });
@@ -158,7 +159,8 @@ export class TokenMeter {
   }
 
   /**
-   * Returns what was measured since the last call for the same tap, warm-ups included; nothing at the first call, which opens the tap.
+   * Returns the measurements since the last call for the same tap, including warm-ups; nothing at the first call, which opens
+   * the tap.
    * @param tap any number; taps are independent of each other and of windows
    */
   takeRecent(tap: number): MeteredTokens {
@@ -167,7 +169,7 @@ export class TokenMeter {
     return this.measured(taken === undefined ? [] : [taken]);
   }
 
-  /** What the text responses of the run add up to since the first call, warm-ups included. Independent of windows and levels. */
+  /** Returns totals of the run's text responses since the first call, including warm-ups. Independent of windows and levels. */
   totals(): TokenTotals {
     this.runTotals ??= new TokenTotals();
     return this.runTotals;
@@ -180,7 +182,7 @@ export class TokenMeter {
     return { responses, undecided: [], span: {} };
   }
 
-  /** Returns windows as one. Nothing may be added to them afterwards. What is not decided by then counts as complete. */
+  /** Returns windows as one. Nothing may be added to them afterwards. Streams that are undecided by then count as complete. */
   private measured(windows: readonly MeterWindow[]): MeteredTokens {
     const columns: TokenColumns[] = [];
     const parts = windows.flatMap((window) => {
@@ -198,12 +200,15 @@ export class TokenMeter {
     rows.responseKind = this.kind;
     const tokens = joinTokens(parts) ?? {
       ...NO_TOKENS,
-      ...(this.kind === undefined ? {} : { responseKind: this.kind }),
+      ...defined({ responseKind: this.kind }),
     };
     return this.rules.keepsRows === true ? { tokens, tokenRows: rows } : { tokens };
   }
 
-  /** Adds the streams without an end mark when it is known whether the server marks the ends of its streams: they have failed if it does. */
+  /**
+   * Adds the streams without an end mark once it is known whether the server marks the end of its streams: if it does, they
+   * have failed.
+   */
   private settle({ responses, undecided }: MeterWindow): void {
     const { state } = this.endMarks;
     if (undecided.length === 0 || state === "unknown") return;
@@ -286,7 +291,7 @@ export class TokenMeter {
   private addPlain(call: AnsweredCall, kind: ResponseKind): void {
     const { prompt, sequenceId, server, sendNs, offsetsNs } = call;
     const latencyNs = offsetsNs[offsetsNs.length - 1];
-    // Any message of a gRPC call is a response, also an empty one: the status of the call has already shown whether it failed.
+    // Each message of a gRPC call is a response, even an empty one: the status of the call has already shown whether it failed.
     const texts = kind === "grpc" ? undefined : textsOf(call);
     const error = texts?.map(explainPlain).find((text) => text !== undefined);
     const imageCount = prompt.imageCount(kind);
@@ -310,15 +315,15 @@ function recordsOf({ responses }: AnsweredCall): Readonly<Record<string, unknown
   );
 }
 
-/** Returns the error in a response that is not text. Checks only its beginning, because vectors are long. */
+/** Returns the error in a response that is not text. Checks only the beginning, because vectors are long. */
 function explainPlain(text: string): string | undefined {
   const start = maskSecrets(text).slice(0, SHOWN_CHARACTERS).trim();
-  // For example the error page of a web server that does not know the path.
+  // For example the error page of a web server that does not serve the path.
   if (start !== "" && !/^[{[]/.test(start)) return `no JSON: ${start.replace(/\s+/g, " ")}`;
   return /^\{\s*"(?:error"|object"\s*:\s*"error")/.test(start) ? text : undefined;
 }
 
-/** What a meter measured. */
+/** The measurements of a meter. */
 export interface MeteredTokens {
   readonly tokens: TokenMeasurement;
   /** The metrics of each request, if they are kept. */
@@ -329,8 +334,8 @@ export interface MeteredTokens {
 interface MeterWindow {
   readonly responses: TokenColumns | TokenTally;
   /**
-   * Streams without an end mark, with the error that this may be, while it is not known whether the server marks the ends of its streams. In
-   * columns also what follows them.
+   * Streams without an end mark, each with the error for a stream that was cut off, while it is unknown whether the server
+   * marks the end of its streams. With columns, also all later responses.
    */
   readonly undecided: { readonly answered: AnsweredRequest; readonly cutError: string | undefined }[];
   readonly span: Partial<Span>;

@@ -3,12 +3,12 @@ import { GoodTally } from "../good-requests.ts";
 import { NumberTally } from "../tally/number-tally.ts";
 import type { AnsweredRequest } from "./answered-request.ts";
 import { isGood, type ReadMetric } from "./goodput.ts";
-import { TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
+import { entryOf, TOKEN_METRICS, type TokenMetric } from "./metrics.ts";
 import { ResponseCounter } from "./response-counts.ts";
 import type { TokenColumns } from "./token-columns.ts";
 import { type CountedTwice, DIFFERENT_RATIO, type TokenMeasurement } from "./token-measurement.ts";
 
-/** The time of a measurement, in nanoseconds on the clock of its requests. */
+/** Time span of a measurement, in nanoseconds on the clock of its requests. */
 export interface Span {
   readonly startNs: number;
   readonly endNs: number;
@@ -25,7 +25,7 @@ export class TokenTally extends ResponseCounter {
   private outputTwice: CountedTwice = { client: 0, server: 0 };
   private readonly lengths = { count: 0, asked: 0, got: 0, otherCount: 0 };
   private reasoningFirstCount = 0;
-  /** Of what was added. */
+  /** Start and end of the added requests. */
   private leastNs = Number.POSITIVE_INFINITY;
   private mostNs = Number.NEGATIVE_INFINITY;
 
@@ -52,7 +52,10 @@ export class TokenTally extends ResponseCounter {
     this.addCounts(columns.counts());
   }
 
-  /** Returns what was measured. Nothing may be added afterwards. @param span the time of the measurement. Default: that of the responses */
+  /**
+   * Returns the measured tokens. Nothing may be added afterwards. @param span time of the measurement. Default: the time of the
+   * responses
+   */
   cut(span: Partial<Span> = {}): TokenMeasurement {
     const isEmpty = this.rowCount === 0;
     const { startNs = isEmpty ? 0 : this.leastNs, endNs = isEmpty ? 0 : this.mostNs } = span;
@@ -81,7 +84,7 @@ export class TokenTally extends ResponseCounter {
       if (!Number.isNaN(value)) this.sampleOf(metric).add(value, endNs);
     }
     const readWhole: ReadMetric = (metric) =>
-      metric === "requestLatencyNs" ? (wholeNs ?? read(metric)) : read(metric);
+      entryOf(metric).sameAs !== undefined ? (wholeNs ?? read(metric)) : read(metric);
     this.good.add((limits) => isGood(limits, readWhole), endNs);
     this.compare(read);
   }
@@ -92,7 +95,7 @@ export class TokenTally extends ResponseCounter {
     return sample;
   }
 
-  /** Counts what warnings are about. */
+  /** Updates the counts that warnings use. */
   private compare(read: ReadMetric): void {
     // Servers count reasoning as output.
     const output = read("outputTokens") + (read("reasoningTokens") || 0);
@@ -119,7 +122,7 @@ function addTwice(sums: CountedTwice, client: number, server: number): CountedTw
   return { client: sums.client + client, server: sums.server + server };
 }
 
-/** Returns the tokens of columns. @param goodputs the limits of each goodput to count @param span the time of the measurement */
+/** Returns the token metrics of columns. @param goodputs the limits of each goodput to count @param span time of the measurement */
 export function measureColumns(
   columns: TokenColumns,
   goodputs: readonly GoodputPlan[] = [],

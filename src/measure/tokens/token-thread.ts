@@ -18,22 +18,25 @@ import { type MeteredTokens, type MeterRules, TokenMeter } from "./token-meter.t
 import type { Span } from "./token-tally.ts";
 import { joinTokenTotals, type TotalledTokens } from "./token-totals.ts";
 
-/** The thread that measures the tokens of responses, and its tasks. `token-link.ts` is the side of the thread that times the responses. */
+/**
+ * The thread that measures the tokens of responses, and its tasks. `token-link.ts` is the caller's side, in the thread that
+ * times the responses.
+ */
 
-/** What a meter needs to know when a run begins. */
+/** Data that a meter needs when a run begins. */
 export interface MeteredRun {
   readonly plan: TokensPlan;
-  /** Path of the file of single requests; empty for none. */
+  /** Path of the file of single requests; empty: none. */
   readonly recordsFile: string;
-  /** For requests that do not name a model. */
+  /** Model of requests that do not name one. */
   readonly model: string;
   /** Zero of the caller's monotonic clock, in nanoseconds since the epoch. */
   readonly originEpochNs: bigint;
   /** Start of the run, in nanoseconds since the epoch. */
   readonly startEpochNs: bigint;
-  /** Number of groups of requests, each measured apart. Default: 1. */
+  /** Number of groups of requests, which are measured separately. Default: 1 */
   readonly groupCount?: number | undefined;
-  /** Whether the tokens of single requests can be taken. Default: false. */
+  /** Whether the tokens of single requests can be taken. Default: false */
   readonly keepsRequests?: boolean | undefined;
   /** Whether the metrics of each request of a level are returned too. */
   readonly keepsRows: boolean;
@@ -41,18 +44,18 @@ export interface MeteredRun {
   readonly goodputs: readonly GoodputPlan[];
 }
 
-/** What was measured, as threads send it. The rows follow in parts (`take-rows`), so that no message holds them all. */
+/** Measurements as threads send them. The rows follow in parts (`take-rows`), so that no message contains them all. */
 export interface SentTokens {
   readonly tokens: TokenMeasurement;
   readonly rows?: { readonly id: number; readonly count: number };
 }
 
-/** Rows that are sent at once: 2 MiB. */
+/** Number of rows per message: 2 MiB. */
 const MOST_ROWS = 1 << 14;
 
 /** A task for a meter. */
 export type TokenTask =
-  /** The reply arrives when the tokenizer is loaded. */
+  /** The reply follows when the tokenizer has been loaded. */
   | { readonly kind: "open" }
   | { readonly kind: "begin"; readonly run: MeteredRun }
   | { readonly kind: "packed"; readonly packed: PackedBytes; readonly group?: number }
@@ -78,29 +81,29 @@ export interface RequestFile extends MeasuredSink {
   discard(): void;
 }
 
-/** What a meter can use besides the responses. */
+/** Optional helpers of a meter. */
 interface MeterHelp {
   readonly countTokens: TokenCounter | undefined;
-  /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports. */
+  /** Name of the tokenizer that counts, for notes. Default: notes do not name it, as in GenAI-Perf's reports */
   readonly tokenizer?: string | undefined;
   /** Counts the tokens of a body that was created in this thread. */
   countPayload?(payload: string): number;
   /** Opens the file of single requests. @throws RunError when it cannot be written */
   openRecords?(run: MeteredRun): RequestFile;
-  /** Called when a run begins. Until then, somebody waits for this thread: for its tokenizer, or for the requests that it creates. */
+  /** Called when a run begins. Until then, a caller waits for this thread: for its tokenizer, or for the requests that it creates. */
   onBegin?(): void;
 }
 
 /** The thread's side: performs the tasks. */
 export class MeterDesk {
   private readonly help: MeterHelp;
-  /** By group. */
+  /** Meters by group. */
   private meters: TokenMeter[] = [];
   private gaps: TokenGaps | undefined;
   private log: RequestTokensLog | undefined;
   private records: RequestFile | undefined;
   private recordsError: unknown;
-  /** By id: those that are not taken yet. */
+  /** Rows that have not been taken yet, by id. */
   private readonly measuredRows = new Map<number, TokenColumns>();
   private nextRows = 0;
 
@@ -108,7 +111,7 @@ export class MeterDesk {
     this.help = help;
   }
 
-  /** Returns the reply. @throws RunError at the end, when the file of single requests could not be written */
+  /** Returns the reply. @throws RunError at the end, if the file of single requests could not be written */
   handle(task: Extract<TokenTask, { kind: "merge" }>): SentTokens[];
   handle(task: TokenTask): TokenReply;
   handle(task: TokenTask): TokenReply {
@@ -205,7 +208,7 @@ export class MeterDesk {
     if (this.recordsError !== undefined) throw this.recordsError;
   }
 
-  /** A write error ends neither the run nor the measurement. */
+  /** Performs an action. A write error must not end the run or the measurement. */
   private guard(action: () => void): void {
     if (this.recordsError !== undefined) return;
     try {
@@ -217,14 +220,14 @@ export class MeterDesk {
   }
 }
 
-/** Data to start a scenario's thread. */
+/** Data to start a token thread. */
 export interface TokenThreadData {
   readonly plan: Pick<TokensPlan, "tokenizer" | "revision">;
   /** Secrets to mask in failures, which quote the server. */
   readonly secrets: readonly string[];
 }
 
-/** Entry point of a scenario's thread: loads the tokenizer and measures until the thread ends. @param onBegin called when a run begins */
+/** Entry point of a token thread: loads the tokenizer and measures until the thread ends. @param onBegin called when a run begins */
 export function serveTokenMeter(port: MessagePort, { plan, secrets }: TokenThreadData, onBegin: () => void): void {
   for (const secret of secrets) registerSecret(secret);
   const { tokenizer: name, revision } = plan;

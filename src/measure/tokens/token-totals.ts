@@ -9,11 +9,11 @@ import {
   type TokenMetric,
 } from "./metrics.ts";
 
-/** What the tokens of a run add up to so far, for displays: plain data in little memory. Earlier totals subtract exactly. */
+/** Totals of a run's tokens so far, for displays: plain data in little memory. Earlier totals can be subtracted exactly. */
 export interface TotalledTokens {
-  /** Times, by the names of their metrics. */
+  /** Histograms of times, by metric name. */
   readonly times: Readonly<Record<FollowedTime, HistogramCounts>>;
-  /** The other metrics that are followed: what their values add up to, and the number of values. */
+  /** Other metrics shown during a run: the sum of their values, and the number of values. */
   readonly sums: Readonly<Record<FollowedSum, { readonly sum: number; readonly count: number }>>;
 }
 
@@ -21,7 +21,7 @@ const FOLLOWED = TOKEN_METRICS.filter((metric) => entryOf(metric).isFollowed ===
 const TIMES = placesOf<FollowedTime>(FOLLOWED.filter(isTimeMetric));
 const SUMS = placesOf<FollowedSum>(FOLLOWED.filter((metric) => !isTimeMetric(metric)));
 
-/** Returns the names of metrics, each with its place in the table. */
+/** Returns the names of metrics, each with its position in the table. */
 function placesOf<Name extends string>(metrics: readonly TokenMetric[]): readonly (readonly [Name, number])[] {
   return metrics.map((metric) => [nameOfMetric(metric) as Name, TOKEN_METRICS.indexOf(metric)]);
 }
@@ -35,7 +35,7 @@ export class TokenTotals implements TotalledTokens {
   readonly times = makeEach(TIMES, () => new ExponentialHistogram());
   readonly sums = makeEach(SUMS, () => ({ sum: 0, count: 0 }));
 
-  /** Adds a response with content. @param values its metrics, in the order of their table */
+  /** Adds a response with content. @param values metrics of the response, in the order of their table */
   add(values: Float64Array): void {
     for (const [name, at] of TIMES) this.times[name].add(values[at] as number);
     for (const [name, at] of SUMS) {
@@ -44,7 +44,7 @@ export class TokenTotals implements TotalledTokens {
     }
   }
 
-  /** Adds totals. @param sign -1: subtracts them; they were part of it */
+  /** Adds totals. @param sign -1: subtracts totals that were added before */
   addAll({ times, sums }: TotalledTokens, sign: 1 | -1 = 1): void {
     for (const [name] of SUMS) this.addSum(name, sign * sums[name].sum, sign * sums[name].count);
     for (const [name] of TIMES) {
@@ -54,7 +54,7 @@ export class TokenTotals implements TotalledTokens {
     }
   }
 
-  /** Whether other totals can be later ones of the same responses: none of them has fewer values. */
+  /** Reports whether other totals can be later ones of the same responses: none of them has fewer values. */
   isWithin({ times, sums }: TotalledTokens): boolean {
     return (
       TIMES.every(([name]) => this.times[name].count <= times[name].count) &&

@@ -14,9 +14,9 @@ import {
 /** A warning with a code for programs. */
 interface TokenWarning {
   readonly code: string;
-  /** `caution`: a number of the first screen misleads without it. */
+  /** `caution`: without it, a number of the first screen is misleading. */
   readonly severity: "caution" | "detail";
-  /** Key of the metric that it is about most, in the catalogue. */
+  /** Catalogue key of the metric that the warning is mainly about. */
   readonly metric: string;
   /** A sentence without a full stop. */
   readonly text: string;
@@ -56,7 +56,7 @@ export function findTokenWarnings(tokens: TokenMeasurement): TokenWarning[] {
   );
 }
 
-/** A client's count that differs by more than this biases the tokens per second. */
+/** If the client's count differs by more than this ratio, the tokens per second are biased. */
 const BIASED_RATIO = 0.05;
 
 /** Explains why responses have no token times although streams were requested; undefined if all were streamed. */
@@ -65,7 +65,7 @@ export function explainUnstreamed({ unstreamedCount, count }: ResponseCounts): s
   return `${formatCount(unstreamedCount)} of ${countOf(count, "response")} ${plural(unstreamedCount, "was", "were")} not streamed although streams were expected, so ${plural(unstreamedCount, "it has", "they have")} no time to first token: do the requests have "stream": true, and does the server stream?`;
 }
 
-/** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are. */
+/** Explains why there are no rates of tokens per user although responses were streamed; undefined if there are some. */
 export function explainNoRates(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   const { all, rated } = ratedStreams(tokens);
@@ -77,7 +77,7 @@ function describeBunched({ metrics }: TokenMeasurement): string {
   return `${formatPct(metrics.bunchedRatio?.mean ?? 0, 2)} of the tokens came together with the one before`;
 }
 
-/** Explains what many bunched tokens do to times; undefined where there are rates of tokens per user. */
+/** Explains how many bunched tokens affect times; undefined if there are rates of tokens per user. */
 export function explainCut(tokens: TokenMeasurement): string | undefined {
   if (!lacksRates(tokens)) return undefined;
   return `${describeBunched(tokens)}: inter-token latency shows how the stream was cut; use the latency per output token`;
@@ -90,7 +90,7 @@ function explainBunching(tokens: TokenMeasurement): string | undefined {
   return `${describeBunched(tokens)}: inter-token latency and throughput per user show how the responses were cut, not how fast tokens were made; see the normalized time per output token`;
 }
 
-/** Reports whether the server's token counts differ from the client's enough for a warning above. */
+/** Reports whether the server's and the client's token counts differ enough for a warning above. */
 export function isCountedOtherwise({ inputTwice, outputTwice }: TokenMeasurement): boolean {
   return isDifferent(inputTwice) || isDifferent(outputTwice);
 }
@@ -130,7 +130,7 @@ function explainReasoning({ reasoningFirstCount, count }: TokenMeasurement): str
   return `${formatCount(reasoningFirstCount)} of ${countOf(count, "response")} began with reasoning, which the times and lengths leave out: the first token of any kind came earlier than the time to first token says`;
 }
 
-/** Describes streams that ended without the end mark of their protocol; undefined without such streams. */
+/** Describes streams that ended without the end mark of their protocol; undefined if there are none. */
 export function countUnmarkedEnds({ streamEnds: { unmarkedCount, mark } }: ResponseCounts): number | undefined {
   return mark === undefined ? undefined : unmarkedCount;
 }
@@ -153,7 +153,7 @@ function explainMissing(counts: ResponseCounts): string | undefined {
   return `of ${countOf(total, "response")}, ${countOf(failedCount, "is", "are")} not valid and ${countOf(emptyCount, "has", "have")} no content${calls}; only ${countOf(count, "is", "are")} in the statistics${example}`;
 }
 
-/** Explains why there is nothing to measure when all responses are valid but have no text; otherwise undefined. */
+/** Explains why there is nothing to measure if all responses are valid but have no text; otherwise undefined. */
 export function explainNoText({ count, failedCount, emptyCount, toolCallCount }: ResponseCounts): string | undefined {
   if (count + failedCount > 0 || toolCallCount === 0 || toolCallCount < emptyCount) return undefined;
   return `${plural(emptyCount, "the only response calls tools alone", `all ${formatCount(emptyCount)} responses only call tools`)}, so there is no text to measure: leave the tools out of the requests`;

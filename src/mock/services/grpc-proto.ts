@@ -12,7 +12,7 @@ import { waitUntil } from "../wait.ts";
 import { reflectionMethods } from "./grpc-reflection.ts";
 import type { MockMethod, MockService } from "./service.ts";
 
-/** Every method of a `.proto` file: responses have what requests have in fields of the same name and type. */
+/** Serves every method of a `.proto` file: fields of a response are copied from fields of the request with the same name and type. */
 export const grpcProtoService: MockService = {
   value: "FILE",
   help: "Serve the methods of a .proto file over gRPC, with reflection: responses repeat the request's fields of the same name and type. A stream has as many responses as the language model has tokens, at the same distance, and the same share of streams is cut off.",
@@ -31,7 +31,7 @@ export const grpcProtoService: MockService = {
   },
 };
 
-/** The highest number of a field. */
+/** Highest possible number of a field. */
 const MAX_FIELD_ID = 2 ** 29 - 1;
 
 function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan: MockPlan, pacing: Pacing): MockMethod {
@@ -47,7 +47,7 @@ function toMockMethod({ callType, requestType, responseType }: GrpcMethod, plan:
 
 type Response = (message: Uint8Array) => Uint8Array;
 
-/** Answers the last message, once. */
+/** Answers once, after the last message. */
 async function* one(messages: AsyncIterable<Uint8Array>, answer: Response, pacing: Pacing): AsyncGenerator<Uint8Array> {
   let last: Uint8Array = new Uint8Array(0);
   for await (const message of messages) last = message;
@@ -55,7 +55,7 @@ async function* one(messages: AsyncIterable<Uint8Array>, answer: Response, pacin
   yield answer(last);
 }
 
-/** Answers each message as it comes. A stream that is cut off ends after its first response. */
+/** Answers each message when it arrives. A stream that is cut off ends after its first response. */
 async function* each(
   messages: AsyncIterable<Uint8Array>,
   answer: Response,
@@ -69,7 +69,7 @@ async function* each(
   }
 }
 
-/** Answers a message many times, as a language model answers with its tokens. */
+/** Answers a message many times, like the tokens of a language model. */
 async function* stream(
   messages: AsyncIterable<Uint8Array>,
   answer: Response,
@@ -91,7 +91,7 @@ async function* stream(
   }
 }
 
-/** Waits for the planned latency. @throws StatusError for the planned share of calls */
+/** Waits for the planned latency. @throws StatusError for the planned ratio of calls */
 async function begin(pacing: Pacing): Promise<void> {
   await pacing.wait();
   if (pacing.fails()) throw new StatusError(STATUS.internal, "planned failure");
@@ -114,7 +114,7 @@ function responseOf(requestType: protobuf.Type, responseType: protobuf.Type, mes
   return responseType.encode(response).finish();
 }
 
-/** Encodes bytes in a field that the type does not have, which readers skip. */
+/** Encodes bytes as a field that the type does not define, which readers skip. */
 function encodePadding({ fieldsById }: protobuf.Type, sizeBytes: number): Uint8Array {
   let id = MAX_FIELD_ID;
   while (fieldsById[id] !== undefined) id--;

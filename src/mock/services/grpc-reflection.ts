@@ -10,7 +10,7 @@ import {
 import { decodeMessage, encodeMessage, type ProtoObject } from "../../service/protobuf/message.ts";
 import type { MockMethod } from "./service.ts";
 
-/** gRPC server reflection, versions 1 and 1 alpha, of parsed `.proto` files. */
+/** gRPC server reflection, versions 1 and 1 alpha, for parsed `.proto` files. */
 
 const NOT_FOUND = 5;
 const UNIMPLEMENTED = 12;
@@ -34,7 +34,7 @@ interface FileDescriptor {
   readonly messageType: readonly MessageDescriptor[];
 }
 
-/** protobufjs adds these when its extension for descriptors is loaded; its types do not have them. */
+/** protobufjs adds these methods when its descriptor extension is loaded; its types lack them. */
 interface WithDescriptors {
   toDescriptor(edition: string): { readonly file: readonly FileDescriptor[] };
 }
@@ -72,7 +72,7 @@ function missing(what: string): ProtoObject {
   return { error_response: { error_code: NOT_FOUND, error_message: `${what} is not known` } };
 }
 
-/** Returns encoded `FileDescriptorProto` messages by name: one for each package. */
+/** Returns encoded `FileDescriptorProto` messages by name, one for each package. */
 function describeFiles(root: protobuf.Root): Map<string, Uint8Array> {
   const { file: files } = (root as unknown as WithDescriptors).toDescriptor("proto3");
   const fileType = fileDescriptorType();
@@ -94,13 +94,13 @@ function fileDescriptorType(): protobuf.Type {
     .descriptor.FileDescriptorProto;
 }
 
-/** Gives the full names of fields' types, which protobufjs leaves relative, and collects them. */
+/** Completes the names of fields' types, which protobufjs leaves relative, and collects them. */
 function completeTypes(root: protobuf.Root, scope: string, described: MessageDescriptor, used: Set<string>): void {
   const path = scope === "" ? described.name : `${scope}.${described.name}`;
   const type = root.lookupType(path);
   for (const field of described.field) {
     const { resolvedType, map } = type.fields[field.name] ?? { resolvedType: null, map: false };
-    // The entries of a map exist in descriptors only.
+    // Only descriptors contain the entry types of maps.
     const entry = map ? described.nestedType.find(({ name }) => name === field.typeName) : undefined;
     if (resolvedType !== null) {
       const named = entry === undefined ? field : entry.field[1];
@@ -108,7 +108,7 @@ function completeTypes(root: protobuf.Root, scope: string, described: MessageDes
       used.add(resolvedType.fullName);
     }
     if (entry === undefined) continue;
-    // The name that protoc gives them.
+    // The name that protoc uses.
     entry.name = `${entry.name}Entry`;
     field.typeName = `.${path}.${entry.name}`;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { MockPlan } from "../../plan/mock.ts";
 
-/** A protocol that `rampart mock` speaks when its option is given: everything that the command and its servers ask about it. */
+/** A protocol that `rampart mock` serves if its option is given: everything that the command and its servers need to know about it. */
 export interface MockService {
   /** Placeholder of the option's value in help; absent for a switch. */
   readonly value?: string;
@@ -9,16 +9,16 @@ export interface MockService {
   /**
    * Creates the service with the mock's latency and faults.
    * @param value of the option; empty for a switch
-   * @throws UserError for a value that cannot be used
+   * @throws UserError for an invalid value
    */
   create(plan: MockPlan, value: string): MockHandlers | Promise<MockHandlers>;
 }
 
-/** What a service answers with. */
+/** Request handlers of a service. */
 export interface MockHandlers {
-  /** What it is and where, for the line that the command prints: `torchserve http HOST:PORT/predictions/simple`. */
+  /** Describes the service and its address for a line of the command's output: `torchserve http HOST:PORT/predictions/simple`. */
   describe(httpAddress: string, grpcAddress: string): string;
-  /** Answers an HTTP request. Absent: it has no HTTP paths. Returns false for paths of others. */
+  /** Answers an HTTP request. Returns false for paths of other services. Absent: the service has no HTTP paths. */
   answerHttp?(request: MockHttpRequest, response: ServerResponse): boolean | Promise<boolean>;
   /** gRPC methods by path: `/package.Service/Method`. */
   readonly methods?: Readonly<Record<string, MockMethod>>;
@@ -26,21 +26,21 @@ export interface MockHandlers {
 
 /** A received HTTP request. */
 export interface MockHttpRequest {
-  /** Upper-case. */
+  /** Method in upper case. */
   readonly method: string;
-  /** Without the query and without a slash at the end. */
+  /** Path without the query and without a slash at the end. */
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: Buffer;
 }
 
 /**
- * Answers a gRPC call of any type: takes the messages of the request, and returns those of the response. A response ends with OK, and with
- * the status of a thrown `StatusError`. A thrown `CutError` cuts it off.
+ * Answers a gRPC call of any type: receives the messages of the request and returns those of the response. The call ends with
+ * OK, or with the status of a thrown `StatusError`. A thrown `CutError` cuts it off.
  */
 export type MockMethod = (messages: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-/** Answers with JSON, unless the client has left. */
+/** Responds with JSON, unless the client has disconnected. */
 export function sendJson(response: ServerResponse, status: number, value: unknown): void {
   if (response.destroyed) return;
   const body = Buffer.from(JSON.stringify(value));

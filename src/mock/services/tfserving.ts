@@ -38,7 +38,7 @@ const AVAILABLE = 30;
 const ELEMENTS = 16;
 const INPUTS: readonly string[] = ["INPUT0", "INPUT1"];
 
-/** Wraps the response to one message as a method. */
+/** Returns a method that answers a single message. */
 function unary(spec: MessageSpec, answer: (request: ProtoObject) => Uint8Array | Promise<Uint8Array>): MockMethod {
   return async function* (received) {
     for await (const message of received) {
@@ -126,7 +126,10 @@ function readInput(name: string, message: Uint8Array): Tensor | undefined {
   }
 }
 
-/** The real server answers with typed values. Only the extra output is content, as it may be long. */
+/**
+ * Returns an output as a tensor. The real server responds with typed values. Only the extra output is sent as raw content, because
+ * it may be long.
+ */
 function toTyped({ name, datatype, shape, bytes }: MockOutput): ProtoObject {
   const proto = toTensorProto({ name, datatype, shape, bytes });
   if (datatype !== "INT32") return proto;

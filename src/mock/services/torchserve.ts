@@ -5,10 +5,13 @@ import { createPacing, type Pacing } from "../pacing.ts";
 import { type MockHttpRequest, type MockService, sendJson } from "./service.ts";
 
 const VERSION = "1.0";
-/** Larger inputs are long ones. */
+/** Inputs above this size count as long. */
 const SHORT_BYTES = 100;
 
-/** TorchServe: the model `simple`, which answers how long the input is. Its management API, which lists models, is on the same port. */
+/**
+ * TorchServe with the model `simple`, which responds with the length of the input. Its management API, which lists models, is
+ * on the same port.
+ */
 export const torchServeMock: MockService = {
   help: "Also speak TorchServe's protocol: predictions/simple answers how many bytes it got, ping its health, models the models.",
   create: (plan) => {
@@ -41,7 +44,7 @@ async function answer(
   return true;
 }
 
-/** Returns TorchServe's error for a model that is not there; undefined for the mock's own. */
+/** Returns TorchServe's error for an unknown model; undefined for the mock's model. */
 function refuse(model: string, version: string): object | undefined {
   if (model !== EMBEDDED_MODEL)
     return { code: 404, type: "ModelNotFoundException", message: `Model not found: ${model}` };
@@ -65,7 +68,7 @@ async function predict(
   sendJson(response, 200, { label, bytes, part, ...padding });
 }
 
-/** Returns the size of the input: the first part of a form with its name, or the body. */
+/** Returns the name and size of the input: the first part of a form, or the body. */
 function readInput({ headers, body }: MockHttpRequest): { part: string; bytes: number } {
   const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(headers["content-type"] ?? "")?.[1];
   if (boundary === undefined) return { part: "body", bytes: body.length };

@@ -13,13 +13,13 @@ import {
 } from "yaml";
 import { MAX_JSON_DEPTH, TOO_DEEP } from "./json-depth.ts";
 
-/** Reads YAML or JSON from outside. All settings go through here, so that no text can fill the memory or take minutes. */
+/** Reads external YAML or JSON. All settings are read here, so that no text can fill the memory or take minutes. */
 
 /** Maximum size of a YAML text: 1 MiB. Its parser needs about 300 bytes of memory per byte. */
 const MOST_YAML_BYTES = 1024 * 1024;
-/** Maximum number of values, with aliases written out. */
+/** Maximum number of values, with aliases expanded. */
 const MOST_VALUES = 200_000;
-/** More mistakes are not listed. */
+/** Maximum number of mistakes listed. */
 const MOST_FAULTS = 20;
 
 /** A mistake in a text. */
@@ -28,23 +28,23 @@ export interface YamlFault {
   readonly at: string;
   /** A sentence without a full stop. */
   readonly message: string;
-  /** The parser's code, if it found the mistake. */
+  /** The parser's code, if the parser found the mistake. */
   readonly code?: ErrorCode;
 }
 
 /** A parsed text. */
 export interface YamlText {
-  /** Aliases are replaced by what they stand for. Not to be used when there are faults. */
+  /** The document with expanded aliases. Not to be used if there are faults. */
   readonly document: Document.Parsed;
   /** At most 20. */
   readonly faults: readonly YamlFault[];
-  /** Returns line and column of an offset: `3:5`. */
+  /** Returns the line and column of an offset: `3:5`. */
   at(offset: number): string;
 }
 
 /**
  * Parses a text. Larger texts, more than 200,000 values, more than 500 levels, and anchors that contain themselves are faults.
- * @param options the parser's: `version: "1.1"` reads like PyYAML, `merge` reads `<<`
+ * @param options of the parser: `version: "1.1"` reads like PyYAML, `merge` reads `<<`
  */
 export function readYaml(text: string, options: { readonly version?: "1.1"; readonly merge?: boolean } = {}): YamlText {
   const lineCounter = new LineCounter();
@@ -53,7 +53,7 @@ export function readYaml(text: string, options: { readonly version?: "1.1"; read
     return `${line}:${col}`;
   };
   const isTooLong = text.length > MOST_YAML_BYTES;
-  // The parser's own search for equal keys is quadratic.
+  // The parser's search for equal keys is quadratic.
   const fixed = { lineCounter, prettyErrors: false, uniqueKeys: false, logLevel: "error" as const };
   const document = parseDocument(isTooLong ? "" : text, { ...options, ...fixed });
   const faults = isTooLong
@@ -63,7 +63,7 @@ export function readYaml(text: string, options: { readonly version?: "1.1"; read
 }
 
 function findFaults(document: Document.Parsed, at: YamlText["at"]): YamlFault[] {
-  // The parser recurses, and reports the end of the stack as a mistake of each level.
+  // The parser recurses, and reports a stack overflow as a mistake at each level.
   const overflow = document.errors.findLast(({ message }) => message.includes("call stack"));
   if (overflow !== undefined) return [{ at: at(overflow.pos[0]), message: `the text ${TOO_DEEP}` }];
   const faults = document.errors.slice(0, MOST_FAULTS).map(({ pos: [offset], message, code }) => {
@@ -82,7 +82,7 @@ function findFaults(document: Document.Parsed, at: YamlText["at"]): YamlFault[] 
   });
 }
 
-/** Ends a walk, because what follows would be too much. */
+/** Ends a walk, because continuing would be too expensive. */
 class Refusal extends Error {
   readonly node: Node | null;
 
@@ -92,14 +92,14 @@ class Refusal extends Error {
   }
 }
 
-/** A value with aliases written out. */
+/** Size of a value with aliases expanded. */
 interface Extent {
   readonly node: Node;
-  /** Absent: the walk is inside of it. */
+  /** Absent while the walk is inside of the value. */
   size?: { readonly values: number; readonly levels: number };
 }
 
-/** Replaces aliases, in the order of the text, so that what one stands for has been measured. */
+/** Expands aliases in the order of the text, so that the value of an anchor has been measured before its aliases. */
 class Walk {
   readonly faults: { node: Node | null; message: string; code?: ErrorCode }[] = [];
   private readonly anchors = new Map<string, Extent>();
@@ -129,10 +129,10 @@ class Walk {
     throw new Refusal(node, `with aliases written out, the text has more than ${MOST_VALUES} values`);
   }
 
-  /** Returns the number of levels of what the alias stands for. */
+  /** Returns the number of levels of the alias's value. */
   private replace(alias: Node & { readonly source: string }, depth: number, put: (node: Node) => void): number {
     const extent = this.anchors.get(alias.source);
-    // The parser has reported an alias without an anchor.
+    // The parser has already reported an alias without an anchor.
     if (extent === undefined) return 1;
     if (extent.size === undefined) throw new Refusal(alias, `&${alias.source} contains itself`);
     if (depth + extent.size.levels - 1 > MAX_JSON_DEPTH) throw new Refusal(alias, `this ${TOO_DEEP}`);

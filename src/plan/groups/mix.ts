@@ -21,7 +21,7 @@ declare module "../plan.ts" {
 /** Largest weight of a member. */
 const MAX_WEIGHT = 1_000_000;
 
-/** Returns the schema of a mix. The targets and inputs of its members are checked with the schemas of their own kinds. */
+/** Returns the schema of a mix. The targets and inputs of its members are checked with the schemas of their kinds. */
 export function mixSchema() {
   const kind = v.object({ kind: v.string() });
   const member = v.object({
@@ -29,27 +29,27 @@ export function mixSchema() {
     weight: weightSchema(),
     target: lazySchema<TargetPlans[Exclude<keyof TargetPlans, "mix">]>(() => kind),
     inputs: lazySchema<InputsPlan>(() => kind),
-    /** Absent: its tokens are not measured. */
+    /** Absent: tokens of this member are not measured. */
     tokens: v.exactOptional(tokensSchema()),
-    /** Tags of its requests, besides those of the whole run. */
+    /** Tags of the member's requests, in addition to those of the whole run. */
     tags: v.exactOptional(tagsSchema()),
   });
   return v.object({
     kind: v.literal("mix"),
-    /** `grpc` when any member uses it. */
+    /** `grpc` if any member uses it. */
     protocol: protocolSchema(),
     /** Whether any member streams. */
     isStreaming: v.boolean(),
     /** Throughput counts requests, because the members' items differ. */
     batchSize: v.literal(1, "must be 1"),
-    /** With different names. */
+    /** Members with different names. */
     members: v.pipe(v.array(member), v.minLength(2, "must be two or more")),
   });
 }
 
-/** Returns the schema of a member's weight: its share of the requests is its weight over the sum of all weights. */
+/** Returns the schema of a member's weight. Its share of the requests is its weight divided by the sum of all weights. */
 export function weightSchema() {
-  // Only their ratios count, so percentages are as good without the sign.
+  // Only their ratios count, so a percentage can be written without the sign.
   const number = withHint(v.number("must be a number"), (given) => numberHint(String(given).replace("%", "")));
   return v.pipe(number, isWhole(), atLeast(1), v.maxValue(MAX_WEIGHT, "must be 1,000,000 or less"));
 }
@@ -63,7 +63,7 @@ export function memberPlanOf(plan: Plan, { name, target, inputs, tokens, tags }:
     name,
     target,
     inputs,
-    measurement: { ...measurement, ...(tokens === undefined ? {} : { tokens }) },
+    measurement: { ...measurement, ...defined({ tokens }) },
     assertions: [],
     ...defined({ limits: plan.limits && [], tags }),
   };

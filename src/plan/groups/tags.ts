@@ -12,7 +12,7 @@ export const TARGET_TAG = "target";
 /** Largest number of different sets of tags in a run, because every window keeps statistics for each. */
 export const MAX_GROUPS = 100;
 
-/** Where the tags of requests come from, besides their data. */
+/** Sources of request tags, in addition to the data. */
 export type TagsPlan = PlanOf<typeof tagsSchema>;
 
 /** Returns the schema of {@link TagsPlan}. */
@@ -35,12 +35,12 @@ function fixedTagsSchema(): Schema<Tags> {
   return v.record(name, v.string());
 }
 
-/** Whether a request has all of these tags. */
+/** Reports whether a request has all of these tags. */
 export function hasTags(tags: Tags, wanted: Tags): boolean {
   return Object.entries(wanted).every(([name, value]) => tags[name] === value);
 }
 
-/** Returns the problem of an assertion on tags that no request has. @param known the tags of all requests, as far as they are known */
+/** Returns the problem of an assertion on tags that no request has. @param known the tags of all requests, as far as known */
 export function unknownTags(path: string, wanted: Tags, known: readonly Tags[]): Problem {
   const names = [...new Set(known.flatMap((tags) => Object.keys(tags)))];
   const valuesOf = (name: string): string => [...new Set(known.flatMap((tags) => tags[name] ?? []))].join(", ");

@@ -12,11 +12,11 @@ import { toComparisonJson } from "./json.ts";
 import type { ComparedSides } from "./limits.ts";
 import { buildComparisonModel } from "./model.ts";
 
-/** The report of `ab(…)`: the comparison of its targets, with what was asserted in all blocks. */
+/** The report of `ab(…)`: the comparison of its targets, with the assertions of all blocks. */
 
 /** A block with its report. */
 export interface Block {
-  /** Name of its target. */
+  /** Name of the block's target. */
   readonly target: string;
   readonly plan: Plan;
   readonly json: ReportJson;
@@ -28,20 +28,23 @@ export interface Alternation {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;
   readonly isStrict: boolean;
-  /** In the order of the run. */
+  /** Blocks in the order of the run. */
   readonly blocks: readonly Block[];
 }
 
-/** Compares the blocks of both targets; undefined when a target has none that ended as planned. @param isAll as in {@link ComparedSides} */
+/**
+ * Compares the blocks of both targets; undefined if a target has no block that ended as planned. @param isAll as in {@link
+ * ComparedSides}
+ */
 export function compareBlocks({ names, precision, blocks }: Alternation, isAll: boolean): ComparedSides | undefined {
   const [base, next] = names.map((name) => toRunSet(name, blocks)) as [RunSet, RunSet];
   if (base.runs.length === 0 || next.runs.length === 0) return undefined;
   const comparison = compareRuns(base, next, { precision, acceptsWithinRuns: false });
-  // Only the targets differ, and that is what is asked.
+  // The user asked how the targets differ, so that is not reported as a difference.
   return { comparison: { ...comparison, differences: [] }, limits: [], isAll };
 }
 
-/** Returns the runs of a target that ended as planned, as they are compared. */
+/** Returns the runs of a target that ended as planned, ready for comparison. */
 function toRunSet(name: string, blocks: readonly Block[]): RunSet {
   const runs = blocks.flatMap(({ target, json }, at): readonly MeasuredRun[] =>
     target === name ? rampartJson.read(toRunFile(`block ${blockName(target, at)}`, json)) : [],
@@ -77,7 +80,7 @@ export function toAlternationJson(ab: Alternation, side: ComparedSides): Compari
   };
 }
 
-/** Builds the model of the comparison, with what was asserted in all blocks. */
+/** Builds the model of the comparison, with the assertions of all blocks. */
 export function buildAlternationModel({ isStrict, blocks }: Alternation, side: ComparedSides): ReportModel {
   const model = buildComparisonModel([side], isStrict);
   const points = blocks.map(({ target, plan, json }, at): SweptPoint => {
@@ -95,7 +98,7 @@ export function buildAlternationModel({ isStrict, blocks }: Alternation, side: C
   };
 }
 
-/** Returns what the blocks that did not pass change in the verdict of their comparison. */
+/** Returns the changes to the comparison's verdict because of blocks that did not pass. */
 function judgeBlocks(blocks: readonly Block[], { verdict }: ReportModel): Partial<ReportModel["verdict"]> {
   const names = blocks.map(({ json }) => json.verdict.name);
   const worst = VERDICT_NAMES.find((one) => names.includes(one) && one !== "passed" && one !== "measured");

@@ -24,15 +24,15 @@ import type {
 } from "./comparison.ts";
 import { describeMissingIntervals, describeMixedRuns, findDifferences, formatsOf, listSome } from "./file-notes.ts";
 
-/** How runs are compared. */
+/** Settings of a comparison of runs. */
 interface CompareSettings {
   /** Smallest relative difference that matters, above 0: 0.05 for 5 %. */
   readonly precision: number;
-  /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */
+  /** Whether the interval within a run is accepted as the variation between runs, on a side with one run. */
   readonly acceptsWithinRuns: boolean;
 }
 
-/** Compares two sides, level by level. Partial runs must not be among them. */
+/** Compares two sides, level by level. They must not contain partial runs. */
 export function compareRuns(base: RunSet, next: RunSet, settings: CompareSettings): Comparison {
   const [from, to] = [groupLevels(base.runs), groupLevels(next.runs)];
   const levels = [...from].flatMap(([label, { name, levels: before }]) => {
@@ -53,10 +53,10 @@ export function compareRuns(base: RunSet, next: RunSet, settings: CompareSetting
   };
 }
 
-/** The same level of all runs of a side, with its name, by its label. */
+/** The same level of all runs of a side, with its name, by label. */
 type LevelGroups = ReadonlyMap<string, { readonly name: string; readonly levels: readonly MeasuredLevel[] }>;
 
-/** Groups the levels of runs by their labels. A level that a run measured several times has a number from the second on. */
+/** Groups the levels of runs by label. From the second measurement of a level in a run on, the label has a number. */
 function groupLevels(runs: readonly MeasuredRun[]): LevelGroups {
   const groups = new Map<string, { readonly name: string; readonly levels: MeasuredLevel[] }>();
   for (const { levels } of runs) {
@@ -100,7 +100,7 @@ function namesIn(levels: readonly MeasuredLevel[]): Set<string> {
   return new Set(levels.flatMap(({ values }) => [...values.keys()]));
 }
 
-/** Returns what the scenario of the runs says about a metric of its own. */
+/** Returns the facts that the scenario of the runs gives about a custom metric. */
 function customFactsOf(name: string, levels: readonly MeasuredLevel[]): CustomFacts {
   return levels.map(({ values }) => values.get(name)?.custom).find((custom) => custom !== undefined) ?? {};
 }
@@ -120,7 +120,10 @@ function compareMetric(
   return defined({ metric, base: sideOf(from, base), next: sideOf(to, next), change, verdict, runsNeeded: needed });
 }
 
-/** A change is resolved when its interval excludes no change, or every change that matters: whichever takes fewer runs. */
+/**
+ * Returns the number of runs that would resolve a change. A change is resolved if its interval excludes "no change", or excludes
+ * every change that matters; the smaller number counts.
+ */
 function neededFor(base: Side, next: Side, change: Change, precision: number): number | undefined {
   const away = change.value === null ? 0 : Math.abs(change.value - noneOf(change));
   const room = mattersAt(change, precision) - away;
@@ -142,7 +145,7 @@ function withinOf({ value, low, high, total }: MeasuredValue): Side["within"] {
   return { low: found.low, high: found.high };
 }
 
-/** @param isUncertain whether its run marks it */
+/** @param isUncertain whether its run marks it as uncertain */
 function toSideValue(side: Side, isUncertain: boolean): SideValue {
   const { values } = side;
   const bounds = boundsOf(side);
@@ -157,18 +160,15 @@ function findWarnings(base: RunSet, next: RunSet): ComparisonWarning[] {
     texts.map((text) => ({ code: name, text }));
   const formats = `the files are of different formats (${a.join(", ")}; ${b.join(", ")}), which may compute a metric differently`;
   const isSame = shared.length === base.runs.length && shared.length === next.runs.length;
-  const sources = shared.map(({ source }) => source);
+  const sources = listSome(shared.map(({ source }) => source));
+  const same = isSame ? "base and new are the same runs: give two reports" : `base and new share ${sources}`;
   return [
     ...code("formats-differ", a.join() === b.join() ? [] : [formats]),
-    ...code("shared-files", shared.length === 0 ? [] : [describeShared(sources, isSame)]),
+    ...code("shared-files", shared.length === 0 ? [] : [same]),
     ...code("mixed-runs", mixed),
     ...code("no-intervals", describeMissingIntervals(base, next)),
     ...code("note-of-run", describeNotes([base, next])),
   ];
-}
-
-function describeShared(sources: readonly string[], isSame: boolean): string {
-  return isSame ? "base and new are the same runs: give two reports" : `base and new share ${listSome(sources)}`;
 }
 
 /** Describes what files warn of, then the notes of levels with the number of runs that have them. */

@@ -1,14 +1,14 @@
 import type { Change } from "../../measure/compare/change.ts";
 import { type ChangeVerdict, noneOf } from "../../measure/compare/verdict.ts";
 import { certaintyOf } from "../../measure/intervals/certainty.ts";
-import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
+import { entryNamed, type NamedMetric } from "../../measure/metrics/metric-names.ts";
 import { countOf, formatCount } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";
 import { formatValue as formatQuantity, withSign } from "../model/values.ts";
 import type { Comparison, LevelComparison, MetricComparison, PlacedMetric } from "./comparison.ts";
 import type { ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 
-/** The words and numbers of a comparison, which are the same in all its reports. */
+/** Words and numbers of a comparison, which are the same in all its reports. */
 
 const VERDICTS: Readonly<Record<ChangeVerdict, string>> = {
   worse: "worse",
@@ -23,7 +23,7 @@ export function nameVerdict(verdict: ChangeVerdict): string {
   return VERDICTS[verdict];
 }
 
-/** Formats a value of a metric with its unit, where its label does not end with that. */
+/** Formats a value of a metric with its unit, unless its label ends with the unit. */
 export function formatValue(
   { quantity, unit = quantity === "rate" ? "/s" : "", label }: NamedMetric,
   value: number,
@@ -34,14 +34,14 @@ export function formatValue(
   return `${text}${unit.startsWith("/") ? "" : " "}${unit}`;
 }
 
-/** Formats how much a metric changed: `+6.5 %`, or `+0.5 points` for ratios of requests; `-` when there is no ratio. */
+/** Formats the change of a metric: `+6.5 %`, or `+0.5 points` for ratios of requests; `-` if there is no ratio. */
 export function formatChange({ kind, value }: Change): string {
   return value === null ? "-" : `${signed(toPct(kind, value))} ${unitOf(kind)}`;
 }
 
 /**
- * Formats the interval of a change: `+2.0 to +11.0 %`; empty without one. Of one that is too wide to say how large the change is, only the end
- * next to no change is left.
+ * Formats the interval of a change: `+2.0 to +11.0 %`; empty if there is none. If the interval is too wide to show how large the
+ * change is, formats only the end next to "no change".
  */
 export function formatInterval(change: Change): string {
   const { kind, low, high } = change;
@@ -67,7 +67,7 @@ function toPct(kind: Change["kind"], value: number): number {
   return (kind === "ratio" ? value - 1 : value) * 100;
 }
 
-/** With one digit after the point, two for small changes, and none for large ones. */
+/** Formats with one digit after the point, two for small changes, and none for large ones. */
 function signed(pct: number): string {
   const magnitude = Math.abs(pct);
   const digits = magnitude >= 100 ? 0 : magnitude >= 1 ? 1 : 2;
@@ -76,37 +76,41 @@ function signed(pct: number): string {
 
 const SHOWN_OF_LATENCY = /^(scheduledL|l)atency\.(mean|p50|p90|p99)$/;
 
-/** Reports whether a metric is in the short tables: of most metrics the mean and p99, of those without a better direction the mean. */
+/**
+ * Reports whether a metric is in the short tables: the mean and p99 of most metrics, and the mean of metrics without a better
+ * direction.
+ */
 function isShown({ name, better }: NamedMetric): boolean {
   if (!/\.(mean|min|max|p\d+(\.\d+)?)$/.test(name)) return true;
   if (better === undefined) return name.endsWith(".mean");
   return SHOWN_OF_LATENCY.test(name) || /\.(mean|p99)$/.test(name);
 }
 
-/** Returns the names of metrics that limits are about, and of those that decide in their place. */
+/** Returns the names of metrics that have limits, and of metrics that decide instead of them. */
 export function namedMetrics(limits: readonly ChangeLimitVerdict[]): ReadonlySet<string> {
   return new Set(limits.flatMap(({ limit, decidedBy }) => [limit.metric.name, ...(decidedBy ? [decidedBy.name] : [])]));
 }
 
-/** Returns the metrics of a level to show. @param named metrics that are shown in any case, by name */
+/** Returns the metrics of a level to show. @param named names of metrics that are always shown */
 export function shownMetrics(
   { metrics }: LevelComparison,
   named: ReadonlySet<string>,
   isAll: boolean,
 ): readonly MetricComparison[] {
-  // Times that a server does not have are 0 on both sides.
+  // Times that a server does not report are 0 on both sides.
   const isEmpty = ({ metric, base, next }: MetricComparison): boolean =>
     metric.quantity === "time" && base.mean === 0 && next.mean === 0;
-  // What takes all of the time in the server is that time: one row says so.
-  const whole = metrics.find(({ metric }) => metric.name === "serverLatency");
-  const isWhole = ({ metric, base, next }: MetricComparison): boolean =>
-    /^server(Queue|Compute)/.test(metric.name) && base.mean === whole?.base.mean && next.mean === whole.next.mean;
+  // If one part takes all of a time, a single row is enough.
+  const isWhole = ({ metric, base, next }: MetricComparison): boolean => {
+    const whole = metrics.find((one) => one.metric.name === entryNamed(metric.name)?.partOf);
+    return whole !== undefined && base.mean === whole.base.mean && next.mean === whole.next.mean;
+  };
   return metrics.filter(
     (one) => isAll || named.has(one.metric.name) || (isShown(one.metric) && !isEmpty(one) && !isWhole(one)),
   );
 }
 
-/** Returns the metrics of all levels to show. @param limits whose metrics are shown in any case */
+/** Returns the metrics of all levels to show. @param limits limits whose metrics are always shown */
 export function placedMetrics({ comparison, limits, isAll }: ComparedSides): PlacedMetric[] {
   const named = namedMetrics(limits);
   return comparison.levels.flatMap((level) =>
@@ -130,10 +134,10 @@ export function describeSide({ name, runs }: Comparison["base"]): string {
   return `${name} (${countOf(runs.length, "run")})`;
 }
 
-/** More runs than this on each side would not help. */
+/** Above this number of runs per side, more runs would not help. */
 const MOST_RUNS = 100;
 
-/** Describes a number of runs on each side: `about 19`, `more than 100`. @param needed absent: too many to be known */
+/** Describes a number of runs per side: `about 19`, `more than 100`. @param needed absent: too many to compute */
 export function describeRuns(needed: number | undefined): string {
   return isFeasible(needed) ? `about ${formatCount(needed)}` : `more than ${MOST_RUNS}`;
 }
@@ -142,7 +146,7 @@ function isFeasible(needed: number | undefined): needed is number {
   return needed !== undefined && needed <= MOST_RUNS;
 }
 
-/** Describes what verdicts without a result need: `at concurrency 1 and 2: p99 latency about 19`. Undefined when all have one. */
+/** Describes the runs needed by unresolved verdicts: `at concurrency 1 and 2: p99 latency about 19`. Undefined if all are resolved. */
 export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string; levels: string[] } | undefined {
   const open = metrics.filter(
     ({ metric: { verdict, change, runsNeeded } }) =>
@@ -159,13 +163,13 @@ export function describeNeeds(metrics: readonly PlacedMetric[]): { text: string;
   return { text, levels: [...new Set(open.map(({ level }) => level))] };
 }
 
-/** Whether metrics can have verdicts: both sides have several runs, or intervals within their runs are accepted and there are some. */
+/** Reports whether metrics can have verdicts: both sides have several runs, or there are accepted intervals within their runs. */
 export function hasVerdicts({ base, next, levels }: Comparison): boolean {
   const isRepeated = base.runs.length > 1 && next.runs.length > 1;
   return isRepeated || levels.some(({ metrics }) => metrics.some(({ change }) => change.basis !== "none"));
 }
 
-/** Describes the runs that a comparison lacks to say anything about the variation between them; undefined when it has them. */
+/** Describes how many runs a comparison lacks to estimate the variation between them; undefined if it has enough. */
 export function describeTooFewRuns(comparison: Comparison): string | undefined {
   const few = [comparison.base, comparison.next].filter(({ runs }) => runs.length < 2).map(({ name }) => name);
   if (few.length === 0) return undefined;
@@ -176,8 +180,8 @@ export function describeTooFewRuns(comparison: Comparison): string | undefined {
 }
 
 /**
- * Describes what a limit is judged by at some levels, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at concurrency 4`.
- * What would decide it is that of the level that needs the most runs. @param same of one limit, and with one reason
+ * Describes the values by which a limit is judged at some levels, and what would decide it: `+12.3 % (+8.1 to +16.7 %) at
+ * concurrency 4`. The latter is for the level that needs the most runs. @param same verdicts on one limit, with the same reason
  */
 export function measuredOfLimit(...same: readonly [ChangeLimitVerdict, ...ChangeLimitVerdict[]]): string {
   const values = [...new Set(same.map(valueOfLimit))].join(", ");
@@ -210,8 +214,8 @@ function valueOfLimit({ limit, change, value }: ChangeLimitVerdict): string {
 }
 
 /**
- * Says why a limit is not decided, and what would decide it: `; use p90, or about 19 runs on each side for this limit`. Empty when it is, and when
- * that is not known.
+ * Describes why a limit is not decided, and what would decide it: `; use p90, or about 19 runs on each side for this limit`. Empty
+ * if it is decided, or if neither is known.
  */
 function whatDecides({ state, change, reason, runsNeeded, decidedBy }: ChangeLimitVerdict): string {
   if (reason !== undefined) return `: ${reason}`;
@@ -223,6 +227,6 @@ function whatDecides({ state, change, reason, runsNeeded, decidedBy }: ChangeLim
   return runs === undefined ? lower : `${lower}, or ${runs} for this limit`;
 }
 
-/** Describes what verdicts are worth. */
+/** Describes how reliable verdicts are. */
 export const CONFIDENCE_NOTE =
   "Intervals are at 95 % over whole runs: where nothing changed, about 1 verdict in 20 still says that something did.";

@@ -6,17 +6,17 @@ import type { MeasuredRun } from "../read/runs/measured-run.ts";
 
 /** One side of a comparison: one run, or several of the same plan. */
 export interface RunSet {
-  /** The file or folder, or the first one and how many there are. */
+  /** The file or folder, or the first one and the number of others. */
   readonly name: string;
   readonly runs: readonly MeasuredRun[];
 }
 
 /** A metric on one side: the mean over its runs. */
 export interface SideValue extends Interval {
-  /** The value in each run that has one. */
+  /** The value of each run that has one. */
   readonly values: readonly number[];
   readonly mean: number;
-  /** Whether its only run marks it; of several runs the change says what is certain. */
+  /** Whether its only run marks it as uncertain. With several runs, the interval of the change shows the certainty. */
   readonly isUncertain: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface MetricComparison {
   readonly next: SideValue;
   readonly change: Change;
   readonly verdict: ChangeVerdict;
-  /** With the verdict `inconclusive`: runs on each side that would be enough; absent when that is not known, or more than 1,000. */
+  /** With the verdict `inconclusive`: number of runs per side that would be enough; absent if unknown or more than 1,000. */
   readonly runsNeeded?: number;
 }
 
@@ -46,7 +46,7 @@ export interface LevelComparison {
   readonly onlyInNew: readonly string[];
 }
 
-/** Something that was measured differently. */
+/** A difference between the measurements. */
 export interface FactDifference {
   /** `target.model` */
   readonly path: string;
@@ -54,9 +54,9 @@ export interface FactDifference {
   readonly next: string;
 }
 
-/** What limits the trust in a comparison. */
+/** A reason why a comparison may be unreliable. */
 export interface ComparisonWarning {
-  /** What it is about, for programs: `formats-differ`. */
+  /** Code for programs: `formats-differ`. */
   readonly code: string;
   /** A sentence without a full stop. */
   readonly text: string;
@@ -66,11 +66,11 @@ export interface ComparisonWarning {
 export interface Comparison {
   readonly base: RunSet;
   readonly next: RunSet;
-  /** Whether the interval within a run is taken for the variation between runs, on a side with one run. */
+  /** Whether the interval within a run is accepted as the variation between runs, on a side with one run. */
   readonly acceptsWithinRuns: boolean;
-  /** What differs between the plans of the sides. */
+  /** Differences between the plans of the sides. */
   readonly differences: readonly FactDifference[];
-  /** What limits the trust in the comparison. */
+  /** Reasons why the comparison may be unreliable. */
   readonly warnings: readonly ComparisonWarning[];
   readonly levels: readonly LevelComparison[];
   /** Levels that only one side has. */

@@ -1,18 +1,20 @@
+import { entryNamed } from "../../measure/metrics/metric-names.ts";
 import { plural } from "../../plan/units.ts";
 import type { MeasuredRun } from "../read/runs/measured-run.ts";
 import type { Comparison, FactDifference, RunSet } from "./comparison.ts";
 
-/** What the files of a comparison lack, and what they have that is not compared. */
+/** Describes the data that the files of a comparison lack, and data in them that is not compared. */
 
 /**
- * Reports whether a run's own numbers say how certain they are. Counted ratios do not count: the interval of an error rate follows from the
+ * Reports whether a run's metrics have intervals. Ratios of requests do not count: the interval of an error rate follows from the
  * number of requests.
  */
 export function hasIntervals({ levels }: MeasuredRun): boolean {
-  return levels.some(({ values }) => [...values].some(([name, { low }]) => low !== undefined && name !== "errorRate"));
+  const isCounted = (name: string): boolean => entryNamed(name)?.counts !== undefined;
+  return levels.some(({ values }) => [...values].some(([name, { low }]) => low !== undefined && !isCounted(name)));
 }
 
-/** Describes the runs without intervals within the run, and what that means for verdicts. */
+/** Describes the runs without intervals within the run, and the effect on verdicts. */
 export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
   const hasOneRun = base.runs.length < 2 || next.runs.length < 2;
   const sides = [base, next].map(({ name, runs }) => ({
@@ -22,7 +24,7 @@ export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
   }));
   const lacking = sides.flatMap((side) => side.lacking);
   const summaries = lacking.filter(({ isSummary }) => isSummary === true);
-  // A run that could have intervals and was too short for one adds nothing to what several runs say.
+  // If a run could have intervals but was too short for them, that does not matter beside several runs.
   if (lacking.length === 0 || (!hasOneRun && summaries.length === 0)) return [];
   const meaning = hasOneRun
     ? ", so no verdict can rest on a single run: give 2 runs on each side at least"
@@ -43,7 +45,7 @@ export function describeMissingIntervals(base: RunSet, next: RunSet): string[] {
 
 const TOO_ALIKE = "its requests are too few or too alike for one";
 
-/** Names what the files of both sides have that is not compared. */
+/** Names the data in the files of both sides that is not compared. */
 export function describeNotCompared({ base, next }: Comparison): string[] {
   const [from, to] = [notComparedOf(base), notComparedOf(next)];
   if (from.join() === to.join()) return from.length === 0 ? [] : [`Not compared: ${listSome(from)}`];
@@ -52,14 +54,14 @@ export function describeNotCompared({ base, next }: Comparison): string[] {
   );
 }
 
-/** Names what the files of a side have that is not compared, each once. */
+/** Names the data in the files of a side that is not compared, each once. */
 export function notComparedOf({ runs }: RunSet): string[] {
   return [...new Set(runs.flatMap(({ notCompared = [] }) => notCompared))];
 }
 
-/** What was measured differently: between the sides, and between the runs of a side. */
+/** Finds what was measured differently: between the sides, and between the runs of a side. */
 
-/** Returns how the plans of two sides differ. Of different formats only what both name can be compared. */
+/** Returns the differences between the plans of two sides. If the formats differ, only fields that both have can be compared. */
 export function findDifferences(base: RunSet, next: RunSet): FactDifference[] {
   const isSameFormat = formatsOf(base).join() === formatsOf(next).join();
   const [from, to] = [valuesOf(base.runs), valuesOf(next.runs)];
@@ -76,7 +78,7 @@ export function formatsOf({ runs }: RunSet): string[] {
   return [...new Set(runs.map(({ format }) => format))];
 }
 
-/** Describes what the runs of one side do not have in common; undefined when they are alike. */
+/** Describes differences between the runs of one side; undefined if there are none. */
 export function describeMixedRuns({ name, runs }: RunSet): string | undefined {
   const mixed = [...valuesOf(runs)].filter(([, values]) => values.size > 1).map(([path]) => path);
   if (mixed.length === 0) return undefined;
@@ -85,7 +87,7 @@ export function describeMixedRuns({ name, runs }: RunSet): string | undefined {
 
 const MOST_LISTED = 8;
 
-/** Lists the first names, and how many more there are. */
+/** Lists the first names, and the number of others. */
 export function listSome(names: readonly string[]): string {
   const more = names.length - MOST_LISTED;
   return `${names.slice(0, MOST_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -19,7 +19,7 @@ import type { ChangeLimitVerdict, ComparedSides } from "./limits.ts";
 import { notesOfSides } from "./model.ts";
 import { judgeComparison } from "./verdict.ts";
 
-/** Comparisons for programs. Times are in microseconds, ratios 0 to 1; `null` stands for an end that an interval does not have. */
+/** Comparisons in JSON. Times are in microseconds, ratios 0 to 1; `null` means that an interval has no such end. */
 
 /** Converts comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
 export function toComparisonJson(sides: readonly ComparedSides[], isStrict: boolean): ComparisonJson {
@@ -75,7 +75,7 @@ function toSideJson(side: SideValue, quantity: Quantity): SideJson {
   return { mean: scale(side.mean), ...scaleInterval(side, scale), runs: side.values.map(scale) };
 }
 
-/** Converts a change to a field whose name says what it is. */
+/** Converts a change to a field whose name shows the kind of change. */
 function toChangeJson({ kind, value, low, high, basis }: Change): Pick<MetricChangeJson, "ratio" | "difference"> {
   return { [kind]: { value, low, high, basis } };
 }

@@ -1,24 +1,25 @@
 import { type Change, moreRunsNeeded } from "../../measure/compare/change.ts";
 import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
 /** Limits of a comparison, which decide whether a change is a regression. */
 
-/** A limit, which is broken when the comparison holds. */
+/** A limit. It is broken if its comparison is true. */
 export interface ChangeLimit {
-  /** As the user wrote it. */
+  /** The limit as the user wrote it. */
   readonly text: string;
   readonly metric: NamedMetric;
   readonly comparison: ">" | ">=" | "<" | "<=";
-  /** What is limited: the relative change, the change in ratios of requests, or the value of the new side. */
+  /** The limited value: the relative change, the change in ratios of requests, or the value of the new side. */
   readonly of: "relative" | "points" | "value";
   /** 0.05 for +5 %, 0.01 for +1 point, or a value in the unit of the metric. */
   readonly amount: number;
 }
 
 /**
- * Whether a limit is kept at a level.
+ * State of a limit at a level.
  *
  * - `kept`, `broken`: the whole interval is on that side of the limit
  * - `unresolved`: the limit is inside the interval
@@ -26,31 +27,31 @@ export interface ChangeLimit {
  */
 export type ChangeLimitState = LimitState | "undecidable";
 
-/** A limit at a level. */
+/** Verdict on a limit at a level. */
 export interface ChangeLimitVerdict {
   readonly limit: ChangeLimit;
   readonly level: string;
   readonly state: ChangeLimitState;
-  /** What was limited, with its interval; absent when a side has no value. */
+  /** The limited change with its interval; absent if a side has no value. */
   readonly change?: Change;
   readonly value?: MetricComparison["next"];
-  /** With `unresolved`: runs on each side that would decide; absent when not known or more than 1,000. */
+  /** With `unresolved`: number of runs per side that would decide; absent if unknown or more than 1,000. */
   readonly runsNeeded?: number;
-  /** With `unresolved`: a lower percentile or the mean of the same metric whose limit is decided. Absent: no such metric. */
+  /** With `unresolved`: a lower percentile or the mean of the same metric, whose limit is decided. Absent: there is no such metric. */
   readonly decidedBy?: NamedMetric;
-  /** With `undecidable`: why. */
+  /** With `undecidable`: the reason. */
   readonly reason?: string;
 }
 
-/** A comparison and its limits, as reports show it. */
+/** A comparison and its limits, as shown in reports. */
 export interface ComparedSides {
   readonly comparison: Comparison;
   readonly limits: readonly ChangeLimitVerdict[];
-  /** Whether tables have all metrics. */
+  /** Whether tables contain all metrics. */
   readonly isAll: boolean;
 }
 
-/** Judges a limit at each level of both sides, and at those that the new side lacks. */
+/** Judges a limit at each level of both sides, and at levels that the new side lacks. */
 export function judgeLimit(limit: ChangeLimit, comparison: Comparison): ChangeLimitVerdict[] {
   const { levels, onlyInBase, next } = comparison;
   const missing = onlyInBase.map((level): ChangeLimitVerdict => {
@@ -79,10 +80,13 @@ function judgeAt(
   ];
 }
 
-/** The statistics that need fewer requests, the closest first. */
+/** Statistics that need fewer requests, closest first. */
 const LOWER_STATISTICS = ["p99", "p95", "p90", "p75", "p50", "mean"];
 
-/** Returns the highest lower percentile of the same metric whose limit is decided. The limit of a value says nothing about another percentile. */
+/**
+ * Returns the highest lower percentile of the same metric whose limit is decided. Not for the limit of a value, which does not
+ * apply to another percentile.
+ */
 function findDecided(
   limit: ChangeLimit,
   { label, metrics }: LevelComparison,
@@ -121,7 +125,7 @@ function judgeMetric(
   const state = stateOf(limit.comparison, threshold, low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY);
   const away = Math.abs((change.value ?? threshold) - threshold);
   const needed = state === "unresolved" && !isValue ? moreRunsNeeded(base, next, change, away) : undefined;
-  return { limit, level, state, ...measured, ...(needed === undefined ? {} : { runsNeeded: needed }) };
+  return { limit, level, state, ...measured, ...defined({ runsNeeded: needed }) };
 }
 
 /** Returns the limit in the unit of the change or the value. */

@@ -1,17 +1,8 @@
+import { entryNamed } from "../../measure/metrics/metric-names.ts";
 import type { VerdictState } from "../../measure/verdict-state.ts";
 import { countOf } from "../../plan/units.ts";
 import { firstScreenMetrics } from "../model/level-columns.ts";
-import type {
-  Case,
-  Cell,
-  Check,
-  Column,
-  ModelTable,
-  Note,
-  ReportModel,
-  Section,
-  Suite,
-} from "../model/report-model.ts";
+import type { Case, Cell, Check, Column, ModelTable, Note, ReportModel, Section } from "../model/report-model.ts";
 import { markedIf } from "../model/tables.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 import {
@@ -35,16 +26,16 @@ import type { ChangeLimitState, ChangeLimitVerdict, ComparedSides } from "./limi
 import { levelChanges, runCurves } from "./run-curves.ts";
 import { judgeComparison, judgeStrictly, type StrictMetric } from "./verdict.ts";
 
-/** The model of comparisons: what all their reports show. */
+/** The model of comparisons, from which all their reports are made. */
 
 /** Builds the model of comparisons of several candidates with one base. @param isStrict whether an unresolved limit fails the command */
 export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: boolean): ReportModel {
   const { name, headline } = judgeComparison(sides, isStrict);
   const [first] = sides;
-  const base = first === undefined ? "" : first.comparison.base.name;
+  const base = first?.comparison.base ?? { name: "", runs: [] };
   const runs = sides.map(({ comparison: { next } }) => next.runs.length);
   const isSeveral = sides.length > 1;
-  const title = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base}`;
+  const title = `${sides.map(({ comparison: { next } }) => next.name).join(", ")} against ${base.name}`;
   const sections = sides.map((side, index) => toSection(side, index, isSeveral));
   const whole: Case = {
     ...{ name: "runs are compared", timeSec: 0, state: "pass", kind: name },
@@ -56,7 +47,7 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
   return {
     name: title,
     subject: "",
-    verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countRuns(first?.comparison)}`] },
+    verdict: { name, headline, facts: [`${runs.join(" and ")} against ${countOf(base.runs.length, "run")}`] },
     setup: [],
     checks: sides.flatMap(({ comparison: { next }, limits }) =>
       joinOpen(limits).map((same) => toCheck(same, isSeveral ? `${next.name}: ` : "")),
@@ -64,13 +55,14 @@ export function buildComparisonModel(sides: readonly ComparedSides[], isStrict: 
     notes: notesOfSides(sides),
     sections: [...sections, ...sides.map(toCurves)],
     hasStillCharts: true,
-    suites: [toSuite(title, [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole])],
+    suites: [
+      {
+        ...{ name: title, startedAt: new Date().toISOString(), durationSec: 0 },
+        cases: [...sides.flatMap((side) => toCases(side, isSeveral, isStrict)), whole],
+      },
+    ],
     origin: "",
   };
-}
-
-function countRuns(comparison: Comparison | undefined): string {
-  return countOf(comparison?.base.runs.length ?? 0, "run");
 }
 
 const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
@@ -80,7 +72,7 @@ const STATES: Readonly<Record<ChangeLimitState, VerdictState>> = {
   undecidable: "unresolved",
 };
 
-/** Returns what is shown to be so: `p99 > +5%` of a broken limit, and `p99 not > +5%` of one that is kept. */
+/** Returns the statement that was shown: `p99 > +5%` for a broken limit, and `p99 not > +5%` for a kept one. */
 function textOf({ limit, state }: ChangeLimitVerdict): string {
   return state === "kept" ? limit.text.replace(/[<>]/, "not $&") : limit.text;
 }
@@ -99,7 +91,7 @@ function toCheck(same: SameVerdicts, side: string): Check {
   return { state: STATES[verdict.state], text: `${side}${textOf(verdict)}`, measured: measuredOfLimit(...same) };
 }
 
-/** An unresolved limit passes unless the command is strict, as for the exit code. */
+/** Returns the cases of limits. An unresolved limit passes unless the command is strict, as for the exit code. */
 function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Case[] {
   const { comparison, limits } = side;
   if (isStrict && limits.length === 0) return judgeStrictly(side).map((one) => toMetricCase(one, side, isSeveral));
@@ -112,7 +104,7 @@ function toCases(side: ComparedSides, isSeveral: boolean, isStrict: boolean): Ca
   });
 }
 
-/** A metric of a strict comparison without limits. */
+/** Returns the case of a metric of a strict comparison without limits. */
 function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: ComparedSides, isSeveral: boolean): Case {
   const needed =
     metric.runsNeeded === undefined ? "" : `; ${describeRuns(metric.runsNeeded)} runs on each side would decide`;
@@ -122,10 +114,6 @@ function toMetricCase({ level, metric, state }: StrictMetric, { comparison }: Co
     ...{ timeSec: 0, state, kind: metric.verdict },
     message: `${nameVerdict(metric.verdict)}: ${formatChange(metric.change)}${needed}${few === undefined ? "" : `; ${few}`}`,
   };
-}
-
-function toSuite(name: string, cases: readonly Case[]): Suite {
-  return { name, startedAt: new Date().toISOString(), durationSec: 0, cases };
 }
 
 function toLines({ title, rows }: ModelTable): string[] {
@@ -152,8 +140,8 @@ function toSection({ comparison, limits, isAll }: ComparedSides, index: number, 
 }
 
 /**
- * Chooses the rows of a level: what is limited, what changed, and what cannot be said of; without verdicts what the first screen of a run has.
- * Where that is nothing, it is all usual metrics, so that the differences at hand are seen.
+ * Chooses the rows of a level: limited metrics, changed metrics, and metrics without a result; without verdicts, those of a run's
+ * first screen. If that is empty, all usual metrics, so that the measured differences are visible.
  */
 function chooseMetrics(
   level: LevelComparison,
@@ -162,7 +150,7 @@ function chooseMetrics(
 ): readonly MetricComparison[] {
   const usual = shownMetrics(level, named, isAll);
   if (isAll) return usual;
-  const hasTokenTimes = level.metrics.some(({ metric }) => metric.name.startsWith("timeToFirstToken."));
+  const hasTokenTimes = level.metrics.some(({ metric }) => entryNamed(metric.name)?.needs === "streams");
   const first = firstScreenMetrics(hasTokenTimes);
   const isNews = ({ metric: { name }, verdict }: MetricComparison): boolean =>
     isJudged ? verdict !== "no-difference" : first.has(name);
@@ -171,8 +159,8 @@ function chooseMetrics(
 }
 
 /**
- * Values of a column have different units, because its rows are different metrics: cells are texts. What matters most is on
- * the left, where a narrow screen shows it.
+ * Columns contain values with different units, because each row is a different metric: cells are texts. The most important columns
+ * are on the left, where a narrow screen shows them.
  */
 const COLUMNS: readonly Column[] = (
   [
@@ -199,7 +187,7 @@ function toRow({ metric, base, next, change, verdict }: MetricComparison): Cell[
     { value: metric.label },
     { value: nameVerdict(verdict), ...(verdict === "worse" || verdict === "better" ? { mark: verdict } : {}) },
     { value: formatChange(change) },
-    // Points have no room: the unit is that of the change beside it.
+    // There is no room for "points": the unit is that of the change beside it.
     { value: formatInterval(change).replace(/ points$/, "") || "-" },
     ...[base, next].map(({ mean, isUncertain }): Cell => markedIf(isUncertain, "uncertain", formatValue(metric, mean))),
   ];
@@ -210,12 +198,12 @@ export function notesOfSides(sides: readonly ComparedSides[]): Note[] {
   return mergeNotes(sides.flatMap(notesOf));
 }
 
-/** Returns what limits the trust in a comparison, then what it leaves out. */
+/** Returns the reasons why a comparison may be unreliable, then the data that it leaves out. */
 function notesOf(side: ComparedSides): Note[] {
   const { comparison, limits } = side;
   const few = describeTooFewRuns(comparison);
   const { differences, warnings, acceptsWithinRuns } = comparison;
-  // What is limited says itself what its limit needs, which is another number.
+  // The note on a limit contains the number of runs for that limit, which differs from this one.
   const limited = new Set(limits.map(({ limit }) => limit.metric.name));
   const needs = describeNeeds(placedMetrics(side).filter(({ metric: { metric } }) => !limited.has(metric.name)));
   return [
@@ -232,12 +220,12 @@ function notesOf(side: ComparedSides): Note[] {
 }
 
 function note(code: string, severity: Note["severity"], text: string, levels: string[] = []): Note {
-  // A note that begins with the name of a file keeps it.
+  // A file name at the start of a note is not capitalized.
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return { code, severity, levels, text: `${start}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}` };
 }
 
-/** Equal notes of several candidates are one, and those that matter are first. */
+/** Merges equal notes of several candidates. The most severe notes are first. */
 function mergeNotes(notes: readonly Note[]): Note[] {
   const merged = [...new Map(notes.map((one) => [`${one.code} ${one.text}`, one])).values()];
   return [

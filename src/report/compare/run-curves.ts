@@ -5,12 +5,15 @@ import { type Plot, type PlotPoint, roundForPlot, type XySeries } from "../plot.
 import type { MeasuredLevel, MeasuredValue } from "../read/runs/measured-run.ts";
 import type { Comparison, LevelComparison, MetricComparison, RunSet } from "./comparison.ts";
 
-/** The charts of a comparison. */
+/** Charts of a comparison. */
 
 /** The latency that is drawn: the first of these that both sides have. */
 const LATENCIES = ["latency.p99", "latency.p50", "latency.mean"] as const;
 
-/** Draws all runs of both sides over each other: latency against throughput, a line for each run; nothing when a side lacks one of them. */
+/**
+ * Draws all runs of both sides in one chart: latency against throughput, with a line for each run; empty if a side lacks one of the
+ * metrics.
+ */
 export function runCurves({ base, next, levels }: Comparison): Plot[] {
   const x = findMetric("throughput");
   for (const name of LATENCIES) {
@@ -30,7 +33,7 @@ export function runCurves({ base, next, levels }: Comparison): Plot[] {
         points: points.map(({ x, y }): PlotPoint => [roundForPlot(x.value), roundForPlot(y.value / time.ns)]),
         uncertain: points.map(({ x, y }) => x.isUncertain === true || y.isUncertain === true),
       }));
-    // From 0 where a curve shows the knee. Points of one level would all be in a corner.
+    // Axes start at 0 if a curve shows the knee. Points of a single level would all be in a corner.
     const isFromZero = levels.length > 1;
     const notes = ["A line for each run, a point for each level."];
     const frame = {
@@ -58,13 +61,16 @@ function pointsOf({ runs }: RunSet, { name: across }: NamedMetric, { name: up }:
   return runs.map(({ levels }) => levels.flatMap(pointOf)).filter((points) => points.length > 0);
 }
 
-/** The axis shows at least 5 % and at most 100 % to each side. */
+/** Minimum reach of the axis to each side: 5 %. The maximum is 100 %. */
 const LEAST_REACH_PCT = 5;
 const MOST_REACH_PCT = 100;
 const ROW_PX = 26;
 const AXIS_PX = 90;
 
-/** Draws the changes of a level; nothing without any. @param metrics shown ones @param isOnly whether it needs no name, as its table has it */
+/**
+ * Draws the changes of a level; empty if there are none. @param metrics metrics to show @param isOnly whether it needs no name,
+ * because its table has it
+ */
 export function levelChanges(
   { label }: LevelComparison,
   metrics: readonly MetricComparison[],
@@ -73,7 +79,7 @@ export function levelChanges(
   const rows = metrics.map(({ metric, change, verdict }) => {
     const pct = (end: number | null): number | null =>
       end === null ? null : roundForPlot(100 * (end - noneOf(change)));
-    // An interval of null ends has no end at all.
+    // An interval with two null ends is missing.
     const hasNone = change.basis === "none";
     return {
       name: metric.label,
@@ -98,7 +104,7 @@ export function levelChanges(
   return [{ kind: "changes", ...frame, heightPx: AXIS_PX + ROW_PX * rows.length, reach, rows }];
 }
 
-/** Rounds up to a number whose half is short too, because ticks are there. */
+/** Rounds up to a number whose half is short too, because there is a tick at the half. */
 function niceReach(pct: number): number {
   return [5, 10, 20, 30, 40, 50, 60, 80, 100].find((reach) => reach >= pct) ?? MOST_REACH_PCT;
 }

@@ -21,7 +21,7 @@ export interface StrictMetric extends PlacedMetric {
   readonly state: VerdictState;
 }
 
-/** Returns the metrics of the first screen, which a strict comparison judges where no limit is given: none may be worse, or undecided. */
+/** Returns the metrics of the first screen, which a strict comparison judges if no limit is given: none may be worse or undecided. */
 export function judgeStrictly({ comparison, limits }: ComparedSides): StrictMetric[] {
   if (limits.length > 0) return [];
   return placedMetrics({ comparison, limits, isAll: false }).map((placed) => {
@@ -49,7 +49,7 @@ export function judgeComparison(sides: readonly ComparedSides[], isStrict: boole
   return { name: limits.length === 0 ? "measured" : "passed", headline, reasons, exitCode: EXIT.passed };
 }
 
-/** Returns why a comparison did not pass: each limit, or each metric of a strict comparison without limits. */
+/** Returns the reasons why a comparison did not pass: each limit, or each metric of a strict comparison without limits. */
 function reasonsOf(sides: readonly ComparedSides[], isStrict: boolean): ReasonJson[] {
   const all = sides.flatMap((side): ReasonJson[] => {
     const of = sides.length > 1 ? `${side.comparison.next.name}: ` : "";
@@ -92,7 +92,7 @@ function describeLimits(limits: readonly ChangeLimitVerdict[]): string {
   return plural(all, "the limit holds", `all ${countOf(all, "limit")} hold`);
 }
 
-/** Metrics that got worse and are named in the headline: those with a limit, then the first ones. */
+/** Maximum number of metrics that got worse in the headline: those with a limit, then the first ones. */
 const MOST_NAMED = 2;
 
 function describeChanges(sides: readonly ComparedSides[]): string {

@@ -1,10 +1,9 @@
 import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
 import type { FollowedRuns } from "../json/followed-runs.ts";
 import { toReportJson } from "../json/report-json.ts";
-import { formatReportJson } from "../model-report.ts";
+import { formatReportJson } from "../model-files.ts";
 import { writeReport } from "../output-file.ts";
-import { createDataReport, joinOutputErrors, type Report, type TextSink } from "../report.ts";
+import { createDataReport, type Report, type TextSink, writeEach } from "../report.ts";
 import type { ReportJson } from "../schema/report-schema.ts";
 import { formatGenAiPerfCsv } from "./csv.ts";
 import { formatGenAiPerfJson } from "./json.ts";
@@ -14,7 +13,7 @@ import { formatServerMetricsCsv, formatServerMetricsJson } from "./telemetry/ser
 
 /** GenAI-Perf's files of a run, written at its end. */
 
-/** The setting that chooses where they are. */
+/** Setting that chooses the folder of the files. */
 const FOLDER = "outputs.folder";
 
 /** The keys of these files in a plan. */
@@ -31,7 +30,7 @@ const FORMATS: Readonly<Record<ArtifactKey, (measured: Measured, sink: TextSink)
 
 type CreateArtifact = (plan: Plan, sink: TextSink, path: string, followed: FollowedRuns | undefined) => Report;
 
-/** Returns what creates the report of one file. */
+/** Returns the factory for the report of one file. */
 export function createArtifact(key: ArtifactKey): CreateArtifact {
   return (
     FOLLOWING[key] ??
@@ -44,10 +43,10 @@ export function createArtifact(key: ArtifactKey): CreateArtifact {
   );
 }
 
-/** Creates the files that also have what happens during a run. */
+/** Creates the files that also contain events of the run. */
 const FOLLOWING: Readonly<Partial<Record<ArtifactKey, CreateArtifact>>> = { json: createProfileReport };
 
-/** Creates Rampart's report of a profile, with what was seen and warned of during the run. */
+/** Creates Rampart's report of a profile, with the events and warnings of the run. */
 function createProfileReport(...[plan, sink, path, followed]: Parameters<CreateArtifact>): Report {
   const show = (json: ReportJson): void => writeReport(path, formatReportJson(json), FOLDER);
   const report = createDataReport(plan, sink, show, followed);
@@ -61,17 +60,8 @@ function createProfileReport(...[plan, sink, path, followed]: Parameters<CreateA
 }
 
 /** Writes the files of merged exports. @throws RunError at the end, naming each file that could not be written */
-export function writeArtifacts(measured: Measured, sink: TextSink, files: ArtifactFiles): void {
-  const lost: RunError[] = [];
-  for (const key of Object.keys(FORMATS) as ArtifactKey[])
-    try {
-      writeArtifact(key, measured, sink, files[key]);
-    } catch (error) {
-      if (!(error instanceof RunError)) throw error;
-      lost.push(error);
-    }
-  const error = joinOutputErrors(lost);
-  if (error !== undefined) throw error;
+export function writeArtifacts(measured: Measured, sink: TextSink, files: ArtifactFiles): Promise<void> {
+  return writeEach(Object.keys(FORMATS) as ArtifactKey[], (key) => writeArtifact(key, measured, sink, files[key]));
 }
 
 function writeArtifact(key: ArtifactKey, measured: Measured, sink: TextSink, path: string): void {

@@ -7,7 +7,7 @@ import {
 } from "../../measure/tokens/metrics.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 
-/** GenAI-Perf's metrics: names, units and order, on which scripts rely. */
+/** GenAI-Perf's metrics: names, units and order. Scripts depend on them. */
 
 /** A metric of single requests. */
 export interface RequestMetric {
@@ -33,14 +33,14 @@ const GOODPUT: SystemMetric = { name: "request_goodput", unit: "per sec", jsonUn
 const COUNT: SystemMetric = { name: "request_count", unit: "count", jsonUnit: "count" };
 const TOKEN_RATE: SystemMetric = { name: "output_token_throughput", unit: "tokens/sec", jsonUnit: "tokens/sec" };
 
-/** In the order of table and CSV. */
+/** In the order of the table and the CSV. */
 export const REQUEST_METRICS = byFamily(requestMetrics);
 export const SYSTEM_METRICS: Readonly<Record<ResponseFamily, readonly SystemMetric[]>> = {
   text: [TOKEN_RATE, RATE, GOODPUT, COUNT],
   images: [RATE, GOODPUT, COUNT],
   plain: [RATE, GOODPUT, COUNT],
 };
-/** In the order of JSON, which has the output token throughput before the throughput per user. */
+/** In the order of the JSON, in which the output token throughput precedes the throughput per user. */
 export const JSON_METRICS = byFamily((family): (RequestMetric | SystemMetric)[] => {
   const [latency, ...others] = REQUEST_METRICS[family].toSorted((a, b) => rankOf(a) - rankOf(b));
   const metrics = others.flatMap((metric) =>
@@ -50,7 +50,7 @@ export const JSON_METRICS = byFamily((family): (RequestMetric | SystemMetric)[] 
 });
 
 function rankOf({ column }: RequestMetric): number {
-  return column === "requestLatencyNs" ? 0 : 1;
+  return entryOf(column).sameAs === undefined ? 1 : 0;
 }
 
 function byFamily<T>(of: (family: ResponseFamily) => T): Readonly<Record<ResponseFamily, T>> {
@@ -69,7 +69,7 @@ function requestMetrics(family: ResponseFamily): RequestMetric[] {
 /** The statistics of GenAI-Perf's tables, in the order of their columns. */
 export const TABLE_STATISTICS = ["avg", "min", "max", "p99", "p90", "p75"] as const;
 
-/** The responses that are not text. */
+/** Families of responses that are not text. */
 const FAMILIES: Readonly<Partial<Record<ResponseKind, ResponseFamily>>> = {
   "image-retrieval": "images",
   embeddings: "plain",
@@ -78,7 +78,7 @@ const FAMILIES: Readonly<Partial<Record<ResponseKind, ResponseFamily>>> = {
   grpc: "plain",
 };
 
-/** Returns the family of metrics for a kind of responses; `text` when the kind is not known. */
+/** Returns the family of metrics for a kind of responses; `text` if the kind is unknown. */
 export function familyOf(kind: ResponseKind | undefined): ResponseFamily {
   return (kind && FAMILIES[kind]) ?? "text";
 }

@@ -32,8 +32,8 @@ export function parseLimit(name: string, value: number): ResultLimit | string {
 }
 
 /**
- * Returns the limits that a result breaks, with the measured values: `request_latency.p99 <= 200.00 ms: 231.07`. A limit of a number that the
- * result does not have counts as broken.
+ * Returns the limits that a result breaks, with the measured values: `request_latency.p99 <= 200.00 ms: 231.07`. A limit on a
+ * metric that the result lacks counts as broken.
  */
 export function findBrokenLimits({ statistics }: GenAiPerfResult, limits: readonly ResultLimit[]): string[] {
   return limits.flatMap((limit) => {

@@ -11,18 +11,18 @@ import type { ExportedRequest, ProfileExport } from "../read/profile-export.ts";
 /** Measures recorded profile exports with the same meter as runs. */
 
 export interface ExportRules extends Pick<MeterRules, "countTokens" | "wantsStreams" | "field" | "isLengthAsked"> {
-  /** Kind of the responses. Default: detected by {@link detectExportKind}. */
+  /** Kind of the responses. Default: detected by {@link detectExportKind} */
   readonly kind?: ResponseKind | undefined;
-  /** Index of the experiment to measure. Default: the first. Others are other levels of load. */
+  /** Index of the experiment to measure. Other experiments are other levels of load. Default: 0 */
   readonly experiment?: number | undefined;
-  /** Receives the times of each response with text. They are not kept. */
+  /** Receives the times of each response with text, which are not kept. */
   readonly onTimes?: ((times: ResponseTimes) => void) | undefined;
 }
 
-/** Number of counts to cache, because requests repeat their inputs. */
+/** Number of token counts to cache, because requests repeat their inputs. */
 const REMEMBERED_TEXTS = 10_000;
 
-/** Detects the kind of an export's responses. Throws `UserError` when neither the export's path nor its first response shows it. */
+/** Detects the kind of an export's responses. Throws `UserError` if neither the export's path nor its first response shows it. */
 export function detectExportKind(source: ProfileExport): ResponseKind {
   for (const request of source.requests()) {
     const response = request.responses.map(readOf).find((text) => text !== "") ?? "";
@@ -39,7 +39,10 @@ export function detectExportKind(source: ProfileExport): ResponseKind {
   );
 }
 
-/** Detects the kind of the responses to a template's requests from the first response that shows it. @param field location of their content */
+/**
+ * Detects the kind of the responses to a template's requests from the first response that shows it. @param field location of the
+ * content
+ */
 export function detectExportedCustomKind(source: ProfileExport, field: ResponseField | undefined): ResponseKind {
   for (const { responses } of source.requests()) {
     const kind = detectCustomKind(responses.map(readOf), field);

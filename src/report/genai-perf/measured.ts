@@ -18,31 +18,31 @@ import { reliabilityWarnings } from "./run-notes.ts";
 import { type RunSummary, summarizeRun } from "./run-summary.ts";
 import { readGpus, toTelemetryStatistics } from "./telemetry/telemetry.ts";
 
-/** The measured requests of a run or of merged exports, for all of its reports. */
+/** The measured requests of a run or of merged exports, for all their reports. */
 export interface Measured {
   readonly models: readonly string[];
   readonly outputs: GenaiOutputs;
   readonly columns: TokenColumns;
-  /** The same requests. */
+  /** Token metrics of the same requests. */
   readonly tokens: TokenMeasurement;
   readonly result: GenAiPerfResult;
   readonly summary: RunSummary;
-  /** Warnings that the numbers may be misleading; whole sentences. First those about the run, then those about single requests. */
+  /** Warnings that the numbers may be misleading, in whole sentences. Warnings about the run precede those about single requests. */
   readonly doubts: readonly Text[];
   readonly warnings: readonly string[];
   /** Undefined for merged exports. */
   readonly run: RunResult | undefined;
-  /** As Rampart's report has it: one level, measured by GenAI-Perf's rules. */
+  /** The result in Rampart's report: one level, measured by GenAI-Perf's rules. */
   readonly reported: RunResult;
 }
 
-/** Where requests come from: a run, or merged exports. */
+/** Source of requests: a run, or merged exports. */
 type MeasuredSource = { readonly telemetry: TelemetryStatistics | undefined } & (
   | { readonly run: RunResult }
   | { readonly run: undefined; readonly merged: MergedLoad }
 );
 
-/** Computes what the reports show. @param plan of a profile @param kind kind of the responses */
+/** Computes the content of the reports. @param plan of a profile @param kind kind of the responses */
 export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind, source: MeasuredSource): Measured {
   const { run, telemetry } = source;
   const outputs = plan.outputs.genaiPerf as GenaiOutputs;
@@ -73,16 +73,16 @@ export function toMeasured(plan: Plan, columns: TokenColumns, kind: ResponseKind
   };
 }
 
-/** Returns the windows of the levels. The tokens of several levels are measured together, and belong to none of them. */
+/** Returns the windows of the levels. The tokens of several levels are measured together, so no level has them. */
 function windowsOf({ levels }: RunResult): readonly Measurement[] {
   if (levels.length === 1) return levels.map(({ window }) => window);
   return levels.map(({ window: { tokens: _, ...window } }) => window);
 }
 
-/** The computed results of runs, because all reports of a run share them. */
+/** The computed results of runs, shared by all reports of a run. */
 const computed = new WeakMap<RunResult, Measured>();
 
-/** Returns the measured requests of a run; undefined when nothing was answered, or the run ended before its first window. */
+/** Returns the measured requests of a run; undefined if no request succeeded, or the run ended before its first window. */
 export function measuredOf(run: RunResult): Measured | undefined {
   const { plan } = run.prepared;
   const columns = isMeasured(run) ? run.levels[0]?.tokenRows : undefined;

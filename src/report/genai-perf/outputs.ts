@@ -3,13 +3,13 @@ import type { GoodputLimits } from "../../measure/tokens/goodput.ts";
 import type { PlotFormat } from "../plot.ts";
 import type { PythonJson } from "./python-format.ts";
 
-/** What only GenAI-Perf's own outputs need to know about a run: names in them, and how they look. */
+/** Settings of a run that only GenAI-Perf's outputs need: names, and formatting. */
 export interface GenaiOutputs {
   /** Folder of the files of the run. */
   readonly folder: string;
   /** GenAI-Perf's name: `chat`, `vision`, … */
   readonly endpointType: string;
-  /** The endpoint type whose title the reports have. Absent: the kind of the responses decides. */
+  /** The endpoint type that determines the title of the reports. Default: derived from the kind of the responses */
   readonly titledType?: string;
   /** GenAI-Perf's name of the load, and its number if it has one. */
   readonly load: { readonly kind: string; readonly value?: number };
@@ -17,9 +17,9 @@ export interface GenaiOutputs {
   readonly goodput?: GoodputLimits;
   /** The whole configuration, for the JSON. */
   readonly inputConfig: PythonJson;
-  /** What plots are made as, if there are any. */
+  /** Formats of the plots; empty if there are none. */
   readonly plotFormats: readonly PlotFormat[];
-  /** Print all tables. */
+  /** Whether to print all tables. */
   readonly isVerbose: boolean;
 }
 
@@ -37,7 +37,7 @@ export type ArtifactFiles = ReturnType<typeof artifactFiles>;
 
 /**
  * Returns the files of a run.
- * @param profileExportFile name of its export, by default `profile_export.json`; only the export keeps a folder in that name
+ * @param profileExportFile name of the export, by default `profile_export.json`; a folder in that name applies only to the export
  */
 export function artifactFiles(folder: string, profileExportFile: string) {
   const stem = join(folder, basename(profileExportFile).replace(/(?<=.)\.[^.]*$/, ""));
@@ -46,18 +46,18 @@ export function artifactFiles(folder: string, profileExportFile: string) {
     genaiPerfJson: `${stem}_genai_perf.json`,
     genaiPerfCsv: `${stem}_genai_perf.csv`,
     /**
-     * Rampart's report. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export, and
-     * the first `*_genai_perf.json` as the report. This name and the next match neither.
+     * Rampart's report. GenAI-Perf's process-export-files takes the first `*.json` without `_genai_perf` in its name as the export,
+     * and the first `*_genai_perf.json` as the report. This name and the next one match neither pattern.
      */
     json: `${stem}_genai_perf_rampart.json`,
-    /** Written if a server returned metrics, as is the CSV. */
+    /** Written if a server returned metrics, like the CSV. */
     serverMetricsJson: join(folder, "server_metrics_export_genai_perf_rampart.json"),
     serverMetricsCsv: join(folder, "server_metrics_export.csv"),
     plots: plotsFolder(folder),
   };
 }
 
-/** Returns the folder of a run's plots. @param folder of its files */
+/** Returns the folder of a run's plots. @param folder folder of the run's files */
 export function plotsFolder(folder: string): string {
   return join(folder, "plots");
 }

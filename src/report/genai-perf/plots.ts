@@ -24,7 +24,7 @@ import { toTelemetrySeries } from "./telemetry/telemetry.ts";
 
 /** Plots of runs, merged runs and sweeps. */
 
-/** Creates the report. @param folder of its files, inside the folder of the results */
+/** Creates the report. @param folder folder of the run's files, inside the folder of the results */
 export function createPlots({ outputs }: Plan, sink: TextSink, folder: string): Report {
   return {
     finish: async (run) => {
@@ -55,7 +55,7 @@ export async function drawRuns(
   await write(text, joinPlots([runPlots(runs), telemetryPlots(telemetry)]), folder, measured.outputs.plotFormats, sink);
 }
 
-/** What the plots say of the runs of a sweep. */
+/** The parts of plots that depend on the runs of a sweep. */
 export interface SweptRuns extends Pick<GenaiOutputs, "endpointType" | "plotFormats"> {
   readonly models: readonly string[];
 }
@@ -95,7 +95,7 @@ async function write(
     sink.err(`rampart: ${paths.length === 1 ? "plots" : `${paths.length} files of plots`}: ${first}\n`);
 }
 
-/** Removes the plots of an earlier run, so that they are not taken for those of a later one. Keeps other files in the folder. */
+/** Removes the plots of an earlier run, so that they are not mistaken for those of a later one. Keeps other files in the folder. */
 export async function removePlots(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names)
@@ -145,7 +145,7 @@ export function runPlots(runs: readonly PlottedRun[]): PlotSet {
 /** A server's metrics over the time of a run: one plot per metric, with a line for each GPU or series. */
 
 const GROUP = "Server";
-/** More lines than this cannot be distinguished. */
+/** Maximum number of lines that can be distinguished. */
 const MOST_LINES = 24;
 
 /** Returns one plot for each metric. */
@@ -180,7 +180,7 @@ const OVER_SWEEP = "Over the sweep";
 const RATES = ["output_token_throughput", "request_throughput", "request_goodput"];
 const TIMES = ["time_to_first_token", "inter_token_latency", "request_latency"];
 
-/** All plots of a sweep; none without points. */
+/** Returns all plots of a sweep; empty without points. */
 export function sweepPlots(points: readonly SweepPoint[]): PlotSet {
   if (points.length === 0) return { plots: [], leftOut: [] };
   return joinPlots([
@@ -291,7 +291,7 @@ function drawMetric(points: readonly SweepPoint[], metric: string, statistics: r
       return [{ name, style: "line", points: drawn, isPartOfLast: i > 0, isDashed: i > 0 }];
     }),
   );
-  // A goodput that was not requested is not missing.
+  // A goodput that was not requested does not count as missing.
   if (series.length === 0)
     return metric === "request_goodput" ? { plots: [], leftOut: [] } : leaveOut(title, "no point has it");
   const notes = groups.length > 1 && statistics.length > 1 ? [`Dashed: ${statistics.slice(1).join(", ")}.`] : [];

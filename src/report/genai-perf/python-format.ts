@@ -1,4 +1,4 @@
-/** Prints numbers and JSON like Python, where programs parse the text. */
+/** Formats numbers and JSON like Python, for texts that programs parse. */
 
 import { JsonNumber, plainKey, rawJson } from "../../service/json-text.ts";
 
@@ -10,7 +10,7 @@ export class PythonFloat {
     this.value = value;
   }
 
-  /** Used by `JSON.stringify`, which prints it like Python. */
+  /** Called by `JSON.stringify`. Formats like Python. */
   toJSON(): unknown {
     return rawJson(formatJsonFloat(this.value));
   }
@@ -28,7 +28,7 @@ export type PythonJson =
   | ReadonlyMap<string, PythonJson>
   | { readonly [key: string]: PythonJson | undefined };
 
-/** Formats like `json.dumps(value, indent=2)`. Integers are ints unless they are {@link PythonFloat}. Undefined properties are left out. */
+/** Formats like `json.dumps(value, indent=2)`. Integers are ints unless they are {@link PythonFloat}. Undefined properties are omitted. */
 export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);
@@ -37,17 +37,12 @@ export function formatPythonJson(value: PythonJson, indent = ""): string {
   if (value instanceof PythonFloat) return formatJsonFloat(value.value);
   if (value instanceof JsonNumber) return value.text;
   const inner = `${indent}  `;
-  if (isList(value))
-    return enclose(
-      "[",
-      value.map((item) => formatPythonJson(item, inner)),
-      "]",
-      indent,
-    );
+  const formatInner = (item: PythonJson): string => formatPythonJson(item, inner);
+  if (isList(value)) return enclose("[", value.map(formatInner), "]", indent);
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   const members = entries
     .filter(([, item]) => item !== undefined)
-    .map(([key, item]) => `${formatString(plainKey(key))}: ${formatPythonJson(item as PythonJson, inner)}`);
+    .map(([key, item]) => `${formatString(plainKey(key))}: ${formatInner(item as PythonJson)}`);
   return enclose("{", members, "}", indent);
 }
 

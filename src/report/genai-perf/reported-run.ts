@@ -7,17 +7,17 @@ import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { countRequests } from "./run-summary.ts";
 
-/** Runs as Rampart's report has them: their level has the requests that GenAI-Perf measures, by its rules. */
+/** Runs as shown in Rampart's report: their level contains the requests that GenAI-Perf measures, by its rules. */
 
 /** The load of merged exports. */
 export interface MergedLoad extends Pick<LevelResult, "unit" | "level"> {
-  /** When the first request was sent. */
+  /** Time at which the first request was sent. */
   readonly startEpochNs: bigint;
 }
 
 /**
- * Returns a run with the requests of its rows: those of all windows. Requests whose error was found when the response was read are failed
- * ones. @param tokens of the same rows
+ * Returns a run with the requests of its rows, which are those of all windows. A request whose error was found when the response
+ * was read counts as failed. @param tokens of the same rows
  */
 export function toReportedRun(run: RunResult, columns: TokenColumns, tokens: TokenMeasurement): RunResult {
   const { failedCount, failureExample: example = "" } = columns;
@@ -47,14 +47,14 @@ export function toReportedRun(run: RunResult, columns: TokenColumns, tokens: Tok
   return { ...judged, levels: [{ ...level, window: measured }] };
 }
 
-/** Returns the run that merged exports are. Nothing is known of requests that failed, and of the clients. */
+/** Returns merged exports as a run. Failed requests and the clients are unknown. */
 export function toMergedRun(
   plan: Plan,
   columns: TokenColumns,
   tokens: TokenMeasurement,
   { unit, level, startEpochNs }: MergedLoad,
 ): RunResult {
-  // Exports do not say when requests were due.
+  // Exports do not contain the due times of requests.
   const {
     scheduledLatency: _s,
     sendDelay: _d,

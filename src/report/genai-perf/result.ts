@@ -9,13 +9,13 @@ import { JSON_METRICS, type RequestMetric, type SystemMetric } from "./layout.ts
 
 /** GenAI-Perf's results, for its table, CSV and JSON. */
 
-/** Statistics of one metric. System metrics have only `avg`. Times are milliseconds. */
+/** Statistics of one metric. System metrics have only `avg`. Times are in milliseconds. */
 interface MetricStatistics {
   readonly unit: string;
   readonly values: ReadonlyMap<StatisticName, number>;
 }
 
-/** By metric name, in the order of the JSON. Metrics without data are left out. */
+/** Statistics by metric name, in the order of the JSON. Metrics without data are omitted. */
 export type Statistics = ReadonlyMap<string, MetricStatistics>;
 
 /** GPU metrics by name, in the order of the reports: unit, and statistics by GPU. Constant metrics have only `avg`. */
@@ -32,7 +32,7 @@ export interface GenAiPerfResult {
   readonly isStreaming: boolean;
   readonly hasGoodput: boolean;
   readonly statistics: Statistics;
-  /** By session id; empty without sessions. */
+  /** Statistics by session id; empty without sessions. */
   readonly sessions: ReadonlyMap<string, Statistics>;
   readonly telemetry?: TelemetryStatistics | undefined;
 }
@@ -41,7 +41,7 @@ interface ResultSettings {
   readonly family: ResponseFamily;
   readonly endpointType: string;
   readonly isStreaming: boolean;
-  /** Of the same requests, with those that are good; undefined where no goodput is asked for. */
+  /** Token metrics of the same requests, with the good requests; undefined if no goodput was requested. */
   readonly goodOf?: TokenMeasurement | undefined;
   readonly telemetry?: TelemetryStatistics | undefined;
 }

@@ -1,4 +1,4 @@
-/** Tables like those of Python's `rich` with its defaults and a heavy head. */
+/** Tables like those of Python's `rich`, with its defaults and a heavy head. */
 
 type Side = "left" | "right";
 

@@ -16,15 +16,15 @@ import type { RunSummary } from "./run-summary.ts";
 import { formatServerMetricsConsole } from "./telemetry/server-metrics.ts";
 import { formatTelemetryConsole } from "./telemetry/telemetry.ts";
 
-/** What GenAI-Perf prints: warnings during a run, and its notes and tables at the end. */
+/** Console output of GenAI-Perf: warnings during a run, and its notes and tables at the end. */
 
-/** Creates the report. */
+/** Creates GenAI-Perf's console output of a run. */
 export function createGenaiPerfConsole({ outputs }: Plan, sink: TextSink): Report {
   const isVerbose = outputs.genaiPerf?.isVerbose === true;
   const note = (text: Text): void => sink.err(`rampart: ${word(text, sink.nameOf)}\n`);
   return {
     onWarning: (warning) => {
-      // perf_analyzer's console also prints them.
+      // perf_analyzer's console prints them too.
       if (outputs.verbosity === 0) sink.err(`${formatRampartWarning(warning, sink.nameOf)}\n`);
     },
     finish: (run) => {
@@ -50,12 +50,12 @@ export function printTables({ outputs, result, summary, warnings }: Measured, si
   for (const warning of warnings) sink.err(`rampart: ${warning}.\n`);
 }
 
-/** Whether the second list begins with the first. */
+/** Reports whether the second list begins with the first. */
 function areEqual(values: Float64Array, others: Float64Array): boolean {
   return values.every((value, i) => value === others[i]);
 }
 
-/** Formats Rampart's table of the metrics that GenAI-Perf's table does not have, without rows that have no data; empty if no row has data. */
+/** Formats Rampart's table of metrics that GenAI-Perf's table lacks. Rows without data are omitted; empty if no row has data. */
 export function formatMoreMetrics({ samples, window, errorRatio, goodRatio }: RunSummary): string {
   const ofRequests = TOKEN_METRICS.flatMap((metric) => {
     const { more } = entryOf(metric);

@@ -1,6 +1,6 @@
 import { areGenerated } from "../../inputs/prompts/requests-plan.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
-import { clientLimitText, ofCore, saturationReason } from "../../measure/derived-values.ts";
+import { clientLimitText, ofCore, saturationReason } from "../../measure/client-limit.ts";
 import { latencyOf, type Measurement } from "../../measure/measurement.ts";
 import { percentileAt } from "../../measure/sketch.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
@@ -14,7 +14,7 @@ import { toOneLine } from "../markup.ts";
 import { describeDelivery, describeUndelivered, ONLY_THROUGHPUT, whyUnstable } from "../notes/load-delivery.ts";
 import { describeCutSessions, describeLoadNotes, describeRepeats, describeResends } from "../notes/load-notes.ts";
 
-/** Notes on a run besides its numbers. */
+/** Notes on a run in addition to its numbers. */
 
 /** Returns warnings that a run's numbers may be misleading; whole sentences. */
 export function reliabilityWarnings(result: RunResult): Text[] {
@@ -40,7 +40,7 @@ export function reliabilityWarnings(result: RunResult): Text[] {
   doubts.push(...describeInstability(result));
   for (const level of levels) {
     const undelivered = describeUndelivered(prepared.plan, level);
-    // What the client lacked, below, is why.
+    // The missing resources of the client, below, are the cause.
     if (undelivered !== undefined && saturationReason(level.window) === undefined) doubts.push(`load: ${undelivered}`);
     doubts.push(...describeLoadNotes(prepared.plan, level));
     if ((level.delayedByLimit?.count ?? 0) > 0) doubts.push(describeDueLatency(level.window));
@@ -61,7 +61,7 @@ function describeInstability({ levels, prepared: { plan } }: RunResult): Text[] 
   });
 }
 
-/** Reports how many requests were sent, and what that cost the client. */
+/** Reports how many requests were sent, and the load on the client. */
 export function reportCourse(
   { prepared, sentCount, durationNs, connectionCount, levels, servers = [] }: RunResult,
   note: (text: string) => void,
@@ -72,7 +72,7 @@ export function reportCourse(
   );
   for (const { name, sentCount: count, failedCount: failed } of servers)
     note(`  ${name}: ${count} of them${failed === 0 ? "" : `, of which ${failed} failed`}`);
-  // A load that was not delivered is a doubt, which is always printed.
+  // An undelivered load is a warning, which is always printed.
   for (const level of levels)
     if (describeUndelivered(prepared.plan, level) === undefined)
       note(`load: ${describeDelivery(prepared.plan, level)}`);

@@ -7,30 +7,30 @@ import { findGood, type TokenMeasurement } from "../../measure/tokens/token-meas
 import { isCountedOtherwise } from "../../measure/tokens/token-warnings.ts";
 import type { RunResult } from "../../result/run-result.ts";
 
-/** Measurements beyond GenAI-Perf's metrics, for Rampart's own table and JSON. */
+/** Measurements beyond GenAI-Perf's metrics, for Rampart's table and JSON. */
 
 /** Requests by outcome, without the warm-up. The rest were in flight at the end. */
 interface RequestCounts {
   readonly sent: number;
-  /** Answered without an error. */
+  /** Requests with a response without an error. */
   readonly completed: number;
   /** Includes requests whose error was found only when the response was read. */
   readonly failed: number;
-  /** Cancelled by this client, as the settings ask. */
+  /** Cancelled by this client, because the settings ask for it. */
   readonly cancelled: number;
 }
 
 export interface RunSummary {
   readonly samples: TokenSamples;
-  /** Undefined without any. */
+  /** Undefined if there are no windows. */
   readonly window: Measurement | undefined;
-  /** Undefined for merged exports, which contain only answered requests. */
+  /** Undefined for merged exports, which contain only requests with a response. */
   readonly counts: RequestCounts | undefined;
-  /** Failed requests divided by sent requests, 0 to 1; undefined without counts, and when nothing was sent. */
+  /** Failed requests divided by sent requests, 0 to 1; undefined without counts, and if no request was sent. */
   readonly errorRatio: number | undefined;
   /** Ratio of measured requests, including failed ones, that meet all goodput limits, 0 to 1; undefined without limits. */
   readonly goodRatio: number | undefined;
-  /** Whether to print the summary by default, because GenAI-Perf's numbers leave something out. */
+  /** Whether to print the summary by default, because GenAI-Perf's numbers lack something important. */
   readonly isRemarkable: boolean;
 }
 

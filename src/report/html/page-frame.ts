@@ -7,10 +7,10 @@ import { toChartOption } from "../plots/chart-option.ts";
 import { THEMES, themeColors } from "../plots/themes.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
-/** Also prevents the page from loading anything if a text of the run injects an address. */
+/** Also prevents the page from loading anything if a text of the run contains an injected address. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
-/** Draws the plots of a page, if it has any that need ECharts, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
+/** Draws the plots of a page that need ECharts, and redraws them when the width or the theme changes. Runs in browsers after ECharts. */
 const PAGE_SCRIPT = `
 "use strict";
 (() => {
@@ -68,7 +68,7 @@ export const STILL_SCRIPT = `<script>${PAGE_SCRIPT}</script>`;
 
 /** Formats the scripts that draw the plots of a page. @param library ECharts' code */
 export function formatScripts(options: readonly object[], library: string): string {
-  // Only data is masked: a secret may be a word of the scripts.
+  // Only data is masked, because a secret may be equal to a word of the scripts.
   const data = `{"themes":${JSON.stringify(THEMES)},"options":${maskSecrets(JSON.stringify(options))}}`;
   return `<script type="application/json" id="data">${escapeJson(data)}</script>
 <script>${library.replaceAll("</script", "<\\/script")}</script>
@@ -104,24 +104,27 @@ export function formatHeader(title: string, subtitle: string): string {
 }
 
 /**
- * Formats the place that the script of a page draws a chart into.
- * @param index of the plot in the page @param still what stands there where no scripts run, such as in the artifacts of a CI server
+ * Formats the element in which the script of a page draws a chart.
+ * @param index of the plot in the page @param still content if scripts do not run, for example in the artifacts of a CI server
  */
 export function formatPlace({ title }: Plot, index: number, heightPx: number, still: string): string {
   const place = `<div class="chart" style="height:${heightPx}px" data-plot="${index}" role="img" aria-label="${escapeHtml(title)}"></div>`;
   return `${place}<noscript>${still}</noscript>`;
 }
 
-/** A chart has a picture for each of these widths, because text must not shrink with its picture. The style of the page shows the one that fits. */
+/**
+ * Each chart has a picture for each of these widths, because text must not shrink with the picture. The style of the page shows the
+ * one that fits.
+ */
 const WIDTHS_PX = { narrow: 360, middle: 560, broad: 900 } as const;
 
-/** What a picture inside a page does not need: ids for scripts, and what the page says itself. */
+/** Parts that a picture inside a page does not need: ids for scripts, and styles that the page already has. */
 const NEEDLESS =
   /<\?xml.*\n|<style[\s\S]*?<\/style>| (?:class="zr|xmlns(?::xlink)?="|xml:space="|version="|baseProfile="|pointer-events=")[^"]*"|font-family:[^;]*;|\n/g;
 
 type Width = keyof typeof WIDTHS_PX;
 
-/** Returns the HTML of a chart, with a height in pixels. @param isOne whether one picture, which shrinks and grows, is enough. Default: false */
+/** Returns the HTML of a chart, with a height in pixels. @param isOne whether one scalable picture is enough. Default: false */
 export type StillDrawer = (plot: Plot, heightPx: number, isOne?: boolean) => string;
 
 /** Creates a drawer for the charts of one page. @param library ECharts' code */
@@ -141,7 +144,7 @@ export function createStillDrawer(library: string): StillDrawer {
   };
 }
 
-/** Replaces the colors of the light theme by those of the page, which has a dark one too. */
+/** Replaces the colors of the light theme by variables of the page, which also has a dark theme. */
 function ownColors(svg: string): string {
   const { text, faint, grid, hollow } = themeColors("light");
   const names = new Map([
@@ -156,7 +159,7 @@ function ownColors(svg: string): string {
   });
 }
 
-/** Formats a chart with its title and notes. @param place where it is drawn */
+/** Formats a chart with its title and notes. @param place element in which it is drawn */
 export function formatFigure({ title, notes, isWide }: Plot, place: string, legend = ""): string {
   const text = notes.length === 0 ? "" : `<p class="note">${escapeHtml(notes.join(" "))}</p>`;
   const wide = isWide === true ? ' class="wide"' : "";

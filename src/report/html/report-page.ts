@@ -4,7 +4,6 @@ import { escapeHtml } from "../markup.ts";
 import type { Cell, Check, Column, ModelTable, Note, ReportModel, Section, Severity } from "../model/report-model.ts";
 import { explainMark, hasContent } from "../model/tables.ts";
 import { formatCell, formatInterval, MARK, type TimeUnit, unitsOf } from "../model/values.ts";
-import { createModelFile } from "../model-report.ts";
 import type { Plot } from "../plot.ts";
 import { readChartLibrary } from "../plots/chart-library.ts";
 import { toChartOption } from "../plots/chart-option.ts";
@@ -20,10 +19,7 @@ import {
   STILL_SCRIPT,
 } from "./page-frame.ts";
 
-/** A report as one HTML file that works without network, server or other files. */
-
-/** `--report`: creates the page of a run. */
-export const createHtmlReport = createModelFile(formatPage, "outputs.files.html", false);
+/** `--html`: a report as one HTML file that works without a network, a server or other files. */
 
 /** Formats a page, without secrets. */
 export async function formatPage(model: ReportModel): Promise<string> {
@@ -46,7 +42,7 @@ export function formatReportPage(model: ReportModel, library: string): string {
     );
   };
   const [first, ...rest] = model.sections.filter(hasContent);
-  // What was found, in words, stands before what was checked of it.
+  // The results, in words, precede the checks of them.
   const found = first?.title === "" ? (first.lines ?? []) : [];
   const shown = [
     ...(first === undefined ? [] : [formatSection(found.length === 0 ? first : { ...first, lines: [] }, figure)]),
@@ -63,12 +59,12 @@ ${shown.join("\n")}
 ${formatPlan(plan)}
 </main>
 <footer>Rampart ${escapeHtml(VERSION)}${origin === "" ? "" : `, ${escapeHtml(origin)}`}</footer>`;
-  const scripts = (): string =>
-    formatScripts(
-      plots.map((plot) => toChartOption(plot, "page")),
-      library,
-    );
-  return formatDocument(`${model.name}: ${verdict.name}`, body, isStill ? STILL_SCRIPT : scripts());
+  const options = (): object[] => plots.map((plot) => toChartOption(plot, "page"));
+  return formatDocument(
+    `${model.name}: ${verdict.name}`,
+    body,
+    isStill ? STILL_SCRIPT : formatScripts(options(), library),
+  );
 }
 
 /** Formats the facts of the verdict, and links to the sections. */
@@ -78,7 +74,7 @@ function formatFacts({ verdict, notes, sections }: ReportModel): string {
     return count === 0 ? [] : [countOf(count, one, many)];
   });
   const noted = counts.length === 0 ? "" : `<a href="#notes">${counts.join(", ")}</a>`;
-  // Of several scenarios the first section of each is enough.
+  // If there are several scenarios, the first section of each is enough.
   const isBelow = (title: string): boolean => sections.some((other) => title.startsWith(`${other.title}: `));
   const links = sections
     .filter((section) => section.title !== "" && hasContent(section) && !isBelow(section.title))
@@ -87,7 +83,7 @@ function formatFacts({ verdict, notes, sections }: ReportModel): string {
   return `<span class="facts">${facts}${noted}</span>${links.length === 0 ? "" : `<nav>${links.join("")}</nav>`}`;
 }
 
-/** More checks are folded, but for those that do not pass. */
+/** Above this number of checks, passed ones are folded. */
 const MOST_OPEN_CHECKS = 5;
 
 function formatChecks(checks: readonly Check[]): string {
@@ -151,7 +147,6 @@ function formatSection(
   return `<section id="${escapeHtml(id)}">${parts.filter((part) => part !== "").join("\n")}</section>`;
 }
 
-/** Explains what is in some cell of the tables besides values. */
 function explainMarks(tables: readonly ModelTable[]): string {
   const cells = tables.flatMap(({ rows }) => rows.flat());
   const why = explainMark(tables);
@@ -166,11 +161,11 @@ function formatLines(lines: readonly string[]): string {
   return paragraphs.length === 0 ? "" : `<div class="panel">${paragraphs.join("")}</div>`;
 }
 
-/** Tables with more rows are folded: charts show them better. Details are folded sooner. */
+/** Tables with more rows are folded, because charts show them better. Details are folded earlier. */
 const MOST_OPEN_ROWS = 40;
 const MOST_DETAIL_ROWS = 12;
 
-/** @param most rows of a table that is open */
+/** @param most maximum number of rows of an open table */
 function foldLong(table: ModelTable, most: number): string {
   const { title, rows } = table;
   const text = formatTable(table);
@@ -183,10 +178,10 @@ function formatPlan(plan: object | undefined): string {
 }
 
 const SUMMARY_PX = 280;
-/** That of charts without a height of their own. */
+/** Height of charts that do not set one. */
 const USUAL_PX = 360;
 
-/** Returns the height of a chart. @param isSummary lower, so that it is seen without scrolling */
+/** Returns the height of a chart. @param isSummary lower, so that it is visible without scrolling */
 function heightOf(plot: Plot, isSummary: boolean): number {
   return plot.kind === "time-line" ? timeLineHeightPx(plot) : (plot.heightPx ?? (isSummary ? SUMMARY_PX : USUAL_PX));
 }
@@ -202,13 +197,13 @@ function formatLegend(plot: Plot, isStill: boolean): string {
   return entries.length === 0 ? "" : `<div class="legend">${entries.join("")}</div>`;
 }
 
-/** Longer texts wrap. */
+/** Longer texts are wrapped. */
 const LONGEST_LINE = 24;
 
-/** Tables with more columns have less room between them, so that a screen shows the last ones. */
+/** Tables with more columns have smaller gaps, so that the last columns fit on a screen. */
 const MOST_WIDE_COLUMNS = 14;
 
-/** Formats a table in a panel, which scrolls when the table is wider than the page. Each column has one unit, which its heading has. */
+/** Formats a table in a panel, which scrolls if the table is wider than the page. Each column has one unit, in its heading. */
 function formatTable({ title, columns, rows }: ModelTable): string {
   if (rows.length === 0) return "";
   const units = unitsOf({ columns, rows });

@@ -14,7 +14,7 @@ const WIDE_PX = 1200;
 const HEIGHT_PX = 450;
 
 /**
- * Writes plots into a folder, which is created.
+ * Writes plots to a folder, which is created.
  * @returns the files' paths, the page first; empty without plots
  * @throws RunError when a file cannot be written
  */

@@ -10,15 +10,15 @@ import type { EstimateJson } from "../schema/parts.ts";
 import { type ReadEstimate, readMetric } from "../schema/read-metrics.ts";
 import type { FindMaxJson, LevelJson } from "../schema/report-schema.ts";
 
-/** What the levels of a run say together: the knee, and what the server can do for which price. */
+/** Combined result of the levels of a run: the knee, and the capacity of the server with its price. */
 
-/** What the level is chosen by. */
+/** The data from which the level is chosen. */
 interface CapacityBasis {
   readonly levels: readonly LevelJson[];
   readonly findMax?: FindMaxJson | undefined;
 }
 
-/** Returns the knee of a sweep; undefined for other loads, and when nothing was finished. */
+/** Returns the knee of a sweep; undefined for other loads, and if nothing finished. */
 export function toKneeJson({ load }: Plan, levels: readonly LevelJson[]): KneeJson | undefined {
   if (loadModeOf(load).levels?.(load).search !== "knee") return undefined;
   const knee = kneeLevel(levels);
@@ -26,17 +26,16 @@ export function toKneeJson({ load }: Plan, levels: readonly LevelJson[]): KneeJs
 }
 
 function kneeLevel(levels: readonly LevelJson[]): LevelJson | undefined {
-  const knee = kneeOf(levels.map(({ level, metrics }) => ({ load: level, perSec: perSecOf(metrics) })));
+  const points = levels.map(({ level, metrics }) => {
+    return { load: level, perSec: readMetric(metrics, "throughput")?.value ?? 0 };
+  });
+  const knee = kneeOf(points);
   return levels.find(({ level }) => level === knee);
 }
 
-function perSecOf(metrics: LevelJson["metrics"]): number {
-  return readMetric(metrics, "throughput")?.value ?? 0;
-}
-
 /**
- * Returns what the server can do: at the highest load that keeps the limits of a search, and for other loads at the knee. Undefined when the plan
- * does not ask for it, or no level can say it.
+ * Returns the capacity of the server: at the highest load that keeps the limits of a search, and for other loads at the knee.
+ * Undefined if the plan does not ask for it, or no level shows it.
  */
 export function toCapacityJson({ capacity }: Plan, { levels, findMax }: CapacityBasis): CapacityJson | undefined {
   if (capacity === undefined) return undefined;
@@ -70,7 +69,10 @@ function perGpu(estimate: ReadEstimate, gpuCount: number): EstimateJson {
   return scaled(estimate, "perSec", (value) => value / gpuCount);
 }
 
-/** Returns the cost of a million: price per second over number per second. A lower rate costs more, so the ends of the interval change places. */
+/**
+ * Returns the cost of a million: price per second divided by number per second. A lower rate costs more, so the ends of the
+ * interval are swapped.
+ */
 function toCost({ value, low, high }: ReadEstimate, pricePerSec: number): EstimateJson {
   const of = (rate: number): number => (MILLION * pricePerSec) / rate;
   return scaled({ value, low: high, high: low !== null && low > 0 ? low : null }, "number", of);

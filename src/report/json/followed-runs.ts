@@ -15,7 +15,7 @@ import { Readings } from "../../telemetry/readings.ts";
 import type { OverTimeJson } from "../schema/over-time.ts";
 import { toIntervalJson } from "./level.ts";
 
-/** Keeps what reports show of a run over time, beyond its result. Memory is bounded. Times are monotonic nanoseconds. */
+/** Keeps data of a run over time for reports, in addition to its result. Memory is bounded. Times are monotonic nanoseconds. */
 
 const MOST_WINDOWS = 2_000;
 const MOST_SPANS = 500;
@@ -51,7 +51,7 @@ export class RunFollower {
     this.timeline.add(records, count);
   }
 
-  /** A warm-up or level begins, and the one before it ends. */
+  /** Begins a warm-up or level, and ends the previous one. */
   beginSpan(label: string, isWarmup: boolean, atNs: number): void {
     this.endSpan(atNs);
     if (this.spans.length < MOST_SPANS) this.spans.push({ label, isWarmup, startNs: atNs, endNs: undefined });
@@ -90,7 +90,7 @@ export class RunFollower {
       for (const [uuid, value] of reading[metric] ?? []) this.readingsOf(metric, uuid).add(nsToSec(atNs), value);
   }
 
-  /** Returns what was seen, in seconds since the run began. @param startNs start of the run @param endNs its end */
+  /** Returns the recorded data, in seconds since the run began. @param startNs start of the run @param endNs its end */
   toJson(startNs: number, endNs: number): OverTimeJson {
     const secondsOf = (atNs: number): number => Math.max(0, nsToSec(atNs - startNs));
     return {
@@ -139,7 +139,7 @@ export class RunFollower {
 /** Follows the runs of a plan over time. */
 export interface FollowedRuns {
   readonly observer: RunObserver;
-  /** Returns what was seen of runs that have ended. @param results all of them, in order */
+  /** Returns the recorded data of runs that have ended. @param results all runs, in order */
   toJson(results: readonly RunResult[]): OverTimeJson[];
 }
 

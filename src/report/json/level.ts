@@ -1,5 +1,6 @@
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { lateCount, saturationReason } from "../../measure/derived-values.ts";
+import { saturationReason } from "../../measure/client-limit.ts";
+import { lateCount } from "../../measure/derived-values.ts";
 import { type GaugeReadings, ofGpu, seriesOf } from "../../measure/gauge-readings.ts";
 import { checkLittlesLaw, LITTLES_LAW_TOLERANCE_RATIO } from "../../measure/in-flight.ts";
 import type { Instability } from "../../measure/instability.ts";
@@ -69,10 +70,10 @@ function toInstabilityJson({ windows, toleranceRatio, ...rest }: Instability): N
   };
 }
 
-/** How late requests were sent: no metric of the catalogue, because it is the client's. */
+/** Delays of sends. They are not a metric of the catalogue, because the client causes them. */
 const SEND_DELAY = { quantity: "time", statistics: ALL_STATISTICS } as const;
 
-/** Converts what is known of the tokens of a level besides its metrics. */
+/** Converts the token data of a level, except its metrics. */
 export function toTokensJson(tokens: TokenMeasurement): TokensJson {
   return defined({
     withContent: tokens.count,
@@ -89,10 +90,10 @@ interface LevelPart extends Pick<LevelResult, "unit" | "level" | "phase"> {
   readonly delayedByLimit?: DelayedRequests;
 }
 
-/** Percentiles of a metric with a certain verdict, by its key. */
+/** Returns the percentiles of a metric with a certain verdict, by the metric's key. */
 type Decided = (key: string) => readonly number[];
 
-/** Returns the percentiles of a level on which an assertion or a limit of a search is decided. A decided one needs no mark. */
+/** Returns the percentiles of a level for which an assertion or a limit of a search is decided. They need no mark. */
 function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
   const asserted = assertions.filter(
     (one) => one.where === undefined && judge(one, [result], target.batchSize).state !== "unresolved",
@@ -105,7 +106,7 @@ function decidedOf({ assertions, target }: Plan, result: LevelResult): Decided {
     );
 }
 
-/** Converts what was measured of requests. @param decided default: nothing is */
+/** Converts the measurement of requests. @param decided default: none */
 function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): MeasuredJson {
   const { window, delayedByLimit } = part;
   const { tokens } = window;
@@ -138,15 +139,15 @@ function toMeasuredJson(plan: Plan, part: LevelPart, decided?: Decided): Measure
 }
 
 /**
- * Converts the parts of a level by tag, each with the metrics of the level: `groups` by the values of each tag, and with several tags
- * `combinations` by all of them. The values of a tag together are the level.
+ * Converts the parts of a level by tag, each with the metrics of the level: `groups` by the values of each tag, and if there are
+ * several tags, `combinations` by all of them. The groups of a tag together are the level.
  */
 function toGroupsJson(plan: Plan, result: LevelResult): Pick<LevelJson, "groups" | "combinations"> {
   const { unit, level, window: whole } = result;
   const convert = ({ tags, window }: TaggedPart): GroupJson => {
     const named = Object.entries(tags).map(([name, value]) => [name, value ?? null] as const);
     const measured = toMeasuredJson(plan, { unit, level, window });
-    // The load was asked for all requests together.
+    // The requested load is that of all requests together.
     const load = { ...measured.load, asked: null, isDelivered: null };
     return { tags: Object.fromEntries(named), ...measured, load };
   };
@@ -169,7 +170,7 @@ function toRepeatJson({ target }: Plan, { outcome, trials, window }: LevelResult
   };
 }
 
-/** Converts the readings of a server's page, by GPU. Metrics that the server does not report are absent. */
+/** Converts the readings of a server's metrics page, by GPU. Metrics that the server does not report are absent. */
 function toTelemetryJson(window: Measurement, tally: GaugeReadings): TelemetryJson {
   const lastOf = (uuid: string, metric: Gauge): number | undefined =>
     seriesOf(tally, metric).find(([of]) => of === uuid)?.[1].last;
@@ -219,7 +220,7 @@ function toLimitsJson({ state, reason, verdicts }: LevelLimits): LimitsJson {
 
 /** Parts of levels. */
 
-/** Converts the cost of measuring to JSON: whether the client was the limit instead of the server, and how late it was. */
+/** Converts the client's state to JSON: whether the client was the limit instead of the server, and how late it was. */
 function toClientJson(window: Measurement): ClientJson {
   const { cpuRatio, coreWaitRatio, loopLagMaxNs, loopLagMeanNs, loopLagP99Ns } = window.health;
   const times = reportedTimes(window);
@@ -238,7 +239,7 @@ function toClientJson(window: Measurement): ClientJson {
   };
 }
 
-/** Converts the load asked for and the load delivered to JSON. */
+/** Converts the requested and the delivered load to JSON. */
 export function toDeliveryJson(plan: Plan, level: DeliveredLevel): DeliveryJson {
   const { unit, asked, delivered, isDelivered } = loadDelivery(plan, level);
   return { unit, asked: asked ?? null, delivered: delivered ?? null, isDelivered: isDelivered ?? null };
@@ -255,7 +256,7 @@ function toInFlightJson(window: Measurement): InFlightJson {
   };
 }
 
-/** Converts the time line of a level or of phases. */
+/** Converts the timeline of a level or of phases. */
 export function toTimelineJson(buckets: readonly TimelineBucket[]): TimelineJson[] {
   return buckets.map((bucket) => ({
     ...toIntervalJson(bucket),

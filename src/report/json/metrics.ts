@@ -12,16 +12,16 @@ import { nsToUs } from "../../plan/units.ts";
 import type { DerivedJson, ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
 import { byPercentile, type EstimateJson, type ValueJson } from "../schema/parts.ts";
 
-/** The metrics of the catalogue in Rampart's JSON: the one place that writes them. `read-metrics.ts` reads them. */
+/** Writes the metrics of the catalogue to Rampart's JSON. Only this file does; `read-metrics.ts` reads them. */
 
 /** Percentiles of the encoded histogram are up to 0.1 % too high. */
 const SIGNIFICANT_DIGITS = 3;
 const HIGHEST_US = 3_600_000_000; // 1 h
 
 interface MetricsChoice {
-  /** Default: all. Responses that were not to be streamed have no times of their tokens. */
+  /** Chooses metrics. Default: all. Responses for which no stream was requested have no token times. */
   readonly isWanted?: (entry: Metric) => boolean;
-  /** Returns the percentiles of a metric with a certain verdict, which need no mark. Default: none. */
+  /** Returns the percentiles of a metric with a certain verdict, which need no mark. Default: none */
   readonly decided?: (key: string) => readonly number[];
 }
 
@@ -57,7 +57,7 @@ function toSample(key: string, entry: Metric, part: MeasuredPart, decided: reado
   return sample && toSpreadJson(sample, entry, decided);
 }
 
-/** Converts the statistics of a sample: times to microseconds. @param decided percentiles with a certain verdict. Default: none */
+/** Converts the statistics of a sample, times to microseconds. @param decided percentiles with a certain verdict. Default: none */
 export function toSpreadJson(
   sample: Sample,
   { quantity, statistics = [] }: Pick<Metric, "quantity" | "statistics">,
@@ -91,7 +91,7 @@ function toPercentilesJson(
   const { estimatePercentile } = sample;
   if (mean === undefined || estimatePercentile === undefined) return {};
   const estimates = byPercentile((percentile) => estimatePercentile(percentile));
-  // Ends are null where the number is not certain.
+  // The ends are null if the number is not certain.
   const ends = (found: Uncertain): Interval => scaleInterval(certainEnds(found), scale);
   return {
     ...byPercentile((percentile) => scale(estimates[`p${percentile}`].value)),
@@ -142,7 +142,7 @@ function toColumnJson(column: Extracted): ExtractedJson[string] {
   const numbers = (): SpreadJson => toSpreadJson(sampleOfExtracted(column), metricOf({ key: "extracted" }));
   return {
     ...defined({ unit, better }),
-    ...(count === 0 ? {} : { numbers: numbers(), ...(digits === undefined ? {} : { percentileDigits: digits }) }),
+    ...(count === 0 ? {} : { numbers: numbers(), ...defined({ percentileDigits: digits }) }),
     ...(texts.length === 0 ? {} : { texts: Object.fromEntries([...texts].sort(([, a], [, b]) => b - a)) }),
     ...(otherCount === 0 ? {} : { otherTexts: otherCount }),
     missing: missingCount,
@@ -151,7 +151,7 @@ function toColumnJson(column: Extracted): ExtractedJson[string] {
 
 const JSON_UNITS = { time: "us", rate: "perSec", count: "count", ratio: "ratio", number: "number" } as const;
 
-/** Returns the unit of a value in JSON whose name does not say it: `us`, `perSec`, `count`, `ratio`, `W`; `number` without a known one. */
+/** Returns the unit of a value in JSON whose name does not contain it: `us`, `perSec`, `count`, `ratio`, `W`; `number` if unknown. */
 export function jsonUnitOf({
   quantity,
   unit,
@@ -168,7 +168,7 @@ export function toValueJson(metric: MetricPlan, value: number): ValueJson {
   return { value: unit === "us" ? nsToUs(value) : value, unit };
 }
 
-/** Converts an estimate. Leaves out the interval if an end is undefined. */
+/** Converts an estimate. Omits the interval if an end is undefined. */
 export function toEstimateJson(
   metric: MetricPlan,
   { value, low, high }: Pick<Uncertain, "value"> & Partial<Interval>,

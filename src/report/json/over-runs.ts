@@ -15,14 +15,14 @@ import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { OverJson, OverMetricsJson } from "../schema/metrics.ts";
 import type { CombinationJson, OverRunsJson } from "../schema/runs.ts";
 
-/** Several runs together, level by level. */
+/** Combines several runs, level by level. */
 
 /** The result of a search over runs, in JSON. */
 type HighestJson = NonNullable<CombinationJson["findMax"]>;
 
 /**
- * Groups the results of levels of the complete runs that measured something, in the order of the first run. Of a search these are the levels of all
- * complete runs: whether a run measures another one depends on what it measured before.
+ * Groups the results of levels over the complete runs that measured something, in the order of the first run. For a search, these
+ * are the levels of all complete runs, because the levels of a run depend on its earlier measurements.
  */
 function levelsOverRuns(repeated: RepeatedResult): [LevelResult, ...LevelResult[]][] {
   const { runs } = repeated;
@@ -37,9 +37,9 @@ function levelsOverRuns(repeated: RepeatedResult): [LevelResult, ...LevelResult[
   });
 }
 
-/** The answers of a search in several runs. */
+/** Results of a search in several runs. */
 interface HighestOverRuns extends Omit<HighestJson, "unit" | "atHighest"> {
-  /** What each complete run with a certain answer measured at its highest load. */
+  /** Measurement of each complete run with a certain result at its highest load. */
   readonly results: readonly LevelResult[];
 }
 
@@ -64,7 +64,7 @@ export function highestOverRuns(repeated: RepeatedResult): HighestOverRuns | und
   });
 }
 
-/** Converts what complete runs give together to JSON. */
+/** Converts the combined results of complete runs to JSON. */
 export function toCombinationJson(plan: Plan, repeated: RepeatedResult): CombinationJson {
   const found = highestOverRuns(repeated);
   return {

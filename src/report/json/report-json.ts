@@ -27,11 +27,14 @@ import { toDeliveryJson, toFindMaxJson, toLevelJson, toTimelineJson } from "./le
 import { toEstimateJson, toValueJson } from "./metrics.ts";
 import { toCombinationJson } from "./over-runs.ts";
 
-/** The JSON of runs, from which all reports are made. Units are in the names; latencies also come as HDR histograms, which can be merged. */
+/**
+ * The JSON of runs, from which all reports are made. Names contain units; latencies are also included as HDR histograms, which can
+ * be merged.
+ */
 
-/** What a report has besides its result. */
+/** Data of a report in addition to the result. */
 export interface ReportOptions extends NoteOptions {
-  /** Of each run. Absent: the report has no charts over time. */
+  /** For each run. Absent: the report has no charts over time. */
   readonly overTime?: readonly OverTimeJson[];
 }
 
@@ -45,13 +48,14 @@ export function toReportJson(plan: Plan, result: RunResult, options: ReportOptio
 }
 
 /**
- * Converts the report of a repeated plan to JSON. `runs` has an object for each run, with the same fields as the report of one run, without
- * `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
+ * Converts the report of a repeated plan to JSON. `runs` has an object for each run, with the same fields as the report of one run,
+ * except `version`, `name`, `model` and `plan`, which are outside. So a reader of runs reads `document.runs ?? [document]`.
  *
- * `combination` has what the runs give together: `runs`, how many of them ended as planned and so count, and `levels`. At each level,
- * the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 % interval (`low`, `high`),
- * the `deviation` between runs, that within runs, and their ratio; see `OverRuns`. `assertions` judge these means. A search has `findMax`:
- * the highest load over the runs whose result is certain, what was measured at it, and the runs without a result.
+ * `combination` has the combined results: `runs`, the number of runs that ended as planned and so count, and `levels`. At each
+ * level, the `metrics` (`throughputPerSec`, `latencyUs.p99` and so on) are the mean over the values of the runs with its 95 %
+ * interval (`low`, `high`), the `deviation` between runs, the deviation within runs, and their ratio; see `OverRuns`. `assertions`
+ * judge these means. A search has `findMax`: the highest load over the runs with a certain result, the measurements at it, and the
+ * runs without a result.
  */
 export function toRepeatedJson(plan: Plan, repeated: RepeatedResult, options: ReportOptions = {}): RepeatedJson {
   const { runs, precision } = repeated;
@@ -111,7 +115,7 @@ function toIsoTime({ startEpochNs }: RunResult): string {
   return epochNsToIsoTime(startEpochNs);
 }
 
-/** Converts one run: all that can differ between the runs of a plan. */
+/** Converts one run: all data that can differ between the runs of a plan. */
 function toRunJson(plan: Plan, result: RunResult, overTime?: OverTimeJson): RunJson {
   const levels = measuredLevels(result);
   const { seed = 0 } = result.prepared.plan;
@@ -191,7 +195,7 @@ function levelsOf(levels: readonly LevelResult[], index: number): LevelResult[] 
   return levels.filter(({ phase, window }) => phase?.index === index && window.durationNs > 0);
 }
 
-/** Converts the phases and the time line to JSON. @param levels all of the run */
+/** Converts the phases and the timeline to JSON. @param levels all levels of the run */
 function toPhasesJson(
   plan: Plan,
   { phases, after, timeline }: PhasesResult,

@@ -9,7 +9,7 @@ import { column, makeTable } from "../model/tables.ts";
 import type { MetricsJson, SpreadJson } from "../schema/metrics.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
-/** What the current level has measured so far, in the columns of the report's table. */
+/** Results of the current level so far, in the columns of the report's table. */
 
 /** A row of the table. */
 interface SoFarRow {
@@ -17,7 +17,7 @@ interface SoFarRow {
   readonly json: Measured;
 }
 
-/** Makes the table, of one row; undefined where no tokens are measured: then the last seconds say more. */
+/** Builds the table with one row; undefined if no tokens are measured, because then the last seconds are more useful. */
 export function levelSoFar({ levels, levelTitle, place, unit }: RunSnapshot): ModelTable | undefined {
   const level = levels.find((one) => one.place !== undefined && one.place === place);
   if (level?.tokens === undefined) return undefined;
@@ -33,7 +33,7 @@ interface Followed {
   readonly sums: Readonly<Record<string, { readonly sum: number; readonly count: number }>>;
 }
 
-/** Returns the values that a level has so far, by the keys of their metrics. Those of tokens are there when there are any. */
+/** Returns the values of a level so far, by the keys of their metrics. Token metrics are included if there are tokens. */
 export function followedOf({ latency, firstResponse, tokens }: LevelTally): Followed {
   const { times = {}, sums = {} } = tokens?.totals ?? {};
   const known = <V extends { readonly count: number }>(of: Readonly<Record<string, V>>) =>
@@ -41,7 +41,7 @@ export function followedOf({ latency, firstResponse, tokens }: LevelTally): Foll
   return { times: { ...defined({ latency, firstResponse }), ...known(times) }, sums: known(sums) };
 }
 
-/** Returns what a level has measured so far, as the report has it. */
+/** Returns the results of a level so far, in the form of the report. */
 export function measuredSoFar(level: LevelTally): Measured {
   const { completedCount, failedCount, spentNs, tokens } = level;
   const { times, sums } = followedOf(level);

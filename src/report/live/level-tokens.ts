@@ -3,18 +3,18 @@ import { msToNs, nsToSec } from "../../plan/units.ts";
 import type { RunProgress } from "../../result/observer.ts";
 import { sleepUnless } from "../../runtime/clock.ts";
 
-/** The tokens of the levels of a run while it lasts. They are counted in another thread, which is asked for them now and then. */
+/** Token totals of the levels of a run while it lasts. They are counted in another thread, which is queried from time to time. */
 
-/** Time between two questions, but not at the beginning of a level, when numbers still change from one frame to the next. */
+/** Time between two queries, except at the beginning of a level, when numbers still change between frames. */
 const ASK_NS = 1e9;
 const BEGINNING_NS = 3e9;
-/** Who wants them at once waits no longer than this, and asks no more often. */
+/** A reader that needs them at once waits at most this long, and queries at most this often. */
 const MOST_WAIT_MS = 300;
 
-/** The tokens of a level, up to a moment ago. */
+/** Token totals of a level, up to a moment ago. */
 export class LevelTokens {
   readonly totals = new TokenTotals();
-  /** Time in which the level was the current one until that moment. */
+  /** Time in which the level was the current one, up to that moment. */
   spentNs = 0;
 
   /** Undefined before the first tokens. */
@@ -27,32 +27,32 @@ export class LevelTokens {
 /** A level whose tokens are followed. */
 interface FollowedLevel {
   readonly spentNs: number;
-  /** Undefined when it has none. */
+  /** Undefined if the level has no tokens. */
   readonly tokens: LevelTokens | undefined;
 }
 
 /** Reads the tokens of a run, and adds them to its levels. */
 export class FollowedTokens {
   private progress: RunProgress | undefined;
-  /** What is part of a level already. */
+  /** Totals that have already been added to a level. */
   private seen = new TokenTotals();
   private askedNs = 0;
   private openCount = 0;
   private lastReply: Promise<void> = Promise.resolve();
 
-  /** Follows another run. */
+  /** Starts to follow another run. */
   begin(progress: RunProgress): void {
     this.progress = progress;
     this.seen = new TokenTotals();
   }
 
-  /** Asks again after a second, and sooner at the beginning of a level, unless the last reply is still to come. */
+  /** Queries again after a second, and earlier at the beginning of a level, unless the last reply is still pending. */
   askAgain(level: FollowedLevel, atNs: number): void {
     const isDue = level.spentNs < BEGINNING_NS || atNs - this.askedNs >= ASK_NS;
     if (this.openCount === 0 && isDue) this.ask(level, atNs);
   }
 
-  /** Asks for the tokens that came until now, which belong to a level. */
+  /** Queries the tokens that have arrived so far, which belong to a level. */
   ask({ tokens, spentNs }: FollowedLevel, atNs: number): void {
     const { progress } = this;
     if (progress?.tokenTotals === undefined || tokens === undefined) return;
@@ -63,20 +63,20 @@ export class FollowedTokens {
       .then((totals) => {
         if (totals !== undefined && progress === this.progress) this.add(tokens, totals, spentNs);
       })
-      // A run whose tokens cannot be measured ends with the error where its levels are merged.
+      // If the tokens of a run cannot be measured, the run ends with the error when its levels are merged.
       .catch(() => {})
       .finally(() => {
         this.openCount--;
       });
   }
 
-  /** Asks for the tokens that came until now, and waits for the reply. */
+  /** Queries the tokens that have arrived so far, and waits for the reply. */
   async askAndWait(level: FollowedLevel, atNs: number): Promise<void> {
     if (this.openCount === 0 && atNs - this.askedNs >= msToNs(MOST_WAIT_MS)) this.ask(level, atNs);
     await this.waitForReply();
   }
 
-  /** Waits for the reply to the last question, but not for long. Undefined when none is open. */
+  /** Waits briefly for the reply to the last query. Undefined if none is pending. */
   waitForReply(): Promise<void> | undefined {
     if (this.openCount === 0) return undefined;
     return sleepUnless(MOST_WAIT_MS, this.lastReply);
@@ -86,7 +86,7 @@ export class FollowedTokens {
     const { seen } = this;
     this.seen = new TokenTotals();
     this.seen.addAll(totals);
-    // Another sender counts from the beginning, and one that is lost takes its counts with it.
+    // A new sender counts from the beginning, and a lost one takes its counts with it.
     if (!seen.isWithin(totals)) return;
     tokens.totals.addAll(totals);
     tokens.totals.addAll(seen, -1);

@@ -1,6 +1,6 @@
 import { countOf, formatCount, formatPct } from "../../plan/units.ts";
 import type { ModelTable } from "../model/report-model.ts";
-import { column, makeTable, markedIf } from "../model/tables.ts";
+import { column, FAILED_COLUMN, makeTable } from "../model/tables.ts";
 import { formatThreeDigits, formatTime } from "../model/values.ts";
 import { formatTextTable, valueText } from "../text/text-table.ts";
 import { levelSoFar } from "./level-so-far.ts";
@@ -17,11 +17,11 @@ import {
 
 const BAR_COLUMNS = 24;
 const MAX_COLUMNS = 79;
-/** Of the columns of the table of a level: without its number of requests, which another line has. */
+/** Columns of the level's table up to this drop order are shown: without the number of requests, which is in another line. */
 const MOST_DROP_ORDER = 18;
 const NOTHING = "nothing was answered in the last seconds";
 
-/** A line for a terminal: what it is about, the text, and whether to point it out. */
+/** A line for a terminal: its label, the text, and whether to highlight it. */
 export interface LiveLine {
   readonly label: string;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface LiveLine {
 /** Width of the labels of lines. */
 export const LABEL_COLUMNS = 13;
 
-/** Formats the lines for a terminal. @param columns its width. Default: 79 */
+/** Formats the lines for a terminal. @param columns width of the terminal. Default: 79 */
 export function formatLiveLines(state: RunSnapshot, columns = MAX_COLUMNS): LiveLine[] {
   const { place, failedCount, windows } = state;
   return [
@@ -46,7 +46,7 @@ export function formatLiveLines(state: RunSnapshot, columns = MAX_COLUMNS): Live
   ];
 }
 
-/** Formats the table: of tokens, what the level has measured so far, and otherwise the last seconds. */
+/** Formats the table: with tokens, the results of the level so far, otherwise the last seconds. */
 function tableLines(state: RunSnapshot, columns: number): LiveLine[] {
   const { place, recent } = state;
   if (place === undefined) return [];
@@ -67,7 +67,7 @@ function tableLines(state: RunSnapshot, columns: number): LiveLine[] {
   ];
 }
 
-/** Makes the table of the last seconds. Chunks of a stream are not tokens. */
+/** Builds the table of the last seconds. Chunks of a stream are not tokens. */
 function recentTable({ recent, levels, place, failedCount }: RunSnapshot): ModelTable {
   const { requestsPerSec, chunksPerSec, latencyNs, firstResponseNs } = recent;
   const isStreamed = chunksPerSec !== undefined;
@@ -85,9 +85,9 @@ function recentTable({ recent, levels, place, failedCount }: RunSnapshot): Model
     ...RECENT_NAMES.map((name, index) =>
       time(`latency.${name}`, isStreamed ? `e2e ${name}` : name, name === "p99" ? 1 : 6, latencyNs?.[index]),
     ),
-    column("failed", "failed", "count", 0, () => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
-  return makeTable("", columns, [undefined]);
+  return makeTable("", columns, [{ failed }]);
 }
 
 /** Formats one line for a file, short enough for most terminals. */
@@ -135,19 +135,19 @@ function formatCounts(state: RunSnapshot): string {
   return `${counts}${levelSoFar(state) === undefined ? "" : formatArriving(state.recent)}`;
 }
 
-/** Describes what arrives now, beside a table that does not show it. */
+/** Describes the current rates, next to a table that does not show them. */
 function formatArriving({ chunksPerSec, latencyNs }: RecentRates): string {
   if (chunksPerSec !== undefined && chunksPerSec > 0) return `, ${formatThreeDigits(chunksPerSec)} chunks/s now`;
   return latencyNs === undefined ? `, ${NOTHING}` : "";
 }
 
-/** Describes which requests the run waits for, and how long at most; undefined if it does not. */
+/** Describes the requests that the run waits for, and the longest wait; undefined if it does not wait. */
 export function formatWait({ waitSec, outstanding }: RunSnapshot): string | undefined {
   if (waitSec === undefined || outstanding === 0) return undefined;
   return `waits for ${countOf(outstanding, "request")}, at most ${Math.ceil(waitSec)} s`;
 }
 
-/** Describes how much is done, or what is awaited; without a known end, how many windows a level has at most. */
+/** Describes the progress, or what the run waits for; if the end is unknown, the maximum number of windows of a level. */
 function formatProgress(state: RunSnapshot): string {
   const { progress, windows } = state;
   const wait = formatWait(state);
@@ -158,7 +158,7 @@ function formatProgress(state: RunSnapshot): string {
 }
 
 function formatDone({ doneRatio }: RunProgressRatio): string {
-  // Rounded down: only what has ended is 100 % done.
+  // Rounded down, so that only a run that has ended is 100 % done.
   return `${formatPct(Math.floor(doneRatio * 100) / 100, "whole")} done`;
 }
 
@@ -166,7 +166,7 @@ function formatLeft({ leftSec, doneRatio }: RunProgressRatio): string {
   return leftSec === undefined || doneRatio === 1 ? "" : `, about ${formatClock(Math.ceil(leftSec))} left`;
 }
 
-/** Draws a bar of how much is done; empty if the end is not known. */
+/** Draws a progress bar; empty if the end is unknown. */
 function formatBar(progress: RunProgressRatio | undefined): string {
   if (progress === undefined) return "";
   const done = Math.floor(progress.doneRatio * BAR_COLUMNS);
@@ -189,7 +189,7 @@ function formatWindows(windows: RecentWindows): string {
 }
 
 function formatClient({ client: { cpuRatio, loopLagMaxNs } }: RunSnapshot): string {
-  return `${formatPct(cpuRatio, 2)} of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
+  return `${formatPct(cpuRatio, "whole")} of a core, event loop late by ${formatTime(loopLagMaxNs)} at most`;
 }
 
 /** @param ratio not a number, or infinite, if a window had no success */

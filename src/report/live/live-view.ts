@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";
@@ -8,9 +9,9 @@ import type { RunState } from "./run-state.ts";
  */
 
 const FRAME_MS = 250;
-/** Interval of lines that the user asked for. */
+/** Interval of lines if the user asked for them. */
 const LINE_MS = 5000;
-/** Interval of progress lines when the user did not ask for them: short runs print none, and logs of long runs stay short. */
+/** Interval of progress lines if the user did not ask for them: short runs print none, and logs of long runs stay short. */
 const UNASKED_LINE_MS = 30_000;
 
 const CURSOR = { hide: "\u001b[?25l", show: "\u001b[?25h" } as const;
@@ -19,18 +20,7 @@ const DIM = "\u001b[2m";
 const RESET = "\u001b[0m";
 
 /** A live view, and the sink that all other text must use meanwhile, so that it does not mix with the view's lines. */
-export interface LiveView extends Report {
-  readonly sink: TextSink;
-  /** Draws the current state. The timer calls it. */
-  draw(): void;
-}
-
-/** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
-export function createLiveView(state: RunState, sink: TextSink, isAsked = true): LiveView {
-  return new Live(state, sink, isAsked);
-}
-
-class Live implements LiveView {
+export class LiveView implements Report {
   readonly sink: TextSink;
   private readonly state: RunState;
   private readonly target: TextSink;
@@ -40,7 +30,8 @@ class Live implements LiveView {
   private drawn: readonly number[] = [];
   private readonly showCursor = (): void => this.clear();
 
-  constructor(state: RunState, sink: TextSink, isAsked: boolean) {
+  /** Creates the view, which starts with the run. @param isAsked whether the user asked for it. Default: true */
+  constructor(state: RunState, sink: TextSink, isAsked = true) {
     this.state = state;
     this.target = sink;
     this.isAsked = isAsked;
@@ -55,7 +46,7 @@ class Live implements LiveView {
       err: guard((text) => sink.err(text)),
       nameOf: sink.nameOf,
       isQuiet: sink.isQuiet,
-      // Getters, because the process creates its streams when they are read.
+      // Getters, because the process creates its streams when they are first read.
       get hasColor() {
         return sink.hasColor;
       },
@@ -75,6 +66,7 @@ class Live implements LiveView {
     process.on("exit", this.showCursor);
   }
 
+  /** Draws the current state. The timer calls it. */
   draw(): void {
     const state = this.state.snapshot();
     if (state === undefined) return;
@@ -85,7 +77,7 @@ class Live implements LiveView {
     }
     const lines = formatLiveLines(state, errColumns - 1).map((line) => cut(line, errColumns - 1));
     const text = lines.map((line) => `${this.paint(line)}\u001b[K`).join("\n");
-    // Write once, so that no partial frame is visible.
+    // One write, so that no partial frame is visible.
     this.move(`${this.drawn.length === 0 ? CURSOR.hide : ""}${this.toTop(errColumns)}${text}\u001b[J\r`);
     this.drawn = lines.map(({ label, text }) => label.length + text.length);
   }
@@ -96,7 +88,7 @@ class Live implements LiveView {
     this.clear();
   }
 
-  /** Clears the terminal because the run is ending, also if a second Ctrl-C exits at once. */
+  /** Clears the terminal because the run is ending, even if a second Ctrl-C exits immediately. */
   readonly onInterrupt = (): void => this.finish();
   readonly discard = this.onInterrupt;
 
@@ -105,7 +97,7 @@ class Live implements LiveView {
     return this.isAsked ? LINE_MS : UNASKED_LINE_MS;
   }
 
-  /** Removes its lines from the terminal, and shows the cursor. */
+  /** Removes the view's lines from the terminal, and shows the cursor. */
   private clear(): void {
     if (this.drawn.length === 0) return;
     // Clear to the end of the screen.
@@ -124,7 +116,10 @@ class Live implements LiveView {
     return `${DIM}${label}${RESET}${mark === undefined ? text : `${COLORS[mark]}${text}${RESET}`}`;
   }
 
-  /** Moves from the last drawn line to the first. A terminal that has become narrower has wrapped the lines. @param columns its width now */
+  /**
+   * Moves from the last drawn line to the first. A terminal that has become narrower has wrapped the lines. @param columns current
+   * width
+   */
   private toTop(columns = Number.POSITIVE_INFINITY): string {
     const rows = this.drawn.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return rows > 1 ? `\r\u001b[${rows - 1}A` : "\r";
@@ -136,5 +131,5 @@ function cut({ label, text, mark, isWide }: LiveLine, columns: number): LiveLine
   if (isWide === true) return { label: "", text: text.slice(0, columns) };
   const padded = label.padEnd(LABEL_COLUMNS).slice(0, columns);
   const rest = text.slice(0, columns - padded.length);
-  return { label: padded, text: rest, ...(mark === undefined ? {} : { mark }) };
+  return { label: padded, text: rest, ...defined({ mark }) };
 }

@@ -5,9 +5,12 @@ import { nsToSec } from "../../plan/units.ts";
 import { followedOf } from "./level-so-far.ts";
 import type { LevelPlace, LevelTally, RunSnapshot } from "./run-snapshot.ts";
 
-/** The metrics of a running load test, for Prometheus and OTLP. Those of the catalogue have their keys as names, in the style of both. */
+/**
+ * The metrics of a running load test, for Prometheus and OTLP. Metrics of the catalogue are named after their keys, in the style of
+ * each.
+ */
 
-/** A label of a series, and its value. */
+/** Labels of a series by name. */
 export type Labels = Readonly<Record<string, string>>;
 
 interface MetricHead {
@@ -55,13 +58,13 @@ function listCounters({ levels }: RunSnapshot): Metric[] {
     },
     {
       ...{ kind: "counter", name: "rampart.responses", unit: "{response}" },
-      help: "Responses with content to completed requests; a stream has several.",
+      help: "Responses to completed requests; a stream has several, over HTTP all its events.",
       points: levels.map((level) => ({ labels: labelsOf(level), value: level.responseCount })),
     },
   ];
 }
 
-/** Lists the metrics of the catalogue that a level has while it runs: times as histograms, counts as sums, and ratios as their means. */
+/** Lists the catalogue's metrics of running levels: times as histograms, counts as sums, and ratios as their means. */
 function listFollowed({ levels }: RunSnapshot): Metric[] {
   const rows = levels.map((level) => ({ labels: labelsOf(level), ...followedOf(level) }));
   return reportedMetrics().flatMap(({ key, entry: { label, quantity } }): Metric[] => {

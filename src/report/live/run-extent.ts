@@ -5,11 +5,11 @@ import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import type { RunProgressRatio } from "./run-snapshot.ts";
 
-/** How much a run will do, as far as its plan fixes it. */
+/** The extent of a run, as far as its plan fixes it. */
 export interface ExpectedExtent {
-  /** Number of requests, with warm-up; undefined if time decides. */
+  /** Number of requests, including warm-up; undefined if time decides. */
   readonly requestCount: number | undefined;
-  /** Duration of all levels, with warm-up; undefined if it is not fixed. */
+  /** Duration of all levels, including warm-up; undefined if it is not fixed. */
   readonly durationNs: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function expectExtent({ plan, requestCount }: PreparedRun): ExpectedExten
   };
 }
 
-/** Returns how much of a run is done. @param endedCount number of requests that ended @param passedNs time since its first level began */
+/** Returns the progress of a run. @param endedCount number of requests that ended @param passedNs time since its first level began */
 export function progressOf(
   { requestCount, durationNs }: ExpectedExtent,
   endedCount: number,
@@ -55,7 +55,7 @@ function levelsNs(plan: Plan, warmupMs: number): number | undefined {
   return msToNs((mode.durationMs + warmupMs) * levelCount);
 }
 
-/** Returns the number of levels; undefined if it depends on what is measured. */
+/** Returns the number of levels; undefined if it depends on the measurements. */
 function levelCountOf({ load }: Plan): number | undefined {
   const asked = loadModeOf(load).levels?.(load);
   const count = asked === undefined ? 1 : countLevels(asked.levels);
@@ -71,7 +71,7 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
   return total;
 }
 
-/** The time that the levels of a run have used, without its waits for requests in flight. */
+/** Time used by the levels of a run, without its waits for requests in flight. */
 export class UsedTime {
   private firstLevelNs: number | undefined;
   private waitedNs = 0;
@@ -82,7 +82,7 @@ export class UsedTime {
     return this.firstLevelNs !== undefined;
   }
 
-  /** Notes that a level begins. */
+  /** Records the beginning of a level. */
   begin(atNs: number): void {
     this.firstLevelNs ??= atNs;
   }
@@ -93,7 +93,7 @@ export class UsedTime {
     this.current = mostMs === undefined ? undefined : { startNs: atNs, limitNs: atNs + msToNs(mostMs) };
   }
 
-  /** Returns how long the current wait lasts at most; undefined without one. */
+  /** Returns the longest remaining time of the current wait; undefined if there is none. */
   waitSec(atNs: number): number | undefined {
     return this.current && nsToSec(Math.max(0, this.current.limitNs - atNs));
   }

@@ -28,11 +28,14 @@ import {
   type RunSnapshot,
 } from "./run-snapshot.ts";
 
-/** A run with more levels counts the later ones together, so that memory and metrics are bounded. */
+/** Maximum number of levels that are counted separately. Later levels are counted together, so that memory and metrics are bounded. */
 const MOST_LEVELS = 100;
-/** A younger snapshot is returned again, so that frequent readers cost nothing. */
+/** A snapshot younger than this is returned again, so that frequent readers cost nothing. */
 const SNAPSHOT_NS = 100e6;
-/** Rates and percentiles are those of the last 5 seconds of the level. Where readers come less often, they are those since the reader before, up to half a minute. */
+/**
+ * Rates and percentiles cover the last 5 seconds of the level. If snapshots are read less often, they cover the time since the
+ * previous reading, up to half a minute.
+ */
 const RECENT_NS = 5e9;
 const COLUMNS = { mostColumns: 121, columnNs: 250e6, whenFull: "forget" } as const;
 
@@ -44,16 +47,17 @@ export class RunState implements Report {
   private readonly plan: Plan;
   private readonly clockNs: () => number;
   private readonly isStreaming: boolean;
-  private readonly hasTokens: boolean;
+  /** Whether the first response is timed. Where tokens are measured it is not: it may only be the head of the stream. */
+  private readonly timesFirst: boolean;
   /** Whether responses have text, so that their tokens are times and rates. */
   private readonly hasText: boolean;
   private readonly load: LoadMonitor;
   private readonly slots = new Map<string, LevelSlot>();
   private slot: LevelSlot;
   private progress: RunProgress | undefined;
-  /** Counts of the progress that are already part of a slot. */
+  /** Counts of the progress that have already been added to a slot. */
   private settled = NO_REQUESTS;
-  /** When the counts were settled last. */
+  /** Time at which the counts were last settled. */
   private settledNs = 0;
   private readonly tokens = new FollowedTokens();
   private extent: ExpectedExtent = { requestCount: undefined, durationNs: undefined };
@@ -70,10 +74,10 @@ export class RunState implements Report {
     this.clockNs = clockNs;
     this.isStreaming = plan.target.isStreaming;
     const tokens = tokensPlanOf(plan);
-    this.hasTokens = tokens !== undefined;
+    this.timesFirst = this.isStreaming && tokens === undefined;
     this.hasText = tokens !== undefined && hasText(tokens.responses as ResponseKind);
     this.load = new LoadMonitor(systemClock, targetKindOf(plan.target).isInProcess === true);
-    this.slot = new LevelSlot(this.isStreaming, this.hasText);
+    this.slot = new LevelSlot(this.timesFirst, this.hasText);
   }
 
   onProgress(progress: RunProgress): void {
@@ -93,10 +97,10 @@ export class RunState implements Report {
 
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
     this.settle();
-    // What came until now belongs to the level before.
+    // Tokens up to now belong to the previous level.
     this.tokens.ask(this.slot, this.clockNs());
     this.used.begin(this.clockNs());
-    // Its recent seconds are over.
+    // The recent seconds of the previous level are over.
     this.slot.timeline.restart(this.clockNs());
     const plan = planOfPhase(this.plan, phase?.index);
     const place: LevelPlace = {
@@ -110,7 +114,7 @@ export class RunState implements Report {
     this.last = undefined;
   }
 
-  /** What measures tokens may end soon. */
+  /** Queries the tokens, because their measurement may end soon. */
   onLevelEnd(): void {
     this.settle();
     this.tokens.ask(this.slot, this.clockNs());
@@ -137,7 +141,7 @@ export class RunState implements Report {
     this.last = undefined;
   }
 
-  /** Waits for a moment for the tokens that came last. */
+  /** Waits briefly for the last tokens. */
   finish(): Promise<void> | undefined {
     const reply = this.tokens.waitForReply();
     if (reply !== undefined) return reply.then(() => this.end());
@@ -149,12 +153,12 @@ export class RunState implements Report {
     this.end();
   }
 
-  /** Whether the run has ended, and its state no longer changes. */
+  /** Whether the run has ended, so that its state no longer changes. */
   get isEnded(): boolean {
     return this.isFinished;
   }
 
-  /** Returns the state; the same object to those who ask again soon. Undefined before the run begins. */
+  /** Returns the state; the same object for calls in quick succession. Undefined before the run begins. */
   snapshot(): RunSnapshot | undefined {
     const { last, progress } = this;
     if (progress === undefined) return undefined;
@@ -165,7 +169,7 @@ export class RunState implements Report {
     return snapshot;
   }
 
-  /** Returns the state with the tokens that came until now, where they are known soon. */
+  /** Returns the state with the tokens up to now, if they are known soon. */
   async freshSnapshot(): Promise<RunSnapshot | undefined> {
     if (this.progress !== undefined && !this.isFinished && this.slot.tokens !== undefined) {
       this.settle();
@@ -208,7 +212,7 @@ export class RunState implements Report {
     };
   }
 
-  /** Adds what has happened since the last call to the current level. */
+  /** Adds the counts since the last call to the current level. */
   private settle(): void {
     const { progress, settled, slot } = this;
     if (progress === undefined || this.isFinished) return;
@@ -228,7 +232,7 @@ export class RunState implements Report {
     const isOwn = this.slots.size < MOST_LEVELS || this.slots.has(key);
     const slotKey = isOwn ? key : "";
     // Requests before the first level belong to it.
-    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.isStreaming, this.hasText));
+    const slot = this.slots.get(slotKey) ?? (isFirst ? this.slot : new LevelSlot(this.timesFirst, this.hasText));
     if (isOwn) slot.place = place;
     this.slots.set(slotKey, slot);
     return slot;
@@ -238,7 +242,7 @@ export class RunState implements Report {
     return this.slots.size === 0 ? [this.slot] : [...this.slots.values()];
   }
 
-  /** @param responseCount of all requests until now. Responses come also before their request ends */
+  /** @param responseCount number of responses to all requests so far. Responses also arrive before their request ends */
   private recentRates(atNs: number, responseCount: number): RecentRates {
     const oldest = this.readings.findLastIndex((reading) => reading.atNs <= atNs - RECENT_NS);
     this.readings = [...this.readings.slice(Math.max(0, oldest)), { atNs, responseCount }];
@@ -248,7 +252,7 @@ export class RunState implements Report {
       requestsPerSec: perSec(counts.requestCount + counts.failedCount + counts.cancelledCount, atNs - sinceNs),
       chunksPerSec: this.isStreaming ? perSec(responseCount - first.responseCount, atNs - first.atNs) : undefined,
       latencyNs: latency.quantiles(RECENT_RATIOS),
-      firstResponseNs: this.hasTokens ? undefined : firstResponse.quantiles(RECENT_RATIOS),
+      firstResponseNs: firstResponse.quantiles(RECENT_RATIOS),
     };
   }
 
@@ -265,7 +269,7 @@ export class RunState implements Report {
   }
 }
 
-/** How many responses there were when a reader came. */
+/** Number of responses at the time of a reading. */
 interface Reading {
   readonly atNs: number;
   readonly responseCount: number;
@@ -273,7 +277,7 @@ interface Reading {
 
 class LevelSlot implements LevelTally {
   place: LevelPlace | undefined;
-  /** The level that counts here now. */
+  /** The level in whose slot counts are now added. */
   current: LevelPlace | undefined;
   sentCount = 0;
   completedCount = 0;
@@ -283,12 +287,12 @@ class LevelSlot implements LevelTally {
   spentNs = 0;
   readonly tokens: LevelTokens | undefined;
   readonly timeline: Timeline;
-  private readonly isStreaming: boolean;
+  private readonly timesFirst: boolean;
 
-  constructor(isStreaming: boolean, hasText: boolean) {
-    this.isStreaming = isStreaming;
+  constructor(timesFirst: boolean, hasText: boolean) {
+    this.timesFirst = timesFirst;
     this.tokens = hasText ? new LevelTokens() : undefined;
-    this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: isStreaming });
+    this.timeline = new Timeline(0, { ...COLUMNS, isStreamed: timesFirst });
   }
 
   get latency(): ExponentialHistogram {
@@ -296,7 +300,7 @@ class LevelSlot implements LevelTally {
   }
 
   get firstResponse(): ExponentialHistogram | undefined {
-    return this.isStreaming ? this.timeline.total().firstResponse : undefined;
+    return this.timesFirst ? this.timeline.total().firstResponse : undefined;
   }
 }
 

@@ -67,7 +67,7 @@ export function buildRunModel(plan: Plan, json: ReportJson): ReportModel {
   const view = viewReport(plan, json);
   const checks = checksOf(view);
   const verdict = verdictOf(view);
-  // What the verdict says is not said again.
+  // Lines that the verdict contains are not repeated.
   const isNew = (line: string): boolean => line === "" || !verdict.headline.startsWith(line);
   const { name, notes } = json;
   const sections = buildSections(view)
@@ -94,7 +94,7 @@ function describeOrigin({ startedAt, machine }: ReportJson): string {
   return `${startedAt}, ${runtime} on ${host}`;
 }
 
-/** The sections in reading order, each made with those before it. A new section is one entry. */
+/** The sections in reading order. Each receives the sections before it. A new section is one entry. */
 const SECTIONS: readonly ((
   view: ReportView,
   before: readonly Section[],
@@ -133,16 +133,16 @@ const MOST_IN_SUMMARY = 3;
 
 /** A subject with its charts. */
 interface ChartSection {
-  /** Of the section that has them; where there is none, one with this title is added. */
+  /** Id of the section with the charts. If there is none, a section with this title is added. */
   readonly id: string;
   readonly title: string;
   readonly charts: readonly Plot[];
 }
 
 /**
- * Adds charts to sections. The first one gets what answers the question that was asked, at most three charts side by side or a wide one: the
- * tried loads of a search against its limits; the times and rates of tokens over the load; throughput and latency over the load; or for one
- * level and for phases the time line.
+ * Adds charts to sections. The first section gets the charts that answer the question, at most three charts side by side or a wide
+ * one: for a search the tried loads against its limits; otherwise the times and rates of tokens over the load; throughput and
+ * latency over the load; or for one level and for phases the timeline.
  */
 function withCharts(written: readonly Section[], view: ReportView): Section[] {
   const { summary, sections } = drawAll(view);
@@ -187,7 +187,7 @@ function drawAll(view: ReportView): {
   return { summary, sections };
 }
 
-/** Describes what was measured: `simple, embedded target, http`. */
+/** Describes the measured target: `simple, embedded target, http`. */
 function describeSubject({ plan: { target, inputs }, json: { model } }: ReportView): string {
   const kind = targetKindOf(target);
   const subject = inputKindOf(inputs).subject?.(inputs);
@@ -196,7 +196,7 @@ function describeSubject({ plan: { target, inputs }, json: { model } }: ReportVi
   return kind.subject?.(target) ?? `${model.name}${version}, ${kind.describe(target).replace(" over ", ", ")}`;
 }
 
-/** Describes how it was measured: the load, the parameters, the seeds. */
+/** Describes the settings of the measurement: the load, the parameters, the seeds. */
 function describeSetup({ plan, json }: ReportView): string[] {
   const { parameters = {}, seed = 0 } = plan;
   const all = Object.entries(parameters);
@@ -213,13 +213,16 @@ function describeSetup({ plan, json }: ReportView): string[] {
   ];
 }
 
-/** Returns how a report's runs ended. Where nothing is wrong, the name says all. */
+/** Returns the verdict on a report's runs. If nothing is wrong, the name is sufficient. */
 function verdictOf(view: ReportView): ModelVerdict {
   const { name, headline } = view.json.verdict;
   return { name, headline: name === "passed" || name === "measured" ? "" : headline, facts: factsOf(view) };
 }
 
-/** Returns what was measured and for how long, of all levels; of whole runs where there is no level. What was sent besides is in the totals. */
+/**
+ * Returns the number of measured requests and the measured time of all levels; of whole runs if there is no level. Other requests
+ * are in the totals.
+ */
 function factsOf({ json, runs, levels }: ReportView): string[] {
   const measured = countMeasured(levels.map((level) => level.json));
   const sent = measured > 0 ? measured : runs.reduce((sum, { json: run }) => sum + run.requests.sent, 0);

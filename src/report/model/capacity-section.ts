@@ -11,7 +11,7 @@ import { type ColumnSpec, column, estimateCell, makeTable, summary } from "./tab
 
 /** The knee of a sweep in a line, and the capacity answer. */
 
-/** Describes the knee of a run; undefined for other loads than sweeps that end there. */
+/** Describes the knee of a run; undefined unless the load is a sweep that ends at the knee. */
 export function describeKnee({ plan }: Pick<ReportView, "plan">, { knee }: Pick<RunJson, "knee">): string | undefined {
   if (knee === undefined) return undefined;
   const at = describeLevel(plan, knee.level);
@@ -36,7 +36,7 @@ export function capacitiesOf({ plan, runs }: ReportView): CapacityRow[] {
   });
 }
 
-/** Says why no level of a report has the capacity that its plan asks for; undefined when one has, or the plan does not ask. */
+/** Explains why no level of a report has the capacity that its plan asks for; undefined if one has, or the plan does not ask for it. */
 export function whyNoCapacity(view: ReportView): string | undefined {
   const { capacity } = view.plan;
   if (capacity === undefined || capacitiesOf(view).length > 0) return undefined;
@@ -56,8 +56,8 @@ export function capacitySection(view: ReportView): Section | undefined {
 }
 
 /**
- * Makes the section with capacities; undefined where there is nothing.
- * @param names the columns that name a row @param unit of throughput @param unknown why others are unknown, a line each
+ * Builds the section with capacities; undefined if there are none.
+ * @param names the columns that name a row @param unit of throughput @param unknown reasons why others are unknown, one per line
  */
 export function makeCapacitySection<Row extends CapacityRow & { readonly at: string }>(
   rows: readonly Row[],
@@ -107,7 +107,7 @@ export function makeCapacitySection<Row extends CapacityRow & { readonly at: str
   };
 }
 
-/** Costs and rates have four digits: a sample does not say more. */
+/** Costs and rates have four digits, because a sample is not more precise. */
 function cellOf(written: EstimateJson | undefined): Cell | undefined {
   if (written === undefined) return undefined;
   const short = (value: number): number => Number(value.toPrecision(4));

@@ -1,7 +1,7 @@
 import type { Check } from "./report-model.ts";
 import { ofRun, type ReportView } from "./report-view.ts";
 
-/** What was asserted or checked, with its results: assertions, checks of phases, rules of MLPerf. */
+/** Results of assertions, checks of phases, and rules of MLPerf. */
 
 /** Returns the checks of a report, in the order of the plan. */
 export function checksOf({ json, runs, levels }: ReportView): Check[] {

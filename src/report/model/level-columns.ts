@@ -4,14 +4,14 @@ import { type ReadMetric, readerOf, readerOver, type StatisticName } from "../sc
 import type { LevelJson } from "../schema/report-schema.ts";
 import type { OverRunsJson } from "../schema/runs.ts";
 import type { Cell, CellQuantity, Column } from "./report-model.ts";
-import { type ColumnSpec, column, estimateCell, markedIf } from "./tables.ts";
+import { type ColumnSpec, column, estimateCell, FAILED_COLUMN, markedIf } from "./tables.ts";
 
 /**
- * The columns of a level, for all tables that have them: levels, phases, groups by tag, points of a search, each of several runs, and runs
- * together. A new column is one entry.
+ * The columns of a level, for all tables that contain levels: levels, phases, groups by tag, points of a search, each of several
+ * runs, and combined runs. A new column is one entry.
  */
 
-/** What requests measured: those of a level, or of a part of it. */
+/** The measurements of requests: of a level, or of a part of it. */
 export type Measured = Pick<MeasuredJson, "completed" | "failed" | "metrics" | "server"> &
   Partial<Pick<LevelJson, "outcome" | "limits">>;
 
@@ -20,36 +20,36 @@ export interface MeasuredRow {
   readonly json: Measured;
 }
 
-/** Wide outputs, and tables of details, have columns from here on. The first screen has not. */
+/** From this drop order on, columns are in wide outputs and tables of details, but not on the first screen. */
 export const DETAIL_DROP_ORDER = 20;
-/** Columns of files and pages only from here on. */
+/** From this drop order on, columns are only in files and on pages. */
 export const FILE_DROP_ORDER = 40;
 
 type LevelColumn = {
   readonly key: string;
   readonly title: string | ((words: LevelWords) => string);
   readonly quantity: CellQuantity;
-  /** See `Column`; another number where tokens have times. From {@link DETAIL_DROP_ORDER} on it is a detail. */
+  /** See `Column`; a different number if tokens have times. From {@link DETAIL_DROP_ORDER} on, the column is a detail. */
   readonly dropOrder: number | readonly [plain: number, withTimes: number];
-  /** Instead, where nothing completed for a time. Default: no difference */
+  /** Drop order if nothing completed for a time. Default: `dropOrder` */
   readonly gapDropOrder?: number;
 } & (
   | { readonly metric: readonly [key: string, statistic: StatisticName | undefined] }
-  /** What is no metric of the catalogue. Runs together do not have it. */
-  | { readonly metric?: undefined; readonly cell: (json: Measured) => Cell }
+  /** For a value that is not a metric of the catalogue. Combined runs have the column of its ratio instead. */
+  | { readonly metric?: undefined; readonly ratio?: string; readonly cell: (json: Measured) => Cell | undefined }
 );
 
-/** Texts that depend on what is measured. */
+/** Texts that depend on the measured target. */
 export interface LevelWords {
-  /** Of throughput: `infer/s`. */
+  /** Unit of throughput: `infer/s`. */
   readonly unit: string;
-  /** Whether responses have tokens. Then latency is that of the whole response. */
+  /** Whether responses have tokens. Then the latency is that of the whole response. */
   readonly hasTokens: boolean;
   /** Whether tokens have times, because responses are streamed. Default: `hasTokens` */
   readonly hasTokenTimes?: boolean;
-  /** Keys of the columns that a search limits: they decide, so they are dropped last. Default: none. */
+  /** Keys of the columns that a search limits. They decide, so they are dropped last. Default: none */
   readonly limited?: ReadonlySet<string>;
-  /** Whether nothing completed for a time at some level. Default: false. */
+  /** Whether nothing completed for a time at a level. Default: false */
   readonly hasGaps?: boolean;
 }
 
@@ -75,29 +75,17 @@ const LEVEL_COLUMNS: readonly LevelColumn[] = [
   { ...latencyColumn("max", [14, 23]), gapDropOrder: 2 },
   metricColumn("scheduledLatency", "p99", "scheduled p99", 2),
   metricColumn("serverLatency", "mean", "server mean", 29),
-  {
-    key: "failed",
-    title: "failed",
-    quantity: "count",
-    dropOrder: 0,
-    cell: ({ failed }) => markedIf(failed > 0, "failed", failed),
-  },
+  { ...FAILED_COLUMN, ratio: "errorRate" },
   metricColumn("errorRate", undefined, "errors", 30),
-  {
-    key: "completed",
-    title: "completed",
-    quantity: "count",
-    dropOrder: 19,
-    cell: ({ completed }) => ({ value: completed }),
-  },
-  { key: "outcome", title: "", quantity: "text", dropOrder: 0, cell: outcomeCell },
+  column("completed", "completed", "count", 19, ({ completed }) => completed),
+  column("outcome", "", "text", 0, outcomeCell),
 ];
 
 function latencyColumn(statistic: StatisticName, dropOrder: LevelColumn["dropOrder"]): LevelColumn {
   return metricColumn("latency", statistic, ({ hasTokens }) => (hasTokens ? `e2e ${statistic}` : statistic), dropOrder);
 }
 
-/** A column of a metric of the catalogue. @param statistic absent: the metric has one value */
+/** Creates a column for a metric of the catalogue. @param statistic absent: the metric has one value */
 function metricColumn(
   key: string,
   statistic: StatisticName | undefined,
@@ -113,7 +101,7 @@ function metricColumn(
   };
 }
 
-/** Returns the columns as they are shown, each with its entry. */
+/** Returns the displayed columns, each with its entry. */
 function shownColumns(words: LevelWords): { readonly shown: Column; readonly entry: LevelColumn }[] {
   return LEVEL_COLUMNS.map((entry) => {
     const { key, title, quantity, dropOrder, gapDropOrder } = entry;
@@ -169,29 +157,34 @@ function metricCell(
   return found && estimateCell(found, metricOf({ key }).quantity === "ratio");
 }
 
-/** Returns the metrics on the first screen of a run, by name: `latency.p99`. Its count of failed requests is the error rate. */
+/** Returns the metrics on the first screen of a run, by name: `latency.p99`. A count is represented by its ratio. */
 export function firstScreenMetrics(hasTokenTimes: boolean): ReadonlySet<string> {
-  const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder } }) =>
-    dropOrder >= DETAIL_DROP_ORDER ? [] : [key === "failed" ? "errorRate" : key],
+  const names = shownColumns({ unit: "", hasTokens: hasTokenTimes }).flatMap(({ shown: { key, dropOrder }, entry }) =>
+    dropOrder >= DETAIL_DROP_ORDER ? [] : [ratioKeyOf(entry) ?? key],
   );
   return new Set(names);
 }
 
-/** A row of runs together. */
+function ratioKeyOf(column: LevelColumn): string | undefined {
+  return column.metric === undefined ? column.ratio : undefined;
+}
+
+/** A row of combined runs. */
 export interface CombinedRow {
   readonly combined: OverRunsJson;
 }
 
-/** Returns the columns for rows of several runs together, each with the mean over runs and its interval. */
+/** Returns the columns for rows of combined runs, each with the mean over runs and its interval. */
 export function combinedColumns<Row extends CombinedRow>(
   words: LevelWords,
   first: readonly ColumnSpec<Row>[],
 ): ColumnSpec<Row>[] {
-  const rest = shownColumns(words).flatMap(({ shown, entry: { metric } }): ColumnSpec<Row>[] => {
+  const columns = shownColumns(words);
+  const rest = columns.flatMap(({ shown, entry: { metric } }): ColumnSpec<Row>[] => {
     if (metric === undefined) return [];
     const cell = ({ combined }: Row): Cell | undefined => metricCell(readerOver(combined.metrics), metric);
-    // Failures of runs together have no count.
-    return [{ ...shown, dropOrder: shown.key === "errorRate" ? 0 : shown.dropOrder, cell }];
+    const counted = columns.find(({ entry }) => ratioKeyOf(entry) === shown.key)?.shown;
+    return [{ ...shown, dropOrder: (counted ?? shown).dropOrder, cell }];
   });
   return [...first, ...rest, column("runs", "runs", "count", 10, ({ combined }: Row) => combined.runs)];
 }

@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
+import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { countOf, formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
@@ -19,19 +20,19 @@ import {
   nameLevel,
   type ReportView,
 } from "./report-view.ts";
-import { type ColumnSpec, column, detail, inUnit, makeTable, markedIf, spreadCell } from "./tables.ts";
+import { type ColumnSpec, column, detail, FAILED_COLUMN, makeTable, markedIf, spreadCell } from "./tables.ts";
 
 /** Sections of a report with a row for each level, or for a part of it. */
 
-/** With more rows than this, a table cannot be read at a glance. */
+/** A table with more rows cannot be read at a glance. */
 export const MOST_SUMMARY_ROWS = 12;
 
-/** Makes the table of the levels. @param rows default: all */
+/** Builds the table of the levels. @param rows default: all */
 export function levelTable(view: ReportView, rows: readonly LevelRow[] = view.levels): ModelTable {
   return makeTable("", measuredColumns<LevelRow>(view.words, levelNames(view)), rows);
 }
 
-/** Makes the table of runs together: a row for each level with means over runs. */
+/** Builds the table of combined runs: a row for each level, with means over runs. */
 export function combinedTable(view: ReportView): ModelTable | undefined {
   const { json, plan, words } = view;
   if (!("runs" in json)) return undefined;
@@ -51,7 +52,7 @@ export function combinedTable(view: ReportView): ModelTable | undefined {
   };
 }
 
-/** Makes a section for each tag: a row for each of its values at each level. */
+/** Builds a section for each tag: a row for each of its values at each level. */
 export function groupSections(view: ReportView): Section[] {
   return [...groupsByTag(view)].map(([tag, rows]) => {
     const first: ColumnSpec<GroupRow>[] = [
@@ -59,44 +60,31 @@ export function groupSections(view: ReportView): Section[] {
       ...(view.levels.length === 1 ? [] : levelNames(view)),
     ];
     const tables = [makeTable("", measuredColumns(view.words, first), rows)];
-    // With one value, its row is that of the level.
+    // If there is only one value, its row equals that of the level.
     const isSplit = new Set(rows.map(({ value }) => value)).size > 1;
     const isSummary = tag === TARGET_TAG || (isSplit && rows.length <= MOST_SUMMARY_ROWS);
     return { id: `by-${tag}`, title: `By ${tag}`, isSummary, tables, charts: [] };
   });
 }
 
-/** Makes the section of the load asked for beside the load delivered, and Little's law. */
+/** Builds the section on the requested and the delivered load, and Little's law. */
 export function loadSection(view: ReportView): Section {
   const isScheduled = view.levels.some(({ json: { load } }) => LEVEL_UNITS[load.unit].isScheduled);
   const unit = isScheduled ? "req/s" : "in flight";
-  const rows = view.levels;
+  const asked = column<LevelRow>("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked);
+  const delivered = column<LevelRow>("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
+    load.delivered === null ? undefined : markedIf(load.isDelivered === false, "failed", load.delivered),
+  );
   return detail("load", "Load", [
     makeTable<LevelRow>(
       "",
       [
         ...levelNames(view),
-        inUnit(
-          unit,
-          column("asked", `asked, ${unit}`, "count", 3, ({ json: { load } }) => load.asked),
-        ),
-        inUnit(
-          unit,
-          column("delivered", "delivered", "mean", 1, ({ json: { load } }) =>
-            load.delivered === null ? undefined : markedIf(load.isDelivered === false, "failed", load.delivered),
-          ),
-        ),
+        { ...asked, unit },
+        { ...delivered, unit },
         column("inFlight", "mean in flight", "mean", 2, ({ json: { inFlight } }) => inFlight.mean),
-        column(
-          "littlesLaw",
-          "throughput × latency",
-          "mean",
-          2,
-          ({
-            json: {
-              inFlight: { littlesLaw },
-            },
-          }) => markedIf(!littlesLaw.isKept, "failed", littlesLaw.expectedMean),
+        column("littlesLaw", "throughput × latency", "mean", 2, ({ json: { inFlight } }) =>
+          markedIf(!inFlight.littlesLaw.isKept, "failed", inFlight.littlesLaw.expectedMean),
         ),
         column("delayed", "sent late", "count", 4, ({ json: { delayed } }) => (delayed === 0 ? undefined : delayed)),
         column("sendDelay.p99", "late p99", "time", 5, ({ json: { sendDelayUs } }) =>
@@ -105,12 +93,12 @@ export function loadSection(view: ReportView): Section {
         column("resent", "sent again", "count", 6, ({ json: { resent } }) => resent),
         column("cancelled", "cancelled", "count", 6, ({ json: { cancelled } }) => cancelled),
       ],
-      rows,
+      view.levels,
     ),
   ]);
 }
 
-/** Makes the section of the evidence for each level: how many requests there are, and what they are worth. */
+/** Builds the section on the evidence for each level: the number of requests, and their effective number. */
 export function evidenceSection(view: ReportView): Section {
   const lines = view.levels.flatMap(({ run, name, json: { metrics, trials, instability } }) => {
     const latency = findSpread(metrics, "latency");
@@ -133,12 +121,12 @@ function describeEvidence({ count, confidence95 }: SpreadJson): string {
     : `${requests}, as informative as ${countOf(worth, "independent one")}`;
 }
 
-/** A level with what is known of its client. */
+/** A level with the state of its client. */
 interface ClientRow extends LevelRow {
   readonly client: ClientJson;
 }
 
-/** Makes the section of what measuring cost, and how late the client was. */
+/** Builds the section on the cost of measuring, and on the client's lag. */
 export function clientSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row): ClientRow[] => {
     const { client } = row.json;
@@ -171,7 +159,7 @@ interface ServerRow extends NamedRow {
   readonly server: ServerDelta;
 }
 
-/** Makes the section of the server's own times, with those of the models that it calls; undefined without statistics. */
+/** Builds the section of the times that the server reports, including those of the models that it calls; undefined without statistics. */
 export function serverSection(view: ReportView): Section | undefined {
   const rows = view.levels.flatMap((row) => (row.json.server === undefined ? [] : serverRows(row, row.json.server, 0)));
   if (rows.length === 0) return undefined;
@@ -207,7 +195,7 @@ interface GpuRow extends NamedRow {
   readonly gpu: TelemetryJson["gpus"][number];
 }
 
-/** Makes the section of the server's GPUs; undefined when no metrics were read. */
+/** Builds the section of the server's GPUs; undefined if no metrics were read. */
 export function gpuSection(view: ReportView): Section | undefined {
   const read = view.levels.filter(({ json: { telemetry } }) => telemetry !== undefined);
   if (read.length === 0) return undefined;
@@ -216,25 +204,21 @@ export function gpuSection(view: ReportView): Section | undefined {
     const { quantity, unit } = metricOf({ key });
     const name = statistic === undefined ? key : `${key}.${statistic}`;
     const pick = ({ gpu }: GpuRow) => readMetric(gpu.metrics, key, statistic)?.value;
-    return inUnit(unit, column(name, title, quantity === "ratio" ? quantity : "mean", dropOrder, pick));
+    return defined({ ...column(name, title, quantity === "ratio" ? quantity : "mean", dropOrder, pick), unit });
   };
+  const limit = column<GpuRow>("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts);
+  const total = column<GpuRow>("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu: { gpuMemoryTotalBytes: bytes } }) =>
+    bytes === undefined ? undefined : bytes / BYTES_PER_MB,
+  );
   const specs: ColumnSpec<GpuRow>[] = [
     ...levelNames(view),
     column("gpu", "GPU", "text", 0, ({ gpu }) => gpu.uuid),
     metric("gpuUtilization", "busy", 1, "mean"),
     metric("gpuPower", "W", 2, "mean"),
-    inUnit(
-      "W",
-      column("gpuPowerLimit", "W limit", "mean", 4, ({ gpu }) => gpu.gpuPowerLimitWatts),
-    ),
+    { ...limit, unit: "W" },
     metric("gpuEnergy", "J", 3),
     metric("gpuMemoryUsed", "MB used", 2, "max"),
-    inUnit(
-      "MB",
-      column("gpuMemoryTotal", "MB total", "mean", 4, ({ gpu }) =>
-        gpu.gpuMemoryTotalBytes === undefined ? undefined : gpu.gpuMemoryTotalBytes / BYTES_PER_MB,
-      ),
-    ),
+    { ...total, unit: "MB" },
   ];
   const readings = read
     .map(({ name, json: { telemetry } }) => `${name}: ${formatCount(telemetry?.readings ?? 0)}`)
@@ -249,7 +233,7 @@ export function gpuSection(view: ReportView): Section | undefined {
 
 const BYTES_PER_MB = 1e6;
 
-/** Makes the section with the time line of each level; undefined without a time line. */
+/** Builds the section with the timeline of each level; undefined without a timeline. */
 export function timelineSection(view: ReportView): Section | undefined {
   const { plan, words, levels, runs } = view;
   const specs: ColumnSpec<TimelineRow>[] = [
@@ -266,7 +250,7 @@ export function timelineSection(view: ReportView): Section | undefined {
       us === null || completed === 0 ? null : usToNs(us),
     ),
     column("latency.p99", "p99", "time", 1, ({ latencyP99Us: us }) => (us === null ? null : usToNs(us))),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
   const whole = runs.flatMap(({ name, json: { timeline = [] } }) =>
     timeline.length === 0 ? [] : [makeTable(name, specs, timeline)],

@@ -6,9 +6,9 @@ import { ofRun, type ReportView } from "./report-view.ts";
 import { column, detail, makeTable } from "./tables.ts";
 import { formatTime } from "./values.ts";
 
-/** The result of a scenario of MLPerf, under the names of LoadGen's summary. */
+/** The result of an MLPerf scenario, with the names of LoadGen's summary. */
 
-/** Makes the section of MLPerf's results; undefined for other loads. */
+/** Builds the section of MLPerf's results; undefined for other loads. */
 export function mlperfSection({ levels }: ReportView): Section | undefined {
   const tables = levels.flatMap(({ run, json: { mlperf } }) => {
     if (mlperf === undefined) return [];

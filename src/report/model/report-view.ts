@@ -4,19 +4,19 @@ import { loadModeOf } from "../../registry/load-modes.ts";
 import type { GroupJson } from "../schema/level.ts";
 import type { LevelJson, ReportJson, RunJson } from "../schema/report-schema.ts";
 import type { LevelWords, MeasuredRow } from "./level-columns.ts";
-import { type ColumnSpec, column, inUnit, RUN_COLUMN } from "./tables.ts";
+import { type ColumnSpec, column, RUN_COLUMN } from "./tables.ts";
 
 /** A report as the builders of the model read it: runs and levels with their names. */
 export interface ReportView {
   readonly plan: Plan;
   readonly json: ReportJson;
   readonly runs: readonly NamedRun[];
-  /** Of all runs. */
+  /** Levels of all runs. */
   readonly levels: readonly LevelRow[];
   readonly words: LevelWords;
 }
 
-/** A run with its name: `run 2`; empty for the only one. */
+/** A run with its name: `run 2`; empty if there is only one. */
 export interface NamedRun {
   readonly name: string;
   readonly json: RunJson;
@@ -24,19 +24,19 @@ export interface NamedRun {
 
 /** A level with its names. */
 export interface LevelRow extends MeasuredRow {
-  /** Name of its run; empty for the only one. */
+  /** Name of the run; empty if there is only one. */
   readonly run: string;
   /** `concurrency 4` */
   readonly name: string;
   readonly json: LevelJson;
 }
 
-/** Returns a name with that of its run, where there are several: `run 2, concurrency 4`. */
+/** Returns a name, prefixed with the name of its run if there are several: `run 2, concurrency 4`. */
 export function nameInRun(run: string, name: string): string {
   return run === "" ? name : `${run}, ${name}`;
 }
 
-/** Returns a text about a run, with the name of the run where there are several: `run 2: 8 conversations`. */
+/** Returns a text about a run, prefixed with the name of the run if there are several: `run 2: 8 conversations`. */
 export function ofRun(run: string, text: string): string {
   return run === "" ? text : `${run}: ${text}`;
 }
@@ -56,7 +56,7 @@ export function nameLevel(
 
 /** A row of a table that names its level. */
 export interface NamedRow {
-  /** Name of its run; empty for the only one. */
+  /** Name of the run; empty if there is only one. */
   readonly run: string;
   readonly name: string;
   readonly json: { readonly level?: number };
@@ -81,8 +81,8 @@ export function groupsByTag({ levels }: ReportView): ReadonlyMap<string, readonl
 }
 
 /**
- * Returns the columns that name the level of a row, and its run where there are several: the load as a number where the rows differ by it
- * alone, and otherwise its name.
+ * Returns the columns that name the level of a row, and its run if there are several: the load as a number if the rows differ only
+ * by it, otherwise its name.
  */
 export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<NamedRow>, level: ColumnSpec<NamedRow>] {
   const mode = loadModeOf(plan.load);
@@ -92,19 +92,8 @@ export function levelNames({ plan, levels }: ReportView): [run: ColumnSpec<Named
     !isNamed &&
     levels.every(({ name, json: { level, phase } }) => phase === undefined && name === describeLevel(plan, level));
   const unit = levelTitles(plan).column;
-  return [
-    RUN_COLUMN,
-    isNumber
-      ? inUnit(
-          unit,
-          column("level", unit, "number", 0, ({ json: { level } }) => level),
-        )
-      : column(
-          "level",
-          levels.some(({ json: { phase } }) => phase !== undefined) ? "phase" : "load",
-          "text",
-          0,
-          ({ name }) => name,
-        ),
-  ];
+  const hasPhases = levels.some(({ json: { phase } }) => phase !== undefined);
+  const number = column<NamedRow>("level", unit, "number", 0, ({ json: { level } }) => level);
+  const name = column<NamedRow>("level", hasPhases ? "phase" : "load", "text", 0, (row) => row.name);
+  return [RUN_COLUMN, isNumber ? { ...number, unit } : name];
 }

@@ -7,19 +7,18 @@ import { describeMs } from "../../registry/estimate-time.ts";
 import { describeLevel, levelTitles } from "../../registry/level-names.ts";
 import { findOver, inBaseUnit, readMetric } from "../schema/read-metrics.ts";
 import type { LevelJson } from "../schema/report-schema.ts";
-import type { OverRunsJson } from "../schema/runs.ts";
 import { describeKnee } from "./capacity-section.ts";
-import { combinedColumns } from "./level-columns.ts";
+import { type CombinedRow, combinedColumns } from "./level-columns.ts";
 import { combinedTable, levelTable } from "./level-sections.ts";
 import type { Cell, Section } from "./report-model.ts";
 import { type LevelRow, levelNames, type NamedRun, ofRun, type ReportView } from "./report-view.ts";
 import { answerOf, answerOverRuns } from "./search-answer.ts";
-import { type ColumnSpec, column, detail, estimateCell, inUnit, makeTable, summary } from "./tables.ts";
+import { type ColumnSpec, column, detail, estimateCell, makeTable, summary } from "./tables.ts";
 import { formatMetricValue, formatValue, quantityOfMetric } from "./values.ts";
 
-/** What was asked for: the result of a search, runs together, or the levels. */
+/** The requested result: the result of a search, combined runs, or the levels. */
 
-/** Makes the first section: the result of a search with the loads that were tried, runs together, or the levels. */
+/** Builds the first section: the result of a search with the tried loads, combined runs, or the levels. */
 export function resultSection(view: ReportView): Section {
   const { runs } = view;
   const isSearch = runs.some(({ json: { findMax } }) => findMax !== undefined);
@@ -40,7 +39,7 @@ export function resultSection(view: ReportView): Section {
   };
 }
 
-/** Makes the section of each of several runs; undefined for a single one. */
+/** Builds the section with each of several runs; undefined for a single run. */
 export function byRunSection(view: ReportView): Section | undefined {
   if (!("runs" in view.json) || view.levels.length === 0) return undefined;
   return detail("by-run", "Each run", [levelTable(view)]);
@@ -65,15 +64,12 @@ function searchSection(view: ReportView): Section {
   }
   const { atHighest, highest } = json.combination.findMax ?? {};
   const title = levelTitles(view.plan).column;
-  const load: ColumnSpec<{ readonly combined: OverRunsJson }> = inUnit(
-    title,
-    column("level", `highest ${title}`, "number", 0, () =>
-      highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
-    ),
+  const load = column<CombinedRow>("level", `highest ${title}`, "number", 0, () =>
+    highest === undefined ? undefined : estimateCell({ value: highest.mean, low: highest.low, high: highest.high }),
   );
   const rows = atHighest === undefined ? [] : [{ combined: atHighest }];
   const together = {
-    ...makeTable("", combinedColumns(view.words, [load]), rows),
+    ...makeTable("", combinedColumns(view.words, [{ ...load, unit: title }]), rows),
     showsIntervals: true,
     isOfRuns: true,
   };
@@ -85,7 +81,7 @@ function searchSection(view: ReportView): Section {
 
 const UNDECIDED = "could not be decided";
 
-/** Explains the result of a search: what the limits measured there, why the next load is not the highest, and what is open. */
+/** Explains the result of a search: the measured values of the limits, why the next load is not the highest, and what is undecided. */
 function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, error } }: NamedRun): string[] {
   if (findMax === undefined) return [];
   const { highest, next, isResolved } = findMax;
@@ -131,7 +127,7 @@ function explainSearch({ plan, words }: ReportView, { json: { findMax, levels, e
   return lines;
 }
 
-/** Says how long a point of a search was measured at most: users know that time by the name of their front door. */
+/** Describes the longest measurement of a point in a search, for users, with the front door's name of the setting. */
 function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
   return mode.kind === "until-resolved" ? ` than ${describeMs(mode.maxMs)}` : "";
 }
@@ -139,7 +135,7 @@ function longestOf({ measurement: { mode } }: ReportView["plan"]): string {
 /** A percentile that needs few requests. */
 const CHEAP_PERCENTILE = 90;
 
-/** Says how many requests a percentile needs, and how long they take, where the longest time of a point gives fewer. */
+/** Describes how many requests a percentile needs, and how long they take, if the longest measurement of a point has fewer. */
 function explainNeeded(
   { limits = [], measurement: { mode } }: ReportView["plan"],
   open: readonly LevelJson[],
@@ -160,7 +156,7 @@ function explainNeeded(
   return [`at ${formatValue(perSec, "rate")} req/s ${needed(highest)}${cheaper}`];
 }
 
-/** Makes the section of the points of a search with what each limit measured there; undefined for other loads. */
+/** Builds the section of the points of a search with the measured value of each limit; undefined for other loads. */
 export function pointsSection(view: ReportView): Section | undefined {
   const points = view.levels.filter(({ json: { limits } }) => limits !== undefined);
   if (points.length === 0) return undefined;
@@ -192,10 +188,10 @@ function limitCell({ limits }: LevelJson, index: number): Cell | undefined {
   return state === "kept" ? cell : { ...cell, mark: "failed" };
 }
 
-/** Above this, a single run says too little. */
+/** Above this ratio, a single run is not reliable. */
 const MUCH_BETWEEN = 2;
 
-/** Describes how much runs differ, compared with what each run says of itself; and the precision that was asked for. */
+/** Describes the variation between runs, compared with that within each run; and the requested precision. */
 function describeVariation({ plan, json }: ReportView): string[] {
   if (!("runs" in json)) return [];
   const { combination, repeat, runs } = json;

@@ -4,12 +4,12 @@ import { toOneLine } from "../markup.ts";
 import type { RunJson } from "../schema/report-schema.ts";
 import type { ModelTable, Section } from "./report-model.ts";
 import { countMeasured, ofRun, type ReportView } from "./report-view.ts";
-import { type ColumnSpec, column, detail, makeTable, markedIf, RUN_COLUMN, summary } from "./tables.ts";
+import { type ColumnSpec, column, detail, FAILED_COLUMN, makeTable, RUN_COLUMN, summary } from "./tables.ts";
 import { describeUnmeasured, formatBytes, formatThreeDigits, formatTime } from "./values.ts";
 
 /** Sections of whole runs: phases, hosts, conversations, failures, counts. */
 
-/** Makes the section of phases, also of those that are not measured; undefined for other loads. */
+/** Builds the section of phases, including unmeasured ones; undefined for other loads. */
 export function phaseSection({ runs }: ReportView): Section | undefined {
   type Row = NonNullable<RunJson["phases"]>[number] & { readonly run: string; readonly index: number };
   const rows = runs.flatMap(({ name, json: { phases = [] } }) =>
@@ -18,20 +18,16 @@ export function phaseSection({ runs }: ReportView): Section | undefined {
   if (rows.length === 0) return undefined;
   const specs: ColumnSpec<Row>[] = [
     RUN_COLUMN,
-    column(
-      "phase",
-      "phase",
-      "text",
-      0,
-      ({ index, name, isWarmup }) =>
-        `${index + 1} ${isWarmup === true && name !== "warm-up" ? `${name} (warm-up)` : name}`,
-    ),
+    column("phase", "phase", "text", 0, ({ index, name, isWarmup }) => {
+      const isNoted = isWarmup === true && name !== "warm-up";
+      return `${index + 1} ${name}${isNoted ? " (warm-up)" : ""}`;
+    }),
     column("start", "begins", "time", 2, ({ startSec }) => secToNs(startSec)),
     column("duration", "lasts", "time", 1, ({ startSec, endSec }) => secToNs(endSec - startSec)),
     column("inFlight", "in flight", "count", 4, ({ inFlightAtStart }) => inFlightAtStart),
     column("sent", "sent", "count", 2, ({ sent }) => sent),
     column("completed", "completed", "count", 1, ({ completed }) => completed),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
     column("cancelled", "cancelled", "count", 3, ({ cancelled }) => (cancelled === 0 ? undefined : cancelled)),
     column("load", "load", "text", 5, ({ load, isWarmup }) =>
       isWarmup === true ? "not measured" : describeLoads(load),
@@ -55,7 +51,7 @@ function describeLoads(load: NonNullable<RunJson["phases"]>[number]["load"]): st
   return `${pairs.join(", ")} ${LEVEL_UNITS[first.unit].isScheduled ? "req/s" : "in flight"}`;
 }
 
-/** Makes the section of failed and cancelled requests by kind; undefined without any. */
+/** Builds the section of failed and cancelled requests by kind; undefined if there are none. */
 export function failureSection({ runs }: ReportView): Section | undefined {
   type Row = RunJson["failures"][number] & { readonly run: string };
   const rows = runs.flatMap(({ name, json: { failures } }) =>
@@ -84,14 +80,11 @@ export function failureSection({ runs }: ReportView): Section | undefined {
   ];
   const lines = runs.flatMap(({ name, json: { requests, levels } }) => {
     // Where all failed, the verdict says it.
-    const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, countFailed(levels));
+    const measured = levels.reduce((sum, { failed }) => sum + failed, 0);
+    const outside = requests.completed === 0 ? "" : describeUnmeasured(requests.failed, measured);
     return outside === "" ? [] : [ofRun(name, `${countOf(requests.failed, "request")} failed, ${outside}`)];
   });
   return { ...summary("failures", "Failures"), tables, lines };
-}
-
-function countFailed(levels: RunJson["levels"]): number {
-  return levels.reduce((sum, { failed }) => sum + failed, 0);
 }
 
 /** More hosts are one line on the first screen. */
@@ -106,7 +99,7 @@ function describeHosts(hosts: readonly { readonly sent: number; readonly failed:
   return `${formatCount(hosts.length)} hosts sent, ${range} ${plural(most, "request")} each${failures}`;
 }
 
-/** Makes the sections of the hosts that sent, and of their clocks; none where this host sent. */
+/** Builds the sections of the hosts that sent, and of their clocks; empty if this host sent. */
 export function hostSections({ runs }: ReportView): Section[] {
   const rows = runs.flatMap(({ name, json: { hosts = [] } }) => hosts.map((host) => ({ ...host, run: name })));
   if (rows.length === 0) return [];
@@ -115,7 +108,7 @@ export function hostSections({ runs }: ReportView): Section[] {
   const shares: ColumnSpec<Row>[] = [
     column("workers", "workers", "count", 1, ({ workerCount }) => workerCount),
     column("sent", "sent", "count", 0, ({ sent }) => sent),
-    column("failed", "failed", "count", 0, ({ failed }) => markedIf(failed > 0, "failed", failed)),
+    FAILED_COLUMN,
   ];
   const clocks: ColumnSpec<Row>[] = [
     column("offset", "clock differs by", "time", 1, ({ clockOffsetMs = 0 }) => msToNs(Math.abs(clockOffsetMs))),
@@ -132,7 +125,7 @@ export function hostSections({ runs }: ReportView): Section[] {
   ];
 }
 
-/** Makes the section of conversations; undefined when the load has none. */
+/** Builds the section of conversations; undefined if the load has none. */
 export function sessionSection({ runs }: ReportView): Section | undefined {
   const lines = runs.flatMap(({ name, json: { sessions, warmup } }) => {
     if (sessions === undefined) return [];
@@ -150,7 +143,7 @@ export function sessionSection({ runs }: ReportView): Section | undefined {
   return lines.length === 0 ? undefined : { ...summary("sessions"), lines };
 }
 
-/** Makes the section of what came over HTTP in one run: complete responses by status, and bytes; undefined where it was not counted. */
+/** Builds the section of data received over HTTP in one run: complete responses by status, and bytes; undefined if it was not counted. */
 export function receivedSection({ runs: [run, ...others] }: ReportView): Section | undefined {
   const { responses, receivedBytes } = run?.json ?? {};
   if (responses === undefined || receivedBytes === undefined || others.length > 0) return undefined;
@@ -158,12 +151,12 @@ export function receivedSection({ runs: [run, ...others] }: ReportView): Section
   return { ...detail("received", "Received", []), lines: [...statuses, `received ${formatBytes(receivedBytes)}`] };
 }
 
-/** Makes the section of the counts of whole runs. */
+/** Builds the section of the counts of whole runs. */
 export function totalsSection({ runs }: ReportView): Section {
   const lines = runs.map(({ name, json }) => {
     const { requests, connections, durationSec, server, servers = [] } = json;
     const sent = `sent ${countOf(requests.sent, "request")}`;
-    // A target in process has none, and none was opened to one that is not there.
+    // A target in process has no connections, and none could be opened to an absent server.
     const over = connections === 0 ? "" : ` over ${countOf(connections, "connection")}`;
     const counts = [
       `${formatCount(requests.completed)} completed`,
@@ -184,7 +177,7 @@ export function totalsSection({ runs }: ReportView): Section {
   return { ...detail("totals", "Requests", []), lines };
 }
 
-/** Says how many of the requests were measured, how many warmed up, and how many neither or both. Empty where all were measured. */
+/** Describes how many requests were measured, how many were warm-up, and how many were neither or both. Empty if all were measured. */
 function describeScopes({ requests: { sent }, levels, warmup }: RunJson): string {
   const measured = countMeasured(levels);
   const rest = sent - measured - (warmup?.sent ?? 0);

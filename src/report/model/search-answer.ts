@@ -7,13 +7,13 @@ import type { FindMaxJson } from "../schema/report-schema.ts";
 import type { CombinationJson } from "../schema/runs.ts";
 import { endsAfter, formatThreeDigits } from "./values.ts";
 
-/** The answer of a search for the highest load that keeps all limits, in one line. */
+/** Describes in one line the result of a search for the highest load that keeps all limits. */
 
 const FOUND = "highest load that keeps the limits";
-/** The upper end of a search keeps the limits, so that a higher load may keep them too. */
+/** For a search whose upper end keeps the limits, so that a higher load may keep them too. */
 const FOUND_AT_LEAST = "load that keeps the limits: at least";
 
-/** Describes the answer of one search. */
+/** Describes the result of one search. */
 export function answerOf(plan: Plan, { highest = null, next = null, isResolved }: FindMaxResult | FindMaxJson): string {
   if (highest !== null && next === null && isResolved) return `${FOUND_AT_LEAST} ${describeLevel(plan, highest)}`;
   if (highest !== null) return `${FOUND}: ${describeLevel(plan, highest)}`;
@@ -28,10 +28,10 @@ function limitsOf({ limits }: Plan): string {
   return limits?.length === 1 ? "the limit" : "all limits";
 }
 
-/** The answers of several runs, by their numbers from 1. */
+/** The results of several runs, with the numbers of the runs from 1. */
 type AnswersOverRuns = Omit<NonNullable<CombinationJson["findMax"]>, "unit" | "atHighest">;
 
-/** Describes the answers of several runs: the mean over those with a certain answer, and those without one. */
+/** Describes the results of several runs: the mean over runs with a certain result, and the runs without one. */
 export function answerOverRuns(
   plan: Plan,
   { highest, runsWithoutLoad, unresolvedRuns, runsAtUpperEnd }: AnswersOverRuns,
@@ -53,7 +53,7 @@ function describeMean(
 ): string {
   const of = `${count < runCount ? `${count} of ` : ""}${countOf(Math.max(count, runCount), "run")}`;
   const found = `${isAtLeast ? FOUND_AT_LEAST : `${FOUND}:`} ${describeLevel(plan, Number(mean.toPrecision(4)))}`;
-  // Equal whole numbers have an interval without a length, which claims more than they show.
+  // The interval of equal whole numbers has length 0, which would claim too much precision.
   if (deviation === 0) return `${found}, the same in ${of}`;
   return `${found}, the mean over ${of}${endsAfter(ends, formatThreeDigits)}`;
 }

@@ -6,13 +6,13 @@ import type { SingleLevel } from "./report-model.ts";
 import type { LevelRow, ReportView } from "./report-view.ts";
 import { formatBytes, formatCell, formatSeconds, formatValue, MARK } from "./values.ts";
 
-/** A report of one level in a few texts instead of a table, for commands that measure one request. */
+/** A report on one level in a few texts instead of a table, for commands that measure one request. */
 
 /** Times of the level, in the order of the columns. */
 const TIMES = /^(?:latency|scheduledLatency|firstResponse)\./;
 const RARE_TIMES = new Set(["latency.p99.9"]);
 
-/** Returns the texts; undefined when there is not exactly one level in one run. */
+/** Returns the texts; undefined unless there is exactly one level in one run. */
 export function singleLevel(view: ReportView): SingleLevel | undefined {
   const [[level, ...others], [run]] = [view.levels, view.runs];
   if (level === undefined || run === undefined || others.length > 0) return undefined;
@@ -36,13 +36,16 @@ export function singleLevel(view: ReportView): SingleLevel | undefined {
   };
 }
 
-/** `16 in flight`, or a rate in the words of the table. */
+/** Describes the load: `16 in flight`, or a rate in the words of the table. */
 function describeLoad({ json: { level, load } }: LevelRow): string {
   const { isScheduled, column } = LEVEL_UNITS[load.unit];
   return `${formatValue(level, "number")} ${isScheduled ? column : "in flight"}`;
 }
 
-/** Describes the requests of the level, and what came over HTTP. Statuses and bytes are counted over the run, so with a warm-up they are ratios. */
+/**
+ * Describes the requests of the level, and the data received over HTTP. Statuses and bytes are counted over the run, so with a
+ * warm-up they are ratios.
+ */
 function describeCounts({ json: { completed, failed } }: LevelRow, { responses, receivedBytes }: RunJson): string[] {
   const counted = [`completed ${formatCount(completed)}`, `failed ${formatCount(failed)}`];
   const statuses = Object.entries(responses ?? {});

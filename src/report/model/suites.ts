@@ -7,16 +7,16 @@ import type { LevelRow, NamedRun, ReportView } from "./report-view.ts";
 import { answerOf } from "./search-answer.ts";
 import { formatCell } from "./values.ts";
 
-/** What passed and what did not in runs, one by one: checks, levels, responses. */
+/** Passed and failed cases of runs: checks, levels, responses. */
 
-/** What the model of a run says that cases are made of. */
+/** The parts of a run's model from which cases are made. */
 interface Judged {
   readonly name: string;
   readonly checks: readonly Check[];
   readonly notes: readonly Note[];
 }
 
-/** Makes the suites: of a single run one, with its checks; of several runs one for each, after one for the checks. */
+/** Builds the suites: for a single run one, including its checks; for several runs one for the checks, followed by one for each run. */
 export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Suite[] {
   const { startedAt, durationSec } = view.json;
   const whole = [
@@ -44,16 +44,16 @@ export function suitesOf(view: ReportView, { name, checks, notes }: Judged): Sui
   return whole.length === 0 ? each : [{ name, startedAt, durationSec: 0, cases: whole }, ...each];
 }
 
-/** Reasons of a verdict that have cases of their own: what was asserted, levels, the search, an early end. */
+/** Reasons of a verdict that have separate cases: assertions, levels, the search, an early end. */
 const WITH_CASES = ["assertion", "ended-early", "mlperf", "search", "unstable"];
-/** What does not hold with the others. */
+/** Names of the cases of the other reasons: the statement that is not true. */
 const REASON_NAMES: Readonly<Record<string, string>> = {
   "load-not-sent": "the load is sent",
   "only-failures": "requests succeed",
   precision: "the runs are as precise as asked for",
 };
 
-/** The other reasons why runs did not pass, such as that all requests failed. */
+/** Returns the cases of the other reasons why runs did not pass, for example that all requests failed. */
 function reasonCases({ json: { verdict } }: ReportView): Case[] {
   return verdict.reasons.flatMap(({ state, code, text }): Case[] => {
     if (WITH_CASES.includes(code)) return [];
@@ -69,7 +69,7 @@ const OUTCOMES: Readonly<Record<LevelJson["outcome"], readonly [state: Case["sta
   partial: ["unresolved", "ended early"],
 };
 
-/** A level: its numbers and the notes about it. */
+/** Returns the case of a level: its numbers and its notes. */
 function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Case {
   const { name, json } = row;
   const { columns, rows } = levelTable(view, [row]);
@@ -88,7 +88,7 @@ function levelCase(notes: readonly Note[], view: ReportView, row: LevelRow): Cas
   };
 }
 
-/** The result of a search, where the run has one. */
+/** Returns the case of a search's result, if the run has one. */
 function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
   if (findMax === undefined) return [];
   const { highest, isResolved } = findMax;
@@ -97,8 +97,8 @@ function searchCases(plan: Plan, { findMax }: RunJson): Case[] {
 }
 
 /**
- * The scenario's check of responses, with the first wrong ones. Assertions that hold accept wrong responses, because these are failed requests,
- * which they judge.
+ * Returns the case of the scenario's check of responses, with the first wrong ones. If the assertions hold, wrong responses are
+ * accepted, because they are failed requests, which the assertions judge.
  */
 function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boolean): Case[] {
   if (check === undefined) return [];
@@ -112,7 +112,7 @@ function responseCases({ check }: Plan, { failures }: RunJson, isAccepted: boole
   return [{ name: "responses are right", timeSec: 0, state, kind: "check", message, details }];
 }
 
-/** A run that ended early has a case of its own, because it may have no level. */
+/** Returns the case of an early end, because the run may have no level. */
 function runCases({ isPartial, error, durationSec }: RunJson): Case[] {
   if (!isPartial) return [];
   const message = error === undefined ? "the run was interrupted" : error.message;

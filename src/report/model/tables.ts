@@ -4,27 +4,27 @@ import type { SpreadJson } from "../schema/metrics.ts";
 import { type ReadEstimate, readStatistic, type StatisticName } from "../schema/read-metrics.ts";
 import type { Cell, CellMark, CellQuantity, Column, ModelTable, Section } from "./report-model.ts";
 
-/** How sections and tables of a report are made: each subject has one list of columns, and a column is one entry of it. */
+/** Builds sections and tables of a report: each subject has one list of columns, and a column is one entry of it. */
 
-/** Makes a section of the first screen, without contents. */
+/** Creates a section of the first screen, without contents. */
 export function summary(id: string, title = ""): Section {
   return { id, title, isSummary: true, tables: [], charts: [] };
 }
 
-/** Makes a section that is not on the first screen. Tables without rows are left out. */
+/** Creates a section that is not on the first screen. Tables without rows are omitted. */
 export function detail(id: string, title: string, tables: readonly ModelTable[]): Section {
   return { id, title, isSummary: false, tables: tables.filter(({ rows }) => rows.length > 0), charts: [] };
 }
 
-/** A column of a subject. `Row` is what a row is made of. */
+/** A column of a subject. `Row` is the source of a row. */
 export interface ColumnSpec<Row> extends Column {
-  /** Returns the cell of a row; undefined where it has no value. */
+  /** Returns the cell of a row; undefined if it has no value. */
   readonly cell: (row: Row) => Cell | undefined;
 }
 
 const EMPTY: Cell = {};
 
-/** Makes a table. Columns without any value are left out. */
+/** Builds a table. Columns without values are omitted. */
 export function makeTable<Row>(title: string, specs: readonly ColumnSpec<Row>[], rows: readonly Row[]): ModelTable {
   const filled = specs
     .map(({ cell, ...column }) => ({ column, cells: rows.map((row) => cell(row) ?? EMPTY) }))
@@ -52,16 +52,17 @@ export function column<Row>(
   return { key, title, quantity, dropOrder, cell };
 }
 
-/** Gives a column the unit of its numbers. @param unit undefined: the quantity or the key says it */
-export function inUnit<Row>(unit: string | undefined, spec: ColumnSpec<Row>): ColumnSpec<Row> {
-  return unit === undefined ? spec : { ...spec, unit };
-}
-
 /** The column with the name of a row's run. */
-export const RUN_COLUMN: ColumnSpec<{ readonly run: string }> = column("run", "run", "text", 0, ({ run }) => run);
+export const RUN_COLUMN = column<{ readonly run: string }>("run", "run", "text", 0, ({ run }) => run);
+
+/** The column with the failed requests of a row. */
+export const FAILED_COLUMN = column<{ readonly failed: number }>("failed", "failed", "count", 0, ({ failed }) =>
+  markedIf(failed > 0, "failed", failed),
+);
 
 /**
- * Makes the cell of an estimate: with its interval, or with the mark when that says nothing and no verdict on it is certain; never with both.
+ * Creates the cell of an estimate: with its interval, or with the mark if the interval is not informative and no verdict on it is
+ * certain; never with both.
  */
 export function estimateCell(estimate: ReadEstimate, isRatio = false): Cell {
   const { value, low, high, isReliable = true } = estimate;
@@ -71,7 +72,7 @@ export function estimateCell(estimate: ReadEstimate, isRatio = false): Cell {
   return found.doubt === "wide" ? { value, mark: "uncertain" } : { value };
 }
 
-/** Makes the cell of a statistic; undefined where it was not measured. @param scale to the base unit */
+/** Creates the cell of a statistic; undefined if it was not measured. @param scale factor to the base unit */
 export function spreadCell(
   found: SpreadJson | undefined,
   statistic: StatisticName,
@@ -81,12 +82,12 @@ export function spreadCell(
   return read && estimateCell(read);
 }
 
-/** A sample above this multiple of what its percentile needs is not too small by its number alone. */
+/** A sample above this multiple of the size that its percentile needs is not too small by size alone. */
 const MANY_TIMES = 10;
 
 /**
- * Says why values have the mark, without a full stop; undefined where none has it.
- * @param explained metrics that a note is about, with their statistics, which need no other explanation. Default: none
+ * Explains why values are marked, without a full stop; undefined if none is.
+ * @param explained metrics with a note, with their statistics, which need no other explanation. Default: none
  */
 export function explainMark(tables: readonly ModelTable[], explained: readonly string[] = []): string | undefined {
   const marked = tables.flatMap(({ columns, rows, isOfRuns = false }) => {
@@ -111,12 +112,12 @@ export function explainMark(tables: readonly ModelTable[], explained: readonly s
     : "too few independent requests to be sure of it: measure longer";
 }
 
-/** Marks a cell when a condition holds. */
+/** Creates a cell, marked if a condition is true. */
 export function markedIf(isMarked: boolean, mark: CellMark, value: number | string): Cell {
   return isMarked ? { value, mark } : { value };
 }
 
-/** Reports whether a section shows anything. */
+/** Reports whether a section has visible content. */
 export function hasContent({ tables, charts, lines = [] }: Section): boolean {
   return tables.length + charts.length + lines.length > 0;
 }

@@ -12,7 +12,10 @@ import { levelNames, type NamedRow, type ReportView } from "./report-view.ts";
 import { type ColumnSpec, column, detail, makeTable, spreadCell } from "./tables.ts";
 import { endsAfter, formatMetricValue } from "./values.ts";
 
-/** Sections of metrics without a column of their own, and of values that a target extracts from its responses: of levels, and of their parts by tag. */
+/**
+ * Sections of metrics without a separate column, and of values that a target extracts from its responses: for levels, and for their
+ * parts by tag.
+ */
 
 type Values = Pick<LevelJson, "metrics" | "extracted" | "derived">;
 
@@ -24,14 +27,14 @@ interface SpreadRow extends NamedRow {
   readonly scale?: (value: number) => number;
 }
 
-/** What is measured: a level, or the requests with one value of a tag. */
+/** The measured requests: of a level, or those with one value of a tag. */
 interface Part extends NamedRow {
   /** `target chat`; empty for the whole level. */
   readonly part: string;
   readonly values: Values;
 }
 
-/** Different texts of one name. The JSON report has all that were kept. */
+/** Maximum number of different texts of one name. The JSON report contains all that were kept. */
 const MOST_TEXTS = 8;
 
 function partsOf({ levels }: ReportView): Part[] {
@@ -47,12 +50,12 @@ function partsOf({ levels }: ReportView): Part[] {
   ]);
 }
 
-/** Whether a metric is one of the tokens of single requests. */
+/** Reports whether a metric is a token metric of single requests. */
 function isOfTokens({ needs, statistics }: Metric): boolean {
   return statistics !== undefined && (needs === "tokens" || needs === "streams");
 }
 
-/** Titles of the tables of tokens, by what their metrics count. */
+/** Titles of the tables of token metrics, by quantity. */
 const TOKEN_TABLES: readonly (readonly [quantity: CellQuantity, title: string])[] = [
   ["time", "times"],
   ["count", "numbers"],
@@ -60,7 +63,10 @@ const TOKEN_TABLES: readonly (readonly [quantity: CellQuantity, title: string])[
   ["ratio", "ratios"],
 ];
 
-/** Makes the section of token metrics; undefined when none are measured. Reasoning is left out where there was none, and times where they show how a response was cut. */
+/**
+ * Builds the section of token metrics; undefined if none are measured. Omits reasoning if there was none, and times that show how a
+ * response was split instead of how it was generated.
+ */
 export function tokenSection(view: ReportView): Section | undefined {
   const parts = partsOf(view);
   const tables = TOKEN_TABLES.map(([quantity, title]) => {
@@ -71,7 +77,7 @@ export function tokenSection(view: ReportView): Section | undefined {
         const isNothing =
           (quantity === "count" && found?.max === 0) ||
           readerOf(part.values.metrics)(key, "mean") === undefined ||
-          (key === "timeToFirstOutputToken" && !hasReasoning(part.values.metrics));
+          (entry.differsByReasoning === true && !hasReasoning(part.values.metrics));
         return found === undefined || isNothing ? [] : [{ ...part, metric: entry.label, found, scale: scaleOf(key) }];
       }),
     );
@@ -81,7 +87,7 @@ export function tokenSection(view: ReportView): Section | undefined {
   return section.tables.length === 0 ? undefined : section;
 }
 
-/** Whether there was reasoning. Without any, the first token is the first output token. */
+/** Reports whether there was reasoning. Without reasoning, the first token is the first output token. */
 function hasReasoning(metrics: Values["metrics"]): boolean {
   const counts = TOKEN_METRICS.filter((metric) => entryOf(metric).isOfReasoning === true);
   return counts.some((metric) => (findSpread(metrics, nameOfMetric(metric))?.max ?? 0) > 0);
@@ -96,8 +102,8 @@ interface OtherRow extends NamedRow {
 }
 
 /**
- * Makes the section of all other metrics, in the order of the catalogue: those that no table before has; undefined without any. So a new
- * metric is shown without a column of its own.
+ * Builds the section of all other metrics, in the order of the catalogue: those that no earlier table contains; undefined if there
+ * are none. So a new metric is shown without a separate column.
  */
 export function otherSection(view: ReportView, before: readonly Section[]): Section | undefined {
   const columns = before.flatMap(({ tables }) => tables.flatMap((table) => table.columns.map(({ key }) => key)));
@@ -148,7 +154,7 @@ function spreadColumns<Row extends SpreadRow>(
   ];
 }
 
-/** Makes the section of extracted values: statistics of numbers, counts of texts; undefined without any. */
+/** Builds the section of extracted values: statistics of numbers, counts of texts; undefined if there are none. */
 export function extractedSection(view: ReportView): Section | undefined {
   const parts = partsOf(view).filter(({ values: { extracted } }) => extracted !== undefined);
   const all = parts.flatMap((part) =>
@@ -189,7 +195,10 @@ interface DerivedRow extends NamedRow {
   readonly found: NonNullable<LevelJson["derived"]>[string];
 }
 
-/** Makes the section of metrics that the scenario derives from others; undefined without any. Where one has no value, it says why. */
+/**
+ * Builds the section of metrics that the scenario derives from others; undefined if there are none. A metric without a value shows
+ * the reason.
+ */
 export function derivedSection(view: ReportView): Section | undefined {
   const rows = partsOf(view).flatMap((part) =>
     Object.entries(part.values.derived ?? {}).map(

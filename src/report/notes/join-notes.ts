@@ -1,16 +1,17 @@
 import type { Note } from "../model/report-model.ts";
 import { ORDER, withoutNumbers } from "./make-notes.ts";
 
-/** A note with what it is about: a point of a sweep, or a side of a comparison. */
+/** A note with its place: a point of a sweep, or a side of a comparison. */
 export interface PlacedNote {
   readonly at: string;
   readonly note: Note;
 }
 
 /**
- * Joins notes that differ in numbers only: the text of the most severe one after what it is about, then what else has such a note.
- * @param all how many places there are: a note that says the same about all names none
- * @param noun what three or more of them are called: `points`
+ * Joins notes that differ only in numbers: the places, followed by the text of the most severe note, then the other places with
+ * such a note.
+ * @param all number of places: a note about all of them names none
+ * @param noun name of three or more places: `points`
  */
 export function joinNotes(placed: readonly PlacedNote[], all: number, noun: string): Note[] {
   const groups = [...Map.groupBy(placed, ({ note }) => kindOf(note)).values()];
@@ -33,7 +34,7 @@ function placesOf(placed: readonly PlacedNote[]): string[] {
   return [...new Set(placed.map(({ at }) => at))];
 }
 
-/** Returns a key that notes share when they say the same first, apart from levels and numbers. */
+/** Returns a key that notes share if they begin with the same text, except for levels and numbers. */
 function kindOf({ code, metric = "", text }: Note): string {
   const [first] = withoutNumbers(text.replace(/^At [^:]*: /, "")).split(/[.,;:(]/);
   return `${code} ${metric} ${first?.toLowerCase()}`;

@@ -1,6 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { type ClientLag, clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import { clientLimitText, isBusy, saturationReason, stabilizingLatencyNs } from "../../measure/derived-values.ts";
+import { clientLimitText, isBusy, saturationReason } from "../../measure/client-limit.ts";
+import { stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
 import { explainCut, explainNoRates, findTokenWarnings } from "../../measure/tokens/token-warnings.ts";
@@ -25,7 +26,7 @@ import { type Finding, findLoad } from "./load-notes.ts";
 import { findShortSamples } from "./short-samples.ts";
 
 /**
- * Returns what a reader must know before trusting the numbers of a level; mostly empty.
+ * Returns warnings that a reader needs before trusting the numbers of a level; mostly empty.
  * @param whole the plan of the run
  * @param open the verdicts of the report that more requests would decide
  * @param isOnly whether it is the only level
@@ -69,7 +70,7 @@ const BUNCHED = "bunched-tokens";
 
 function findInTokens(tokens: TokenMeasurement, { failedCount }: Measurement): Finding[] {
   const noRates = explainNoRates(tokens);
-  // Failed requests have a column and a table of their own.
+  // Failed requests have a separate column and table.
   const isShown = tokens.emptyCount === 0 && tokens.failedCount <= failedCount;
   const found = findTokenWarnings(tokens).filter(({ code }) => !isShown || code !== "responses-left-out");
   const warnings = found.map(({ text, ...found }): Finding => {
@@ -80,7 +81,7 @@ function findInTokens(tokens: TokenMeasurement, { failedCount }: Measurement): F
   return [...warnings, { ...finding(BUNCHED, "detail", noRates), metric: "outputTokensPerSecPerUser" }];
 }
 
-/** Responses whose output is not counted: a sum over the others is not a rate. */
+/** Reports responses whose output is not counted: a sum over the others is not a rate. */
 function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
   const counted = metrics.outputTokens?.count ?? 0;
   if (counted === count) return [];
@@ -88,21 +89,21 @@ function findUncounted({ count, metrics }: TokenMeasurement): Finding<Text>[] {
   return [{ code, severity: "caution", metric: "outputTokensPerSec", texts: [{ say: code }] }];
 }
 
-/** In a level that is shorter than this, its start and end are a part of the load. */
+/** In a level shorter than this, the start and the end are a considerable part of the load. */
 const SHORT_SEC = 1;
 
-/** @param isClientKnown whether another note says that it is the client */
+/** @param isClientKnown whether another note blames the client */
 function severityOfMissing(
   isBehind: boolean,
   { outcome, window }: LevelResult,
   isClientKnown: boolean,
 ): Finding["severity"] {
   if (isBehind) return "wrong";
-  // The verdict says why a level ended early.
+  // The verdict explains why a level ended early.
   return isClientKnown || outcome === "partial" || window.durationNs < secToNs(SHORT_SEC) ? "detail" : "caution";
 }
 
-/** Says how much of the load was delivered. */
+/** Describes how much of the load was delivered. */
 function describeMissing(whole: Plan, result: LevelResult): string {
   const { asked = 0, delivered = 0, unit } = loadDelivery(whole, result);
   const [some, all] = [formatThreeDigits(delivered), formatCount(asked)];
@@ -111,7 +112,7 @@ function describeMissing(whole: Plan, result: LevelResult): string {
     : `only ${some} of ${all} ${plural(asked, "request was", "requests were")} in flight on average`;
 }
 
-/** Rounds the times of a finding to three digits. Texts that compatible modes share have four. */
+/** Rounds the times of a finding to three digits. Texts shared with compatible modes have four. */
 function shorten({ texts, ...rest }: Finding): Finding {
   const round = (time: string): string => (time.replace(".", "").length > 3 ? formatThreeDigits(Number(time)) : time);
   return { ...rest, texts: texts.map((text) => text.replace(/\d+\.\d+(?= (?:us|ms|s|min)\b)/g, round)) };
@@ -145,16 +146,19 @@ function describeRepeats({ measurement }: Plan, repeats: readonly LevelResult[])
   return `measured ${repeats.length + 1} times, as a latency limit ends the run here; the others: ${others.join(", ")}`;
 }
 
-/** Says when the client itself may be in the numbers of a level, instead of the server: it was late, or it was the limit. The remedy is at the client. */
+/**
+ * Reports that the numbers of a level may be affected by the client instead of the server: it was late, or it was the limit. The
+ * remedy is on the client.
+ */
 function findClientLimit(window: Measurement): Finding<Text> | undefined {
   if (window.durationNs < LEAST_TIME_NS) return undefined;
   const lag = clientLagOf(window);
-  // The lag says more: what a busy client does to the times.
+  // The lag is more informative: it shows the effect of a busy client on the times.
   if (explainLag(lag, reportedTimes(window)) !== undefined)
     return { ...describeLag(lag), weight: lag.coreWaitRatio ?? 0 };
   const reason = saturationReason(window);
   if (reason === undefined) return undefined;
-  // Another thread helps where this one is busy, and not where it waits for a core.
+  // Another thread helps if this one is busy, but not if it waits for a core.
   const remedy = isBusy(window) ? [{ say: "more-workers" } as const] : [];
   return {
     ...CLIENT,
@@ -166,13 +170,13 @@ function findClientLimit(window: Measurement): Finding<Text> | undefined {
   };
 }
 
-/** In less time the client's use of its core is chance. */
+/** In less time, the client's usage of its core is random. */
 const LEAST_TIME_NS = msToNs(100);
 
-/** All levels share one note about the client, which has the worst of them. */
+/** All levels share one note about the client, with the worst finding. */
 const CLIENT = { severity: "caution", kind: "client" } as const;
 
-/** Says how many threads sent a level, where the run decides that. */
+/** Reports how many threads sent a level, if the run decides that. */
 function findWorkers({ workers }: LevelResult): Finding[] {
   if (workers === undefined) return [];
   const { count, reason } = workers;
@@ -180,11 +184,11 @@ function findWorkers({ workers }: LevelResult): Finding[] {
   return [finding("workers", "detail", `${countOf(count, "worker")} sent`, ...why)];
 }
 
-/** Reports requests that were sent later than due. @param isClientKnown whether another note is about the client */
+/** Reports requests that were sent later than due. @param isClientKnown whether another note blames the client */
 function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, isClientKnown: boolean): Finding[] {
   const shortfall = whyLate({ ...prepared, plan }, result);
   if (shortfall === undefined) return [];
-  // The delivered load has the rates.
+  // The rates are in the note on the delivered load.
   const { late, lateRatio, cause, bound } = shortfall;
   const why = bound === "client" && isClientKnown ? [] : [cause];
   const texts = [...(late === undefined ? [] : [`${late}: look at "scheduled p99"`]), ...why];
@@ -192,10 +196,10 @@ function findLateSends(plan: Plan, prepared: PreparedRun, result: LevelResult, i
   return texts.length === 0 ? [] : [{ ...head, texts, kind: `late ${bound}`, weight: lateRatio }];
 }
 
-/** A smaller part of the time is noise. */
+/** A smaller ratio of the time is noise. */
 const LEAST_RATIO = 0.05;
 
-/** Says how late the client was, in the measure that shows it best, and what to do. */
+/** Describes the client's lag, by the measure that shows it best, and what to do. */
 function describeLag({ coreWaitRatio = 0, loopLagMeanNs, loopLagP99Ns, sendMeanNs }: ClientLag): Finding<Text> {
   const late = (cause: string, text: string): Finding<Text> => {
     const texts = [text, "give it its own core, or lower the load"];

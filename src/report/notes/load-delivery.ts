@@ -16,30 +16,33 @@ import { countOf, formatCount, nsToSec } from "../../plan/units.ts";
 import { loadModeOf, planOfPhase } from "../../registry/load-modes.ts";
 import type { LevelResult, PreparedRun } from "../../result/run-result.ts";
 
-/** Code of the note of a load that the client could not send, which decides the verdict. */
+/** Code of the note on a load that the client could not send, which decides the verdict. */
 export const UNSENT_LOAD = "load-not-sent";
 
-/** The load that a level asked for, and the load that was delivered, as means over the measurement. */
+/** The requested load of a level and the delivered load, as means over the measurement. */
 interface LoadDelivery {
   readonly unit: LevelUnitName;
-  /** Requests in flight, or requests per second; undefined when the load asks for no such number. */
+  /** Requests in flight, or requests per second; undefined if the load requests no such number. */
   readonly asked: number | undefined;
-  /** Requests in flight, or requests sent per second; undefined where too few were due for a rate. */
+  /** Requests in flight, or requests sent per second; undefined if too few were due for a rate. */
   readonly delivered: number | undefined;
-  /** Whether it was delivered: to 10 % for requests in flight, to 1 % and what random gaps explain for rates. Undefined without `asked`. */
+  /**
+   * Whether the load was delivered: within 10 % for requests in flight; for rates, within 1 % and what random gaps explain.
+   * Undefined without `asked`.
+   */
   readonly isDelivered: boolean | undefined;
 }
 
 /** A level, or a part of its requests. */
 export type DeliveredLevel = Pick<LevelResult, "unit" | "level" | "window" | "phase">;
 
-/** Compares the load asked for with the load delivered. A phase's level is compared with the load of the phase. */
+/** Compares the requested load with the delivered load. A phase's level is compared with the load of the phase. */
 export function loadDelivery(plan: Plan, { unit, level, window, phase }: DeliveredLevel): LoadDelivery {
   const { load, measurement } = planOfPhase(plan, phase?.index);
   const mode = loadModeOf(load);
   const isScheduled = LEVEL_UNITS[unit].isScheduled;
   const delivered = isScheduled ? sentPerSec(window) : meanInFlight(window);
-  // Later windows do not begin with the level, so how much of a ramp is in them is not known.
+  // Later windows do not begin with the level, so it is unknown how much of a ramp they contain.
   const isPartOfRamp = mode.ramp?.(load) !== undefined && isUntilStable(measurement.mode);
   if (isPartOfRamp || window.durationNs <= 0) return { unit, asked: undefined, delivered, isDelivered: undefined };
   const asked =
@@ -48,7 +51,7 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: Deliver
       : mode.askedMean(load, level, isScheduled ? window.sendingNs : window.durationNs);
   if (asked === undefined || delivered === undefined) return { unit, asked, delivered, isDelivered: undefined };
   const rate = { perSec: asked, gapDeviationRatio: mode.arrivals?.(load).gapDeviationRatio ?? 0 };
-  // Uneven gaps of a file have more requests in one time than in another, so what matters is whether one was a gap late.
+  // Files with uneven gaps have more requests in some times than in others, so the check is whether a request was late by a gap.
   const isUneven = mode.arrivals === undefined && asked * nsToSec(sendDelayOf(window).max) < 1;
   const isDelivered = isScheduled
     ? isUneven || !isRateMissed(delivered, rate, window.sendingNs, MISSED_RATIO)
@@ -56,7 +59,7 @@ export function loadDelivery(plan: Plan, { unit, level, window, phase }: Deliver
   return { unit, asked, delivered, isDelivered };
 }
 
-/** Describes both loads, and Little's law where it holds; a sentence without a full stop. */
+/** Describes both loads, and Little's law if it holds; a sentence without a full stop. */
 export function describeDelivery(plan: Plan, level: LevelResult): string {
   const { asked, delivered, isDelivered } = loadDelivery(plan, level);
   const { window } = level;
@@ -76,8 +79,8 @@ export function describeDelivery(plan: Plan, level: LevelResult): string {
 }
 
 /**
- * Reports that a steady load was not delivered; undefined when it was. A sentence without a full stop. Loads that rise have no such
- * verdict, because requests of the end are still in flight.
+ * Reports that a constant load was not delivered; undefined if it was. A sentence without a full stop. Not for loads that rise,
+ * because requests of the end are still in flight.
  */
 export function describeUndelivered(plan: Plan, level: LevelResult): string | undefined {
   const { load } = planOfPhase(plan, level.phase?.index);
@@ -85,7 +88,7 @@ export function describeUndelivered(plan: Plan, level: LevelResult): string | un
   return loadDelivery(plan, level).isDelivered === false ? describeDelivery(plan, level) : undefined;
 }
 
-/** Returns how a level's requests were scheduled, to check whether the schedule was kept. */
+/** Returns the schedule of a level's requests, to check whether it was met. */
 function scheduledRate({ plan, service, callMode, laneCount }: PreparedRun, level: number): ScheduledRate {
   const { concurrent, isSerial } = plan.sequences;
   const isOneByOne = service.isSequence && (isSerial || !plan.target.isStreaming);
@@ -107,8 +110,8 @@ function askedRate({ load }: Plan, level: number): AskedRate | undefined {
 }
 
 /**
- * Says what varied in a level that did not become stable, the likely cause, and in a sentence without a full stop what to change; undefined when it
- * did.
+ * Describes what varied in a level that did not become stable, the likely cause, and in a sentence without a full stop what to
+ * change; undefined if it became stable.
  */
 export function whyUnstable(plan: Plan, { instability, window, level }: LevelResult) {
   if (instability === undefined) return undefined;
@@ -116,10 +119,10 @@ export function whyUnstable(plan: Plan, { instability, window, level }: LevelRes
   return { ...found, advice: describeRemedy(remedy, plan.measurement.mode) };
 }
 
-/** Says that asynchronous requests are stable enough; a sentence without a full stop. */
+/** Reports that asynchronous requests are stable enough; a sentence without a full stop. */
 export const ONLY_THROUGHPUT = "only throughput is stable, which is enough for asynchronous requests; latency is not";
 
-/** Explains how a level missed its schedule; undefined when it kept it, and without one. */
+/** Explains how a level missed its schedule; undefined if it met the schedule or has none. */
 export function whyLate(prepared: PreparedRun, { unit, window, level }: LevelResult): RateShortfall | undefined {
   return LEVEL_UNITS[unit].isScheduled ? explainShortfall(window, scheduledRate(prepared, level)) : undefined;
 }

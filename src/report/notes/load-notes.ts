@@ -16,22 +16,25 @@ import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import type { Note, Severity } from "../model/report-model.ts";
 import { describeUndelivered, UNSENT_LOAD } from "./load-delivery.ts";
 
-/** This many may be due at the very end of a level. */
+/** Number of requests that may be due at the very end of a level. */
 const FEW_UNSENT = 2;
 
 /** Notes on the load that a reader needs to trust the numbers. Sentences without a full stop. */
 
-/** What was noticed about a level. */
+/** A finding about a level. */
 export interface Finding<T extends Text = string> extends Pick<Note, "code" | "severity" | "metric"> {
-  /** One or several sentences, each without its full stop. */
+  /** One or more sentences, each without a full stop. */
   readonly texts: readonly T[];
-  /** Findings of one kind become one note. Default: metric, code and the texts without their numbers, so that only equal sentences do. */
+  /**
+   * Findings of the same kind become one note. Default: metric, code and the texts without numbers, so that only equal sentences
+   * are joined
+   */
   readonly kind?: string;
-  /** Findings of one note that have another cause than its worst have a sentence of their own. Default: all have the same. */
+  /** In a note, findings with another cause than the worst one have a separate sentence. Default: the same cause for all */
   readonly cause?: string;
-  /** How bad it is, among findings of one note. Default: 0. */
+  /** Severity among findings of one note. Default: 0 */
   readonly weight?: number;
-  /** When it happened, such as `from 2.6 s to 4.1 s`: a note of several levels says it for each. */
+  /** Time of the finding, such as `from 2.6 s to 4.1 s`: a note on several levels contains the time of each. */
   readonly when?: string | undefined;
 }
 
@@ -40,17 +43,17 @@ export function describeLoadNotes(whole: Plan, level: LevelResult): string[] {
   return findLoad(whole, level).flatMap(({ texts }) => texts);
 }
 
-/** Returns what is noticed about the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
+/** Returns findings about the load of a level; mostly empty. @param whole the plan of the run, or of the level's phase */
 export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   const plan = planOfPhase(whole, level.phase?.index);
-  // Compatible modes print what their original prints.
+  // Compatible modes print only the notes of the original tool.
   const isOwn = whole.behaviour?.measuresFromNothing !== true;
   // A level that ended early is short for another reason.
   const isNoted = isOwn && level.outcome !== "partial";
   const start = isNoted ? describeStart(plan, level) : undefined;
   const isUndelivered = isOwn && describeUndelivered(whole, level) !== undefined;
   const unsent = isUndelivered ? undefined : describeUnsent(level);
-  // A note on a number that nothing is asserted of is a detail.
+  // A note on a number without an assertion is a detail.
   const ofRates: Severity = isAsserted(whole, ["rate"]) ? "caution" : "detail";
   const isSteady = level.phase === undefined || level.phase.index === 0;
   const found: readonly (readonly [code: string, severity: Severity, text: string | undefined])[] = [
@@ -58,9 +61,10 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
     [isFarBehind(level) ? UNSENT_LOAD : "requests-not-sent", isFarBehind(level) ? "wrong" : "caution", unsent],
     ["delayed-by-limit", "detail", describeDelayed(plan, level)],
     ["unfinished-ramp", "caution", describeUnfinishedRamp(plan, level)],
-    // It makes throughput wrong, which is read where nothing is asserted.
+    // It makes throughput wrong, which matters if there are no assertions.
     ["cold-start", whole.assertions.length === 0 ? "caution" : ofRates, start],
-    // A load that was not delivered is another note, which says more, and so are failures. A phase begins with the requests of the one before.
+    // Other notes on a load that was not delivered, and on failures, are more precise. A phase begins with requests of the previous
+    // one in flight.
     [
       "littles-law",
       isSteady && isAsserted(whole, ["rate", "time"]) && !isUndelivered && !hasManyFailed(level.window)
@@ -82,7 +86,7 @@ export function findLoad(whole: Plan, level: LevelResult): Finding[] {
   });
 }
 
-/** Codes of findings that are about throughput alone. */
+/** Codes of findings that affect only throughput. */
 const OF_THROUGHPUT: ReadonlySet<string> = new Set(["gap", "cold-start", "short-level"]);
 
 /** Reports whether the plan asserts or limits a metric of these quantities. */
@@ -90,7 +94,7 @@ function isAsserted({ assertions, limits = [] }: Plan, quantities: readonly Quan
   return [...assertions, ...limits].some(({ metric }) => quantities.includes(metricOf(metric).quantity));
 }
 
-/** Reports a violation of Little's law; undefined when it holds, and for loads that change within a level. */
+/** Reports a violation of Little's law; undefined if it holds, and for loads that change within a level. */
 function describeImbalance({ load }: Plan, { window }: LevelResult): string | undefined {
   return loadModeOf(load).ramp?.(load) === undefined ? explainLittlesLaw(window) : undefined;
 }
@@ -99,15 +103,15 @@ function describeImbalance({ load }: Plan, { window }: LevelResult): string | un
 const LOST_RATIO = 0.05;
 
 /**
- * Reports throughput that is too low because a scheduled load began with nothing in flight, or was measured until its last response; undefined
- * when that hardly matters, and for loads that change.
+ * Reports throughput that is too low because a scheduled load began with no requests in flight, or was measured until its last
+ * response; undefined if the effect is small, and for loads that change.
  */
 function describeStart({ load, measurement: { mode } }: Plan, { unit, window }: LevelResult): string | undefined {
   const { requestCount, ramp } = loadModeOf(load);
   const { sendingNs, durationNs, sentCount, openBeforeCount, openAfterCount } = window;
   if (!LEVEL_UNITS[unit].isScheduled || ramp?.(load) !== undefined || sendingNs <= 0) return undefined;
   const drainRatio = 1 - sendingNs / durationNs;
-  // A time does not wait for them: if it is longer, the client was late at its end.
+  // A fixed duration does not wait for them: if the time is longer, the client was late at its end.
   const isWaiting = mode.kind !== "duration" || mode.graceMs !== undefined;
   if (drainRatio > LOST_RATIO && isWaiting) {
     const perSec = window.requestCount / nsToSec(sendingNs);
@@ -118,11 +122,11 @@ function describeStart({ load, measurement: { mode } }: Plan, { unit, window }: 
   return `the load began with nothing in flight, so throughput is up to ${formatPct(lost)} too low. Warm up first`;
 }
 
-/** With fewer rounds or arrivals, one more or less is more than a few percent of throughput. */
+/** With fewer rounds or arrivals, one more or fewer changes the throughput by more than a few percent. */
 const FEW_ROUNDS = 10;
 const FEW_ARRIVALS = 20;
 
-/** Reports a throughput that is only known coarsely, because the level was short compared with its latency; undefined when it was not. */
+/** Reports a throughput with a coarse resolution, because the level was short compared with its latency; undefined if it was not. */
 function describeResolution({ load }: Plan, { unit, level, window }: LevelResult): string | undefined {
   const { requestCount, openBeforeCount } = window;
   if (requestCount === 0 || loadModeOf(load).ramp?.(load) !== undefined || openBeforeCount === 0) return undefined;
@@ -132,8 +136,8 @@ function describeResolution({ load }: Plan, { unit, level, window }: LevelResult
 }
 
 /**
- * Reports prompts that were sent more than once; undefined if each was sent once, and if the data is not prompts. Includes the warm-up,
- * because a server may have cached its prompts.
+ * Reports prompts that were sent more than once; undefined if each was sent once, and if the data does not consist of prompts.
+ * Includes the warm-up, because a server may have cached its prompts.
  */
 export function describeRepeats({
   prepared,
@@ -149,7 +153,7 @@ export function describeRepeats({
   return `${formatCount(sentCount)} requests were made from ${countOf(promptCount, "prompt")}: a server with a prefix cache answers repeated prompts sooner`;
 }
 
-/** Reports requests that were due and not sent within the level; undefined when they are few. */
+/** Reports requests that were due and not sent within the level; undefined if there are few. */
 function describeUnsent(level: LevelResult): string | undefined {
   const { unsentCount = 0 } = level;
   if (unsentCount <= FEW_UNSENT || unsentCount <= dueCount(level) * MISSED_RATIO) return undefined;
@@ -158,17 +162,17 @@ function describeUnsent(level: LevelResult): string | undefined {
 
 const MOST_GAPS = 3;
 
-/** Reports when nothing ended for much longer than usual; undefined when that did not happen. */
+/** Reports when no request ended for much longer than usual; undefined if that did not happen. */
 function describeGaps(level: LevelResult): string | undefined {
   const [first] = level.window.gaps ?? [];
   if (first === undefined) return undefined;
   return `nothing completed ${timesOfGaps(level)} of the run; a typical gap is ${formatDurationNs(first.typicalNs)}`;
 }
 
-/** A gap is the client's when it did not run for at least this part of it. */
+/** The client causes a gap if it did not run for at least this ratio of it. */
 const STANDSTILL_RATIO = 0.5;
 
-/** Says that the client did not run in the longest gap, so that the server may be innocent; undefined when it ran. */
+/** Reports that the client did not run in the longest gap, so that the server may not be the cause; undefined if it ran. */
 function describeStandstill({ window: { gaps = [], health } }: LevelResult): string | undefined {
   const longestNs = Math.max(...gaps.map(({ startNs, endNs }) => endNs - startNs));
   if (health.loopLagMaxNs < STANDSTILL_RATIO * longestNs) return undefined;
@@ -179,7 +183,7 @@ function timesOfGaps({ window: { gaps = [] } }: LevelResult): string {
   return formatTimes(gaps);
 }
 
-/** Returns when something happened in a run: `from 2.0 s to 5.0 s (3.0 s)`. @param times since its start */
+/** Formats times in a run: `from 2.0 s to 5.0 s (3.0 s)`. @param times since its start */
 export function formatTimes(times: readonly { readonly startNs: number; readonly endNs: number }[]): string {
   const inSec = (ns: number): string => `${nsToSec(ns).toFixed(1)} s`;
   const shown = times.slice(0, MOST_GAPS).map(({ startNs, endNs }) => {
@@ -188,7 +192,7 @@ export function formatTimes(times: readonly { readonly startNs: number; readonly
   return `${shown.join(", ")}${times.length > MOST_GAPS ? ` and ${countOf(times.length - MOST_GAPS, "time")} more` : ""}`;
 }
 
-/** Reports requests delayed by a limit on outstanding requests; undefined without any. */
+/** Reports requests delayed by a limit on outstanding requests; undefined if there are none. */
 function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): string | undefined {
   const maxOutstanding = loadModeOf(load).maxOutstanding?.(load);
   if (maxOutstanding === undefined || delayedByLimit === undefined || delayedByLimit.longestNs <= 0) return undefined;
@@ -196,11 +200,11 @@ function describeDelayed({ load }: Plan, { delayedByLimit }: LevelResult): strin
   return `${countOf(count, "request was", "requests were")} due while ${formatCount(maxOutstanding)} ${plural(maxOutstanding, "was", "were")} in flight, and ${plural(count, "was", "were")} delayed by ${formatDurationNs(longestNs)} at most`;
 }
 
-/** Reports that the load never reached the requested one; undefined when it did. */
+/** Reports that the load never reached the requested one; undefined if it did. */
 function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }: LevelResult): string | undefined {
   const ramp = loadModeOf(load).ramp?.(load);
   const rampNs = ramp === undefined || ramp.isWhole === true ? 0 : msToNs(ramp.overMs);
-  // The load continues from window to window, and the result has only the most recent windows.
+  // The load continues from window to window, but the result contains only the last windows.
   const elapsedNs = isUntilStable(measurement.mode)
     ? (window.durationNs * trials) / Math.min(trials, STABILITY_WINDOWS)
     : window.durationNs;
@@ -209,7 +213,7 @@ function describeUnfinishedRamp({ load, measurement }: Plan, { window, trials }:
   return `the measurement ended after ${formatDurationNs(elapsedNs)}, before the ramp of ${formatDurationNs(rampNs)} reached the load`;
 }
 
-/** Reports sessions that ended before their last turn; undefined without any. */
+/** Reports sessions that ended before their last turn; undefined if there are none. */
 export function describeCutSessions(sessions: RunResult["sessions"]): string | undefined {
   if (sessions === undefined || sessions.cutCount === 0) return undefined;
   const { cutCount, sessionCount, unsentCount, unreadReason } = sessions;
@@ -219,10 +223,10 @@ export function describeCutSessions(sessions: RunResult["sessions"]): string | u
 
 type Counts = Pick<RunResult, "resendCount" | "sentCount">;
 
-/** Above this part of the requests, Rampart's own reports warn about requests that were sent again. */
+/** Above this ratio of requests, Rampart's native reports warn about requests that were sent again. */
 const MANY_RESENT = 0.001;
 
-/** Describes the resent requests in a sentence without its full stop; undefined without any. */
+/** Describes the resent requests in a sentence without a full stop; undefined if there are none. */
 export function describeResends({ resendCount }: Pick<Counts, "resendCount">): string | undefined {
   if (resendCount === 0) return undefined;
   const requests = countOf(resendCount, "request was", "requests were");

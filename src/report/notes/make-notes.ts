@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
@@ -9,28 +10,28 @@ import { nameLevel } from "../model/report-view.ts";
 import { findInLevel } from "./level-notes.ts";
 import { describeRepeats, type Finding, formatTimes, warnOfResends } from "./load-notes.ts";
 
-/** The notes of a report: made once of the results, part of its JSON, and the same in every format. */
+/** The notes of a report: created once from the results, part of its JSON, and the same in every format. */
 
-/** A finding with the level that it is about. */
+/** A finding with its level. */
 interface Placed {
   readonly finding: Finding;
-  /** From 0. */
+  /** Number of the run, from 0. */
   readonly run: number;
   readonly level: string;
 }
 
-/** The worst first. */
+/** Severities, most severe first. */
 export const ORDER: readonly Severity[] = ["wrong", "caution", "detail"];
 
-/** What notes need besides the results. */
+/** Data for notes in addition to the results. */
 export interface NoteOptions {
   /** Warnings that were reported during the runs, as sentences without a full stop. Default: none */
   readonly warned?: readonly string[];
-  /** The user's front door's names of settings. Default: they keep their paths in the plan */
+  /** The user's front door's names of settings. Default: settings keep their paths in the plan */
   readonly nameOf?: NameOf | undefined;
 }
 
-/** Makes the notes on runs of one plan; `wrong` first. Those that say the same about several levels become one. */
+/** Creates the notes on runs of one plan; `wrong` first. Notes that say the same about several levels are joined. */
 export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [], nameOf }: NoteOptions = {}): Note[] {
   const levels = runs.flatMap((result, run) =>
     result.levels
@@ -52,24 +53,13 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   const merged = [...groups.values()].map((group) =>
     mergeNotes(group, { levelCount: names.size, runCount: runs.length }),
   );
+  const prepared = runs.flatMap((run) => run.prepared.warnings.map((text) => word(text, nameOf)));
   const whole = [
-    ...wholeNotes(
-      "prepared",
-      "detail",
-      runs.flatMap(({ prepared }) => prepared.warnings.map((text) => word(text, nameOf))),
-    ),
+    ...wholeNotes("prepared", "detail", prepared),
     ...wholeNotes("warning", "detail", warned),
-    ...wholeNotes(
-      "repeated-prompts",
-      "detail",
-      runs.flatMap((run) => describeRepeats(run) ?? []),
-    ),
+    ...wholeNotes("repeated-prompts", "detail", textsOf(runs, describeRepeats)),
     // A server that closes kept connections costs time in every such request.
-    ...wholeNotes(
-      "sent-again",
-      "caution",
-      runs.flatMap((run) => warnOfResends(run) ?? []),
-    ),
+    ...wholeNotes("sent-again", "caution", textsOf(runs, warnOfResends)),
     // Where no level lacks it, it was lost between levels.
     ...runs
       .filter((result) => !result.levels.some((level) => findLost(result, level).length > 0))
@@ -80,22 +70,26 @@ export function makeNotes(plan: Plan, runs: readonly RunResult[], { warned = [],
   return [...merged, ...whole].toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
+function textsOf(runs: readonly RunResult[], describe: (run: RunResult) => string | undefined): string[] {
+  return runs.flatMap((run) => describe(run) ?? []);
+}
+
 /** Makes notes on whole runs. Equal texts are one. */
 function wholeNotes(code: string, severity: Severity, texts: readonly string[]): Note[] {
   return [...new Set(texts)].map((text) => ({ code, severity, levels: [], text: toSentences([text]) }));
 }
 
-/** Its part of the load was not sent, whatever the level says. */
+/** The agent's share of the load was not sent, even if no level shows it. */
 const AGENT_LOST = "agent-lost";
 
-/** Returns the agents that were lost, in this order. */
+/** Returns the agents that were lost, in order. */
 function lostOf({ hosts = [] }: RunResult): (LostShare & { readonly name: string })[] {
   return hosts
     .flatMap(({ name, lost }) => (lost === undefined ? [] : [{ name, ...lost }]))
     .toSorted((a, b) => a.afterNs - b.afterNs);
 }
 
-/** Finds that a level lacks what an agent would have sent, or had sent. */
+/** Reports that a level lacks requests that an agent would have sent, or had sent. */
 function findLost(result: RunResult, { window }: LevelResult): Finding[] {
   if (!lostOf(result).some(({ fromNs }) => fromNs < window.endNs)) return [];
   return [{ code: AGENT_LOST, severity: "wrong", texts: describeLost(result) }];
@@ -118,7 +112,7 @@ function describeLost(result: RunResult): string[] {
   return [head, `${countOf(uncounted, "request")} that ${who} reported ${plural(uncounted, "is", "are")} in no row`];
 }
 
-/** Most agents that are named for what they share. */
+/** Maximum number of agents that are named for the same finding. */
 const MOST_NAMED = 3;
 
 /** Finds that agents did not run for a part of a level, or between it and the one before: the others continued, so nothing else shows it. */
@@ -159,25 +153,26 @@ function describeStill(
   return [{ code, severity: "caution", texts, kind: `${code} ${part}`, when, weight: sorted[0]?.sumNs ?? 0 }];
 }
 
-/** Returns a key that findings share when one note can say both: what differs are numbers, and `likewise` is true of the rest. */
+/** Returns a key that findings share if one note can describe both: they differ only in numbers, or have the same `kind`. */
 function sameNote({ code, metric = "", texts, kind }: Finding): string {
   return kind ?? JSON.stringify([metric, code, withoutNumbers(texts.join(" "))]);
 }
 
-/** Returns a text that is the same for other numbers. */
+/** Returns a text without its numbers, so that texts that differ only in numbers are equal. */
 export function withoutNumbers(text: string): string {
   return text.replace(NUMBERS, "0").replace(FORMS, "");
 }
 
-/** What differs between sentences about one thing and about several. */
+/** Words that differ between sentences about one thing and about several. */
 const FORMS = /\b(?:is|are|was|were|has|have|does|do|it|they|them)\b|(?<=[a-z])s\b/g;
 
-/** Numbers with the unit behind them. */
+/** Numbers with the unit that follows them. */
 const NUMBERS = /\d[\d.,]*(?:e[+-]?\d+)?(?: (?:us|ms|s|min|h)\b)?/g;
 
 /**
- * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst with each other cause.
- * @param of how many different levels the runs have
+ * Joins findings of one note about several levels: the text is that of the most severe one, and of the worst one with each other
+ * cause.
+ * @param of number of different levels that the runs have
  */
 function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number; readonly runCount: number }): Note {
   const rank = ({ finding: { severity, weight = 0 } }: Placed): number => 1e9 * ORDER.indexOf(severity) - weight;
@@ -186,7 +181,7 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   const { code, severity, metric, texts } = worst.finding;
   const namesOf = (placed: readonly Placed[]): string[] => [...new Set(placed.map(({ level }) => level))];
   const isEverywhere = of.levelCount === namesOf(group).length;
-  // Runs of one level may have several causes: the worst is said, and all times are.
+  // Runs of one level may have several causes: the worst is described, with the times of all.
   const isNew = ({ finding, level }: Placed, at: number): boolean =>
     finding.when !== undefined || sorted.findIndex((one) => one.level === level) === at;
   const causes = [...Map.groupBy(sorted, ({ finding }) => finding.cause).values()]
@@ -207,12 +202,12 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
         : [`at ${one.level}${of.runCount > 1 ? ` of run ${one.run + 1}` : ""} ${when}`];
     });
     const rest = times.length > 0 ? times.join(", ") : `at ${isWhole ? "the other levels" : joinLevels(others)}`;
-    // Where they can be compared, the worst says enough.
+    // If the findings can be compared, the worst is sufficient.
     const isWorst = times.length === 0 && namesOf(group).length > same.length && finding.weight !== undefined;
     if (isWorst && at > 0) return [];
     const place = isWhole && others.length === 0 ? "" : `${isWorst ? "worst " : ""}at ${joinLevels(same)}: `;
     const [text = "", ...more] = finding.texts;
-    // The remedy is said once.
+    // The remedy is not repeated.
     const extra = more.filter((one) => at === 0 || !texts.includes(one));
     const isAll = isWorst || times.length + others.length === 0;
     return [`${place}${text}`, ...extra, ...(isAll ? [] : [`likewise ${rest}`])];
@@ -220,13 +215,13 @@ function mergeNotes(group: readonly Placed[], of: { readonly levelCount: number;
   return {
     code,
     severity,
-    ...(metric === undefined ? {} : { metric }),
+    ...defined({ metric }),
     levels: namesOf(group),
     text: toSentences(parts),
   };
 }
 
-/** Joins sentences without full stops to a text. */
+/** Joins sentences without full stops into a text. */
 function toSentences(texts: readonly string[]): string {
   return texts
     .map(

@@ -10,13 +10,16 @@ import type { LevelResult } from "../../result/run-result.ts";
 import { quantityOfMetric, withSign } from "../model/values.ts";
 import type { Finding } from "./load-notes.ts";
 
-/** Notes on samples that are too small to decide what was asserted of them, with how long to measure instead. */
+/** Notes on samples that are too small to decide their assertions, with the required measurement time. */
 
-/** Above any factor by which a measurement is too short: of several levels, the note has the number of requests that the check asks for. */
+/**
+ * Weight above any factor by which a measurement is too short: of several levels, the note has the number of requests that the
+ * check asks for.
+ */
 const OF_CHECK = 1e6;
 
 /**
- * Returns what the open assertions on times need at this level: the requests that their checks ask for.
+ * Returns the needs of the open assertions on times at this level: the number of requests that their checks ask for.
  * @param whole the plan of the run
  * @param open the verdicts of the report that more requests would decide
  * @param isOnly whether it is the only level
@@ -39,7 +42,7 @@ export function findShortSamples(
     const ofCheck = "runCount" in verdict ? verdict.needed : needed;
     return needed === undefined || ofCheck === undefined ? [] : [{ verdict, ...ofCheck }];
   });
-  // A sample that is too small by its number alone is in no doubt because of its shape.
+  // If a sample is too small by its number alone, its shape is not the reason for doubt.
   const shape = findShape(
     result,
     short.some(({ isFew }) => !isFew),
@@ -61,15 +64,16 @@ export function findShortSamples(
   return shape === undefined ? tooShort : [shape, ...tooShort];
 }
 
-/** Samples that are worth more than this part of their number say enough, whatever their shape is. */
+/** Samples whose effective size is above this ratio of their number are sufficient, whatever their shape. */
 const WORTH_RATIO = 0.5;
 
 const WARM_UP = "Warm up first";
 const SETTLE = `${WARM_UP}; a drift that remains is the server's`;
 
 /**
- * Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined without one.
- * @param isDriftJudged whether an assertion says how much it drifted
+ * Reports one burst, a slow start or a drift of the latency, which a longer measurement does not correct; undefined if there is
+ * none.
+ * @param isDriftJudged whether an assertion already reports the drift
  */
 function findShape({ window }: LevelResult, isInDoubt: boolean, isDriftJudged: boolean): Finding | undefined {
   const { latency, startNs } = window;
@@ -88,10 +92,13 @@ function findShape({ window }: LevelResult, isInDoubt: boolean, isDriftJudged: b
   };
 }
 
-/** A burst whose mean is nearer to the rest is no size to speak of. */
+/** A burst with a smaller factor is not worth a number. */
 const LEAST_FACTOR = 1.1;
 
-/** Describes a burst, a slow start or a drift, with its size and time: `one burst of 12 times the rest`; undefined without one. @param startNs start of what was measured */
+/**
+ * Describes a burst, a slow start or a drift, with its size and time: `one burst of 12 times the rest`; undefined if there is none.
+ * @param startNs start of the measurement
+ */
 export function describeShape(shape: SeriesShape, startNs: number): string | undefined {
   if (shape.kind === "steady" || shape.kind === "correlated") return undefined;
   if (shape.kind === "drift")
@@ -104,7 +111,7 @@ export function describeShape(shape: SeriesShape, startNs: number): string | und
   return `one burst${time === undefined ? "" : ` ${time},`} of ${size}`;
 }
 
-/** Returns when a burst or a slow start was; undefined where that is not known. */
+/** Returns the time of a burst or a slow start; undefined if unknown. */
 function timeOfShape(shape: SeriesShape, startNs: number): string | undefined {
   if (shape.kind !== "burst" && shape.kind !== "start-up") return undefined;
   const [from, to] = [shape.startNs, shape.endNs].map((ns) =>
@@ -120,7 +127,7 @@ function formatTenths(ns: number): string {
   return formatDurationNs(ns < NS_PER_SEC ? ns : secToNs(Number(nsToSec(ns).toFixed(1))));
 }
 
-/** Says how to measure as many requests as are needed, in the words of the mode. A sentence without a full stop. */
+/** Describes how to measure the required number of requests, in the terms of the mode. A sentence without a full stop. */
 function adviseLonger(
   plan: Plan,
   durationNs: number,

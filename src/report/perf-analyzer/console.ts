@@ -1,13 +1,7 @@
 import { LEVEL_UNITS, type LevelUnitName } from "../../load/level-units.ts";
 import { clientLagOf, explainLag, reportedTimes } from "../../measure/client-lag.ts";
-import {
-  clientLimitText,
-  inferPerSec,
-  responsesPerSec,
-  saturationReason,
-  sequencesPerSec,
-  stabilizingLatencyNs,
-} from "../../measure/derived-values.ts";
+import { clientLimitText, saturationReason } from "../../measure/client-limit.ts";
+import { inferPerSec, responsesPerSec, sequencesPerSec, stabilizingLatencyNs } from "../../measure/derived-values.ts";
 import type { GaugeReadings } from "../../measure/gauge-readings.ts";
 import { windowSettingOf } from "../../measure/instability.ts";
 import type { Measurement } from "../../measure/measurement.ts";
@@ -30,17 +24,13 @@ import { NO_VALID_REQUESTS, reportedLevels, reportedPercentiles } from "./report
 import { formatServerSection } from "./server-section.ts";
 import { formatSettings } from "./settings-section.ts";
 
-/** perf_analyzer's text, line by line; scripts read it. Rampart's own lines go to stderr and begin with `rampart: `. */
+/** perf_analyzer's text, line by line, which scripts read. Rampart's lines go to stderr and begin with `rampart: `. */
 
 const DELAYED_PCT_THRESHOLD = 1;
 const OVERHEAD_PCT_THRESHOLD = 50;
 
-/** Creates the report. */
-export function createPerfAnalyzerConsole(plan: Plan, sink: TextSink): Report {
-  return new PerfAnalyzerConsole(plan, sink);
-}
-
-class PerfAnalyzerConsole implements Report {
+/** The report. */
+export class PerfAnalyzerConsole implements Report {
   /** Absent where no trace is wanted: with it the load cannot be divided among threads. */
   readonly onTrace?: (event: TraceEvent) => void;
   private readonly plan: Plan;
@@ -76,7 +66,7 @@ class PerfAnalyzerConsole implements Report {
     if (startedLine !== undefined) this.sink.out(`${startedLine}\n`);
     const { dataset } = prepared;
     if (dataset.isFromJson) {
-      // perf_analyzer counts the file's entries; conversations are streams only here.
+      // perf_analyzer counts the file's entries; only Rampart treats conversations as streams.
       const isOfSessions = loadModeOf(this.plan.load).dataOrder === "in-sessions";
       const streams = isOfSessions ? [dataset.streams.flat()] : dataset.streams;
       const steps = streams.length === 1 ? ` with ${(streams[0] ?? []).length} step/steps` : "";
@@ -192,7 +182,7 @@ class PerfAnalyzerConsole implements Report {
     this.noteLoad(result);
   }
 
-  /** Reports what keeps the load from being what was asked for: each cause once, by its most precise sentence. */
+  /** Reports why the load differs from the requested one: each cause once, by its most precise sentence. */
   private noteLoad(result: LevelResult): void {
     const { window } = result;
     const late = this.prepared === undefined ? [] : scheduleNotes(result, this.prepared);
@@ -212,7 +202,7 @@ class PerfAnalyzerConsole implements Report {
   }
 
   private warnUncalled(server: ServerDelta): void {
-    // A response from the measured model's own cache calls no model.
+    // A response from the cache of the measured model calls no other model.
     if (this.prepared?.service.isOwnResponseCacheEnabled === true) return;
     for (const { name, successCount } of flattenComposing(server))
       if (successCount === 0 && server.successCount > 0)
@@ -278,7 +268,7 @@ function deviationUs(window: Measurement): number {
   return toWholeUs(deviationOf(window.latency) ?? 0);
 }
 
-/** Says what the client's lag does to the times of a window; undefined when it does not matter. */
+/** Describes the effect of the client's lag on the times of a window; undefined if it does not matter. */
 function lagOf(window: Measurement): string | undefined {
   return explainLag(clientLagOf(window), reportedTimes(window));
 }

@@ -18,13 +18,14 @@ import { reportedLevels, reportedPercentiles } from "./reported-levels.ts";
 
 /** perf_analyzer's CSV: one row per level, by ascending throughput; and a file for each model that the measured one calls. */
 
-/** Creates the report. @param path of its file; those of composing models are in the same folder */
+/** Creates the report. @param path of the file; the files of composing models are in the same folder */
 export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string): Report {
   return {
     finish: (result) => {
       const levels = reportedLevels(result);
       if (levels.length === 0) return;
-      const sorted = sortByThroughput(levels, plan.target.batchSize);
+      const perSec = ({ window }: LevelResult): number => inferPerSec(window, plan.target.batchSize);
+      const sorted = levels.toSorted((a, b) => perSec(a) - perSec(b));
       const rows = sorted.map((level) => formatRow(level, plan, result, sink));
       writeReport(path, joinRows([formatHeader(plan, result), ...rows]), "outputs.files.perfAnalyzerCsv");
       const { levelUnit, service } = result.prepared;
@@ -38,10 +39,6 @@ export function createPerfAnalyzerCsv(plan: Plan, sink: TextSink, path: string):
 
 function joinRows(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.join(",")}\n`).join("");
-}
-
-function sortByThroughput(levels: readonly LevelResult[], batchSize: number): LevelResult[] {
-  return [...levels].sort((a, b) => inferPerSec(a.window, batchSize) - inferPerSec(b.window, batchSize));
 }
 
 function formatHeader(plan: Plan, result: RunResult): string[] {
@@ -97,7 +94,7 @@ function formatRow(measured: LevelResult, plan: Plan, result: RunResult, sink: T
 
 function serverColumns(window: LevelResult["window"], isCached: boolean, sink: TextSink): number[] {
   const delta = window.server;
-  // Without statistics of this level, keep the columns empty, so that all rows have the same number.
+  // Without statistics for this level, keeps the columns, so that all rows have the same number.
   if (delta === undefined) return new Array<number>(isCached ? 7 : 5).fill(0);
   const times = meanServerTimes(delta);
   const waitNs = window.latency.mean - window.sendMeanNs - window.receiveMeanNs;
@@ -110,7 +107,7 @@ function serverColumns(window: LevelResult["window"], isCached: boolean, sink: T
 
 const PERCENTILES = [50, 90, 99] as const;
 
-/** Columns of a CSV for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */
+/** CSV columns for levels with tokens: times in microseconds like in the whole file, and rates over the level's windows. */
 const TOKEN_CSV_COLUMNS: readonly string[] = [
   "Output Tokens/Second",
   "Avg Output Tokens",
@@ -120,7 +117,7 @@ const TOKEN_CSV_COLUMNS: readonly string[] = [
   ]),
 ];
 
-/** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty ones when nothing was measured. */
+/** Returns the cells of {@link TOKEN_CSV_COLUMNS}; empty cells if nothing was measured. */
 function tokenCsvCells(window: Measurement): string[] {
   const samples = shownSketches(window);
   const time = (metric: TokenMetric): string[] => {
@@ -147,7 +144,7 @@ interface MeanServerTimes {
   columnsNs(hasCache: boolean): number[];
 }
 
-/** Returns the names of the columns: the time on the network, then {@link MeanServerTimes}. */
+/** Returns the names of the columns: the network time, then {@link MeanServerTimes}. */
 function serverColumnNames(hasCache: boolean): string[] {
   const compute = ["Input", "Infer", "Output"].map((part) => `Server Compute ${part}`);
   const cache = hasCache ? ["Server Cache Hit", "Server Cache Miss"] : [];
@@ -155,7 +152,8 @@ function serverColumnNames(hasCache: boolean): string[] {
 }
 
 /**
- * Computes the mean times of an increase of counters, each over its own occurrences, in whole nanoseconds rounded like in perf_analyzer.
+ * Computes the mean times of an increase of counters, each over its number of occurrences, in whole nanoseconds rounded like in
+ * perf_analyzer.
  */
 function meanServerTimes(delta: ServerDelta): MeanServerTimes {
   const mean = (totalNs: number, count: number): number => (count === 0 ? 0 : Math.floor(totalNs / count));
@@ -182,7 +180,7 @@ interface ComposingCsvParts {
   readonly batchSize: number;
   readonly levelUnit: LevelResult["unit"];
   readonly isResponseCacheEnabled: boolean;
-  /** Ordered like the rows. */
+  /** In the order of the rows. */
   readonly levels: readonly LevelResult[];
 }
 
@@ -224,7 +222,7 @@ function composingRow(
   const delta = top === undefined ? undefined : flattenComposing(top).find(isLike(model));
   const times = delta === undefined ? undefined : meanServerTimes(delta);
   const totalNs = delta === undefined || delta.successCount === 0 ? 0 : delta.successNs / delta.successCount;
-  // Its rate is proportional to the number of its inferences per inference of the measured model.
+  // The model's rate is proportional to its number of inferences per inference of the measured model.
   const ratio =
     top === undefined || delta === undefined || top.successCount === 0 ? 0 : delta.successCount / top.successCount;
   return [

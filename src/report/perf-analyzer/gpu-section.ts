@@ -2,7 +2,7 @@ import { type GaugeReadings, type ReadingSeries, seriesOf } from "../../measure/
 import type { Gauge } from "../../measure/metrics/server-gauges.ts";
 import { formatStreamNumber } from "./number-format.ts";
 
-/** perf_analyzer's metrics of GPUs, in its text and in its CSV. */
+/** perf_analyzer's GPU metrics, in its text and its CSV. */
 
 const MOST_GPUS = 16;
 
@@ -10,7 +10,7 @@ interface Column {
   /** Heading of the section's part and of the CSV's column. */
   readonly name: string;
   readonly metric: Gauge;
-  /** Summarizes all samples. */
+  /** Returns the summary of all samples. */
   pick(series: ReadingSeries): string;
   format(value: string, series: ReadingSeries): string;
 }
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column[] = [
 /** Headings of the CSV columns. */
 export const GPU_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name);
 
-/** Formats the section, per GPU like perf_analyzer. Each line has its line break. */
+/** Formats the section, per GPU like perf_analyzer. Each line ends with a line break. */
 export function formatGpuSection(tally: GaugeReadings): string {
   if (COLUMNS.some(({ metric }) => seriesOf(tally, metric).length > MOST_GPUS))
     return "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.\n";

@@ -17,7 +17,7 @@ export function unstableNotes(level: LevelResult, plan: Plan): Text[] {
   return why === undefined ? [] : [`${why.moved}.`, [`${why.cause}. `, why.advice, "."]];
 }
 
-/** Compares a schedule with what was sent, and explains the difference; empty without one. */
+/** Compares a schedule with the requests sent, and explains the difference; empty if there is none. */
 export function scheduleNotes(level: LevelResult, prepared: PreparedRun): Text[] {
   const shortfall = whyLate(prepared, level);
   if (shortfall === undefined) return [];
@@ -26,9 +26,9 @@ export function scheduleNotes(level: LevelResult, prepared: PreparedRun): Text[]
 }
 
 /**
- * Compares the load asked for with the load delivered, and checks Little's law: always when verbose, otherwise only what is outside the
- * tolerance. perf_analyzer reports neither.
- * @param isExplained whether another line says why the load was not delivered, which is then enough
+ * Compares the requested load with the delivered load, and checks Little's law: in verbose mode always, otherwise only deviations
+ * beyond the tolerance. perf_analyzer reports neither.
+ * @param isExplained whether another line explains why the load was not delivered, which is then sufficient
  */
 export function loadNotes(level: LevelResult, plan: Plan, isExplained: boolean): string[] {
   const isVerbose = plan.outputs.verbosity > 0;
@@ -46,7 +46,7 @@ const SHORTFALL_ADVICE: Readonly<Record<RateShortfall["bound"], Text>> = {
   client: "Lower the rate, or give the client more CPU time.",
 };
 
-/** Reports the first responses' latencies. perf_analyzer documents these, but prints the latency of the last. */
+/** Reports the latencies of first responses. perf_analyzer documents these, but prints the latency of the last. */
 export function firstResponseNote(window: Measurement, percentile: number | null): string {
   const first = latencyOf(window, "firstResponse");
   if (first.count === 0) return "no request had a response with content";
@@ -54,7 +54,7 @@ export function firstResponseNote(window: Measurement, percentile: number | null
   return `the latencies are those of the last response; of the first: avg ${toWholeUs(first.mean)} usec, ${percentiles.join(", ")}`;
 }
 
-/** Reports the responses of requests that have several, without the words of decoupled models. */
+/** Reports the responses of requests that have several, without the terms of decoupled models. */
 export function responsesNote(window: Measurement): string {
   const gapNs = meanGapNs(window);
   const gap = gapNs === undefined ? "" : `, on average ${toWholeUs(gapNs)} usec between those of a request`;

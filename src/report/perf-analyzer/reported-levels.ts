@@ -12,7 +12,7 @@ export function shownLevel({ load }: Plan, level: number): number {
 
 /** Returns the levels of the summary and the CSV. */
 export function reportedLevels({ levels, isInterrupted, prepared: { plan } }: RunResult): LevelResult[] {
-  // Scenarios report what was measured before a failure; perf_analyzer does not.
+  // Scenarios report the measurements before a failure; perf_analyzer does not.
   const keepsPartial = isInterrupted || plan.outputs.style === "rampart";
   return levels
     .filter(

@@ -1,12 +1,12 @@
 import { averageUs, type ServerDelta } from "../../measure/server-delta.ts";
 import type { Service } from "../../service/service.ts";
 
-/** Whether any of the models has a cache, and whether the measured one has its own. */
+/** Whether any of the models has a cache, and whether the measured model has one itself. */
 type ResponseCaches = Pick<Service, "isResponseCacheEnabled" | "isOwnResponseCacheEnabled">;
 
 /**
- * Formats the `Server:` section of a level like perf_analyzer. Each line has its line break; composing models are below their caller,
- * indented further.
+ * Formats the `Server:` section of a level like perf_analyzer. Each line ends with a line break; composing models are below their
+ * caller, indented further.
  */
 export function formatServerSection(delta: ServerDelta, caches: ResponseCaches): string {
   return formatModel(delta, caches, 1)
@@ -53,7 +53,7 @@ function averageTimes(delta: ServerDelta): AverageTimes {
   };
 }
 
-/** Returns the averages of a model, or of the models it calls, added up, with the caller's own cache, like perf_analyzer. */
+/** Returns the averages of a model, or the sum of those of the models it calls, with the caller's cache, like perf_analyzer. */
 function timesOf(delta: ServerDelta): AverageTimes {
   const times = averageTimes(delta);
   if (delta.composing.length === 0) return times;
@@ -85,10 +85,10 @@ function timeLines(
     const compute = isAlone ? computeParts(delta) : ([["compute", times.computeUs]] as const);
     return [`${total} (${parts(["overhead", overhead], ["queue", times.queueUs], ...compute)})`];
   }
-  // perf_analyzer also prints the space before nothing.
+  // perf_analyzer also prints the space before an empty part.
   const miss = isAlone ? `(${parts(["cache lookup/insertion", times.cacheMissUs], ...computeParts(delta))})` : "";
   return [
-    // With its own cache, the caller's average has little relation to those of models that it rarely calls.
+    // If the caller has a cache, its average has little relation to those of models that it rarely calls.
     !isAlone && caches.isOwnResponseCacheEnabled ? total : `${total} (${cacheParts(totalUs, times)})`,
     `${cacheIndent}Average Cache Hit Latency: ${times.cacheHitUs} usec`,
     `${cacheIndent}Average Cache Miss Latency: ${times.cacheMissUs + times.computeUs} usec ${miss}`,

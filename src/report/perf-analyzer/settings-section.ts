@@ -6,7 +6,7 @@ import { targetKindOf } from "../../registry/service-kinds.ts";
 import type { PreparedRun } from "../../result/run-result.ts";
 import { formatStreamNumber } from "./number-format.ts";
 
-/** Formats perf_analyzer's `Measurement Settings`, which precede the levels, with the blank line after it. */
+/** Formats perf_analyzer's `Measurement Settings`, which precede the levels, followed by a blank line. */
 export function formatSettings({ plan, service, callMode, requestCount }: PreparedRun): string {
   const { target } = plan;
   const kind = targetKindOf(target);

@@ -1,4 +1,4 @@
-/** Axes, grids and legends that all plots share. */
+/** Axes, grids and legends shared by all plots. */
 
 /** Returns an axis name, centered on its axis. */
 export function axisName(name: string) {
@@ -11,7 +11,10 @@ export function gridAt(topPx: number): object {
   return { ...bounds, outerBoundsMode: "same", outerBoundsContain: "all", outerBounds: bounds };
 }
 
-/** Returns a legend in one line, which scrolls if it is too long. @param isOnPage has none to see: the page has it, and switches series on and off */
+/**
+ * Returns a legend in one line, which scrolls if it is too long. @param isOnPage whether it is invisible, because the page has a
+ * legend that switches series on and off
+ */
 export function legendAt(topPx: number, names: readonly string[], isOnPage: boolean): object {
   if (isOnPage) return { show: false, data: [...names] };
   const look = { itemGap: 24, itemWidth: 16, itemHeight: 9 };

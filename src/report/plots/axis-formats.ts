@@ -1,6 +1,6 @@
 /**
- * Options are JSON, so they name the functions that format the numbers of their axes. This is the source of a function that puts them into an
- * option, for browsers and for pictures that are drawn here.
+ * Options are JSON, so they contain the names of the functions that format the numbers of their axes. This is the source of a
+ * function that inserts these functions into an option, for browsers and for pictures that are drawn here.
  */
 export const SET_AXIS_FORMATS = `(option) => {
   const formats = {

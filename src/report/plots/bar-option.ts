@@ -3,23 +3,23 @@ import type { BarPlot } from "../plot.ts";
 import { axisName, gridAt, legendAt } from "./axes.ts";
 import { colorsOf, hollow } from "./series-look.ts";
 
-/** Bars, on top of each other or side by side. */
+/** Bars, stacked or side by side. */
 
 const WIDEST_BAR_PX = 48;
 
-/** For names of two lines. */
+/** For names with two lines. */
 const TWO_LINES = { axisLabel: { lineHeight: 15, margin: 10 } } as const;
 
-/** Room for the names of all bars on a phone. */
+/** Width with room for the names of all bars on a phone. */
 const NARROW_PX = 300;
 const LETTER_PX = 6.5;
-/** Longer names are cut. The table beside the chart has them. */
+/** Longer names are cut. The table beside the chart contains them. */
 const LONGEST_NAME_PX = 145;
 const TILTED = {
   axisLabel: { interval: 0, rotate: 38, hideOverlap: true, width: LONGEST_NAME_PX, overflow: "truncate" },
 } as const;
 
-/** Returns the names below bars: on two lines where they have two, and tilted where they would hide each other. */
+/** Formats the names below bars: on two lines if they have two parts, and rotated if they would overlap. */
 function categoriesOf({ categories }: BarPlot): object {
   const longest = Math.max(0, ...categories.flatMap((name) => name.split("\n").map(({ length }) => length)));
   if (categories.length * longest * LETTER_PX > NARROW_PX)

@@ -3,7 +3,7 @@ import type { BoxPlot } from "../plot.ts";
 import { axisName, gridAt } from "./axes.ts";
 import { PALETTE } from "./themes.ts";
 
-/** Boxes, each with its points to the left. */
+/** Boxes, each with its points on the left. */
 
 const POINTS_AT = 0.24;
 const POINTS_SPREAD = 0.16;
@@ -24,7 +24,7 @@ export function drawBoxes({ series, xLabel, yLabel }: BoxPlot, topPx: number): E
         axisLabel: { show: !isOne },
         ...axisName(xLabel),
       },
-      // Value axis, because points are between categories.
+      // A value axis, because points are between categories.
       { type: "value", min: 0, max: series.length, show: false },
     ],
     yAxis: { type: "value", scale: true, ...axisName(yLabel) },

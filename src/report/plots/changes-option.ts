@@ -3,11 +3,11 @@ import type { ChangesPlot } from "../plot.ts";
 import { axisName } from "./axes.ts";
 import { MEANING_COLORS } from "./themes.ts";
 
-/** Changes with their intervals, one below the other, around the line of no change. */
+/** Changes with their intervals, one below the other, around the line for "no change". */
 
 /** Longer names are cut. */
 const LONGEST_NAME_PX = 130;
-/** Fonts of browsers are up to this factor wider than the library knows. */
+/** Fonts of browsers are up to this factor wider than the library assumes. */
 const WIDER_RATIO = 1.15;
 const CHARACTER_PX = 6.2;
 
@@ -48,7 +48,7 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
               [inside(row.low ?? -reach), row.at],
               [inside(row.high ?? reach), row.at],
             ],
-            // An end outside of the picture has an arrow too.
+            // An end outside of the picture also gets an arrow.
             symbol: [
               row.low === null || row.low < -reach ? "arrow" : "none",
               row.high === null || row.high > reach ? "arrow" : "none",
@@ -69,7 +69,7 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
         data: known.map((row) => ({
           value: [inside(row.value), row.at],
           itemStyle: { color: colorOf(row) },
-          // A value outside of the picture points there.
+          // For a value outside of the picture, draws an arrow towards it.
           ...(Math.abs(row.value) > reach
             ? { symbol: "triangle", symbolSize: 11, symbolRotate: row.value > 0 ? -90 : 90 }
             : {}),
@@ -79,7 +79,7 @@ export function drawChanges({ rows, xLabel, reach }: ChangesPlot, topPx: number)
   };
 }
 
-/** Returns axes with room for their names on the left, whatever font the browser has. */
+/** Returns axes with room for their names on the left, for any font of the browser. */
 function gridWithNames(rows: ChangesPlot["rows"], topPx: number): object {
   const longest = Math.max(...rows.map(({ name }) => name.length));
   const left = 16 + WIDER_RATIO * Math.min(LONGEST_NAME_PX, CHARACTER_PX * longest);

@@ -4,12 +4,12 @@ import type { EChartsOption } from "echarts";
 import { SET_AXIS_FORMATS } from "./axis-formats.ts";
 import { THEMES, themeColors } from "./themes.ts";
 
-/** ECharts as text: pages embed it, and the same text draws SVG files here. */
+/** ECharts as text: pages embed it, and SVG files are drawn here with the same text. */
 
 /** Returns the library's browser code, about 1.1 MB. */
 export async function readChartLibrary(): Promise<string> {
   try {
-    // Bun and Deno import it as text, and bundles and executables embed it. `as string`: text modules have no types.
+    // Bun and Deno import it as text, and bundles and executables embed it. `as string`, because text modules have no types.
     const library: unknown = await import("echarts/dist/echarts.min.js" as string, { with: { type: "text" } });
     return (library as { readonly default: string }).default;
   } catch {
@@ -38,7 +38,7 @@ export type SvgPainter = (option: EChartsOption, widthPx: number, heightPx: numb
 /** Creates a painter with the light theme. @param library the result of {@link readChartLibrary} */
 export function createSvgPainter(library: string): SvgPainter {
   const exported: Partial<ServerLibrary> = {};
-  // Load a new copy for each painter: ids in a file are numbered by a counter, so they would depend on earlier drawings.
+  // Loads a new copy for each painter: ids in a file are numbered by a counter, so they would depend on earlier drawings.
   new Function("exports", "module", library)(exported, { exports: exported });
   const { init } = exported as ServerLibrary;
   const setAxisFormats = new Function(`return ${SET_AXIS_FORMATS}`)() as (option: EChartsOption) => void;
@@ -48,7 +48,7 @@ export function createSvgPainter(library: string): SvgPainter {
       const formatted = structuredClone(option);
       setAxisFormats(formatted);
       chart.setOption({ ...formatted, backgroundColor: themeColors("light").panel });
-      // Attributes for scripts, which a picture does not have: half of its bytes.
+      // Attributes for scripts, which a picture does not need: half of its bytes.
       const svg = chart.renderToSVGString().replaceAll(/ ecmeta_\w+="[^"]*"/g, "");
       return `<?xml version="1.0" encoding="UTF-8"?>\n${svg}\n`;
     } finally {

@@ -9,12 +9,15 @@ import { type LegendEntry, spanParts } from "./series-look.ts";
 import { drawTimeLine } from "./time-line-option.ts";
 import { drawXy } from "./xy-option.ts";
 
-/** Converts plots to ECharts options: plain JSON, which this program renders as SVG and the page renders itself. */
+/** Converts plots to ECharts options: plain JSON, which this program renders as SVG and pages render themselves. */
 
 /** Top of the axes: below the toolbar of a page, and below the title and legend of a picture. */
 const TOPS_PX = { page: 34, still: 14, alone: 64 } as const;
 
-/** Converts a plot to an ECharts option. @param place on a page, which has its title and legend, drawn by its script or as a picture; or alone */
+/**
+ * Converts a plot to an ECharts option. @param place `page`: the page has the title and legend, and its script draws; `still`: the
+ * same as a picture; `alone`: a file
+ */
 export function toChartOption(plot: Plot, place: keyof typeof TOPS_PX): EChartsOption {
   const drawn = drawPlot(plot, TOPS_PX[place], place !== "alone");
   const shown = place === "page" ? { ...TOOLS, ...drawn } : makeStill(drawn);
@@ -69,7 +72,7 @@ const SPANS_HEIGHT_PX = 260;
 const THICKEST_SPAN_PX = 10;
 const THINNEST_SPAN_PX = 0.6;
 
-/** Draws bars in two colors: until the first token, and from there to the end. */
+/** Draws bars in two colors: until the first token, and from the first token to the end. */
 function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage: boolean): EChartsOption {
   const width = Math.max(THINNEST_SPAN_PX, Math.min(THICKEST_SPAN_PX, (0.8 * SPANS_HEIGHT_PX) / spans.length));
   const bars = ({ name, color }: LegendEntry, toCoords: (span: SpanPlot["spans"][number]) => number[] | undefined) => ({
@@ -92,26 +95,19 @@ function drawSpans({ spans, xLabel, yLabel }: SpanPlot, topPx: number, isOnPage:
       ];
     }),
   });
+  const toFirstToken = ({ sendSec, firstTokenSec }: SpanPlot["spans"][number]): number[] | undefined =>
+    firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec];
   const [rest, waiting] = spanParts(spans);
   const series = [
-    ...(waiting === undefined
-      ? []
-      : [
-          bars(waiting, ({ sendSec, firstTokenSec }) =>
-            firstTokenSec === undefined ? undefined : [sendSec, firstTokenSec],
-          ),
-        ]),
+    ...(waiting === undefined ? [] : [bars(waiting, toFirstToken)]),
     bars(rest, ({ sendSec, firstTokenSec, endSec }) => [firstTokenSec ?? sendSec, endSec]),
   ];
+  const names = series.map(({ name }) => name);
   return {
-    legend: legendAt(
-      topPx,
-      series.map(({ name }) => name),
-      isOnPage,
-    ),
+    legend: legendAt(topPx, names, isOnPage),
     // Explicit margins, because the library computes none for axes that run downwards.
     grid: { left: 64, right: 24, top: isOnPage ? topPx : topPx + 20, bottom: 52, outerBoundsMode: "none" },
-    // Axes ignore the ends of lines.
+    // Axes do not consider the ends of lines.
     xAxis: {
       type: "value",
       axisLine: { onZero: false },

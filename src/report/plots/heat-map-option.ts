@@ -11,15 +11,15 @@ const MOST_LABELLED_CELLS = 80;
 /** Percentage of the picture's width; the rest is for the scale. */
 const PANELS_PCT = 88;
 const BOTTOM_PCT = 3;
-/** Room for the scale, also on a narrow page. */
+/** Room for the scale, including on a narrow page. */
 const SCALE_PX = 52;
 
-/** The name of the columns would touch their labels otherwise. */
+/** With a smaller gap, the name of the columns would touch their labels. */
 const COLUMNS_NAME_GAP_PX = 14;
 
 const ROW_NAME_PX = 13;
 
-/** Returns how many rows have no name after each that has one, so that names do not overlap. */
+/** Returns the number of rows without a name after each row with one, so that names do not overlap. */
 function skippedRows(rowCount: number, panelCount: number): number {
   const panelPx = panelCount > MOST_PANELS_IN_ROW ? 200 : 280;
   return Math.max(0, Math.ceil((rowCount * ROW_NAME_PX) / panelPx) - 1);
@@ -66,7 +66,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
       name,
       xAxisIndex: i,
       yAxisIndex: i,
-      // By name, because tooltips show it.
+      // Keyed by name, because tooltips show it.
       data: cells.map(([column, row, count]) => [columns[column] ?? "", rows[row] ?? "", count]),
       dimensions: [xLabel, yLabel, "Requests"],
       encode: { x: 0, y: 1, value: 2, tooltip: [0, 1, 2] },
@@ -83,7 +83,7 @@ export function drawHeatMap(plot: HeatMapPlot, topPx: number): EChartsOption {
 
 const HIDDEN = { axisLabel: { show: false }, axisTick: { show: false }, axisLine: { show: false } } as const;
 
-/** Returns the numeric axis that is shown instead of the names of cells. A logarithmic one has exponents, which the page's script formats. */
+/** Returns the numeric axis that replaces the names of cells. A logarithmic axis contains exponents, which the page's script formats. */
 function scaleAxis(
   scale: CellScale | undefined,
   gridIndex: number,

@@ -4,11 +4,11 @@ import type { GapSummary } from "../../measure/tokens/token-gaps.ts";
 import { nsToMs, nsToSec } from "../../plan/units.ts";
 import type { PlotPoint, PlotSet, XySeries } from "../plot.ts";
 
-/** What GenAI-Perf's plots are made from, and how samples are thinned out for them. */
+/** Data for GenAI-Perf's plots, and thinning of large samples. */
 
 /** A run whose requests are plotted. */
 export interface PlottedRun {
-  /** Name in legends. Like in GenAI-Perf, the name of its export without extension: `profile_export`. */
+  /** Name in legends. Like in GenAI-Perf, the name of the export without extension: `profile_export`. */
   readonly name: string;
   readonly columns: TokenColumns;
   /** Undefined if not collected. */
@@ -20,7 +20,7 @@ export interface PlottedRun {
 export const MS_PER_NS = nsToMs(1);
 export const SEC_PER_NS = nsToSec(1);
 
-/** Returns a set without a plot, and the reason. */
+/** Returns a set without plots, with the reason. */
 export function leaveOut(title: string, reason: string): PlotSet {
   return { plots: [], leftOut: [{ title, reason }] };
 }
@@ -30,7 +30,7 @@ export function asSet(...plots: PlotSet["plots"]): PlotSet {
   return { plots, leftOut: [] };
 }
 
-/** Returns what is missing to plot a metric; undefined when nothing is. */
+/** Returns the data that is missing to plot a metric; undefined if it is complete. */
 export function findLack(runs: readonly PlottedRun[], ...metrics: readonly TokenMetric[]): string | undefined {
   const needsStream = metrics.includes("timeToFirstTokenNs") || metrics.includes("interTokenLatencyNs");
   if (needsStream && !runs.some(({ isStreaming }) => isStreaming))
@@ -46,7 +46,7 @@ const LACKS: Partial<Readonly<Record<TokenMetric, string>>> = {
   interTokenLatencyNs: "no response came in more than one piece with more than one counted token",
 };
 
-/** Returns the runs that have a metric of time, with its values in milliseconds. */
+/** Returns the runs that have a time metric, with its values in milliseconds. */
 export function samplesOf(
   runs: readonly PlottedRun[],
   metric: TokenMetric,
@@ -66,15 +66,15 @@ export interface Bins {
   readonly count: number;
 }
 
-/** Returns the bin of a value. Values outside all bins are in the outermost ones. */
+/** Returns the bin of a value. Values outside of all bins are in the first or last bin. */
 export function findBin({ start, width, count }: Bins, value: number): number {
   return Math.min(count - 1, Math.max(0, Math.floor((value - start) / width)));
 }
 
-/** Cells of the grid, across and down. */
+/** Number of cells of the grid, horizontally and vertically. */
 const GRID = [240, 160] as const;
 
-/** Drops points that another one covers, on a grid as fine as a screen. Keeps the first point of each cell, and all extremes. */
+/** Drops points that are covered by another one, on a grid as fine as a screen. Keeps the first point of each cell, and all extremes. */
 export function dropCovered(points: readonly PlotPoint[]): PlotPoint[] {
   if (points.length <= 2_000) return [...points];
   const toCell = GRID.map((cells, axis) => {

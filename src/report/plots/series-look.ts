@@ -3,7 +3,10 @@ import { HOLLOW, MEANING_COLORS, PALETTE, SHADES } from "./themes.ts";
 
 /** The colors of series, and the legend of a plot. */
 
-/** Returns the color of each series. A series that belongs to the one before it has its color; one without a meaning has none of a meaning shown. */
+/**
+ * Returns the color of each series. A series that belongs to the previous one has the same color; a series without a meaning gets
+ * no color of a meaning in the plot.
+ */
 export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "isPartOfLast">[]): string[] {
   const meant = new Set(series.map(({ meaning }) => meaning && MEANING_COLORS[meaning]));
   const free = PALETTE.filter((color) => !meant.has(color));
@@ -17,7 +20,7 @@ export function colorsOf(series: readonly Pick<XySeries, "meaning" | "shade" | "
   });
 }
 
-/** Returns the look of an uncertain point or bar, whose label keeps the color. A point is shown also where others are not. */
+/** Returns the style of an uncertain point or bar, whose label keeps the color. An uncertain point is shown even if others are not. */
 export function hollow(color: string): object {
   return {
     symbol: "circle",
@@ -33,7 +36,7 @@ export function hasHollow(plot: Plot): boolean {
   );
 }
 
-/** Returns the colors of the series of a time line by name: the same in all of its charts. */
+/** Returns the colors of the series of a timeline by name: the same in all its charts. */
 export function timeLineColors(plot: Pick<TimeLinePlot, "panels">): ReadonlyMap<string, string> {
   const series = uniqueSeries(plot);
   const colors = colorsOf(series);
@@ -41,15 +44,11 @@ export function timeLineColors(plot: Pick<TimeLinePlot, "panels">): ReadonlyMap<
 }
 
 function uniqueSeries({ panels }: Pick<TimeLinePlot, "panels">): XySeries[] {
-  return [
-    ...Map.groupBy(
-      panels.flatMap(({ series }) => series),
-      ({ name }) => name,
-    ).values(),
-  ].map((same) => same[0] as XySeries);
+  const all = panels.flatMap(({ series }) => series);
+  return all.filter(({ name }, at) => all.findIndex((one) => one.name === name) === at);
 }
 
-/** Returns the color of a place between the first and the last of ordered series. */
+/** Returns the color for a position between the first and the last of ordered series. */
 function shadeOf(ratio: number): string {
   const at = Math.max(0, Math.min(1, ratio)) * (SHADES.length - 1);
   const from = Math.min(SHADES.length - 2, Math.floor(at));
@@ -68,7 +67,7 @@ export interface LegendEntry {
   readonly isDashed: boolean;
 }
 
-/** Returns the legend of a plot: its series by name, in order. Empty for a plot whose series need no names. */
+/** Returns the legend of a plot: its series by name, in order. Empty if its series need no names. */
 export function legendOf(plot: Plot): LegendEntry[] {
   switch (plot.kind) {
     case "xy":
@@ -85,7 +84,7 @@ export function legendOf(plot: Plot): LegendEntry[] {
   }
 }
 
-/** Returns the parts of the bars of requests: the rest, and the time to the first token where responses were streamed. */
+/** Returns the parts of request bars: the whole request, or if responses were streamed the time to the first token and the rest. */
 export function spanParts(spans: SpanPlot["spans"]): [LegendEntry, ...LegendEntry[]] {
   const isStreamed = spans.some(({ firstTokenSec }) => firstTokenSec !== undefined);
   const rest = { name: isStreamed ? "to the end" : "request", color: PALETTE[0], isDashed: false };

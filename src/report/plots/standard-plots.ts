@@ -23,7 +23,7 @@ import {
   samplesOf,
 } from "./plotted-run.ts";
 
-/** GenAI-Perf's five plots, with its titles and axes, of one run or of several overlaid runs. */
+/** GenAI-Perf's five plots, with its titles and axes, for one run or for several overlaid runs. */
 
 const GROUP = "GenAI-Perf's plots";
 const ISL = "Input Sequence Length";
@@ -96,7 +96,7 @@ function drawLengths(runs: readonly PlottedRun[]): PlotSet {
   return asSet({ kind: "heat-map", ...frame, columns: names(columns), rows: names(rows), panels });
 }
 
-/** Pairs the values of two columns where both were measured. */
+/** Pairs the values of two columns in rows where both were measured. */
 function pairsOf(xs: Float64Array, ys: Float64Array): [number, number][] {
   return Array.from(xs, (x, row): [number, number] => [x, ys[row] as number]).filter(
     ([x, y]) => !Number.isNaN(x) && !Number.isNaN(y),
@@ -163,7 +163,7 @@ function drawGaps(runs: readonly PlottedRun[]): PlotSet {
 
 const BUNCHED_RATIO = 0.01;
 
-/** If reads contain several tokens, a position is that of a read. */
+/** Returns a note if reads contain several tokens: then a position is the position of a read. */
 function noteBunched(runs: readonly PlottedRun[]): string[] {
   const isBunched = runs.some(({ columns }) => {
     const ratios = columns.metrics.bunchedRatio.measured();

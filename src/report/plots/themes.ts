@@ -2,7 +2,7 @@ import type { Meaning } from "../plot.ts";
 
 /** Light and dark themes of plots, with the same series colors. */
 
-/** Colors of series, in order. People with color blindness can tell them apart. */
+/** Colors of series, in order. People with color blindness can distinguish them. */
 export const PALETTE = [
   "#2f7ed8",
   "#dc7731",
@@ -14,7 +14,7 @@ export const PALETTE = [
   "#5c8a3a",
 ] as const;
 
-/** The colors of what series and marks mean: the same on every chart, readable on a light and on a dark background. */
+/** Colors for the meanings of series and marks: the same on every chart, readable on a light and on a dark background. */
 export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
   throughput: "#2f7ed8",
   p50: "#1f9e89",
@@ -28,13 +28,13 @@ export const MEANING_COLORS: Readonly<Record<Meaning, string>> = {
   base: "#7d8798",
 };
 
-/** From the first to the last of ordered series: lines, which need more contrast than cells. */
+/** Colors from the first to the last of ordered series: lines, which need more contrast than cells. */
 export const SHADES = ["#5a74c8", "#2f8fa3", "#479b5f", "#b0891a"] as const;
 
-/** The inside of points and bars that are not certain. Pages replace it with the color of their panels. */
+/** Fill color of uncertain points and bars. Pages replace it with the color of their panels. */
 export const HOLLOW = "#fefefe";
 
-/** From low to high counts. */
+/** Colors from low to high counts. */
 export const HEAT_COLORS = ["#41589b", "#2f8fa3", "#57b98a", "#e6c84f"] as const;
 
 type ThemeName = "light" | "dark";
@@ -56,7 +56,7 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-
 /** ECharts themes by name. */
 export const THEMES: Readonly<Record<ThemeName, object>> = { light: makeTheme("light"), dark: makeTheme("dark") };
 
-/** Returns the colors of a theme besides those of series. */
+/** Returns the colors of a theme, except those of series. */
 export function themeColors(name: ThemeName): Colors & { readonly hollow: string } {
   return { ...COLORS[name], hollow: HOLLOW };
 }

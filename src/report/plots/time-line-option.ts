@@ -12,15 +12,15 @@ const LEFT_PX = 60;
 const RIGHT_PX = 24;
 const BOTTOM_PX = 48;
 const GAP_PX = 30;
-/** The first chart is the one that answers the question. */
+/** The first chart is higher, because it answers the question. */
 const FIRST_PANEL_PX = 170;
 const PANEL_PX = 100;
-/** Room for the name of the first chart, and for each line of those of spans above it. */
+/** Room for the name of the first chart, and for each line of span names above it. */
 const NAME_PX = 24;
 const SPANS_PX = 6;
 const SPAN_LINE_PX = 12;
 const TOP_PX = 34;
-/** Letters of the names of spans that fit beside each other on a phone. */
+/** Number of letters of span names that fit side by side on a phone. */
 const ROOM_CHARS = 48;
 const MOST_LINES = 3;
 
@@ -38,13 +38,13 @@ function placePanel(index: number, topPx: number, spansPx: number): { readonly t
 
 type Spans = TimeLinePlot["spans"];
 
-/** Returns the height of the names of spans. */
+/** Returns the height of the span names. */
 function spansPx(spans: Spans): number {
   const lineCount = Math.max(0, ...nameSpans(spans).map((name) => (name === "" ? 0 : name.split("\n").length)));
   return spans.length === 0 ? 0 : SPANS_PX + SPAN_LINE_PX * Math.max(1, lineCount);
 }
 
-/** Returns the names of spans, on several lines where they are too long for their part of the time; empty where that is not enough. */
+/** Returns the names of spans, on several lines if they are too long for their part of the time; empty if they do not fit. */
 function nameSpans(spans: Spans): string[] {
   const totalSec = (spans.at(-1)?.endSec ?? 0) - (spans[0]?.startSec ?? 0);
   return spans.map(({ label, startSec, endSec }) => {

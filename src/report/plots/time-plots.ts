@@ -25,7 +25,7 @@ import {
   samplesOf,
 } from "./plotted-run.ts";
 
-/** Distributions of requests' times, and their course over the run. Times are seconds after the first send. */
+/** Distributions of requests' times, and their changes over the run. Times are seconds after the first send. */
 
 const DISTRIBUTIONS = "Distributions";
 const OVER_TIME = "Over time";
@@ -36,7 +36,7 @@ const FEWEST_SLICES = 3;
 const MEDIAN_SLICES = 30;
 const MOST_STEPS = 1_000;
 const MOST_SPANS = 400;
-/** Above this number of requests, draw a line through the medians of slices. */
+/** Above this number of requests, draws a line through the medians of slices. */
 const ENOUGH_FOR_MEDIANS = 200;
 
 const REQUEST_TIMES: readonly (readonly [title: string, metric: TokenMetric])[] = [
@@ -59,7 +59,7 @@ export function distributionPlots(runs: readonly PlottedRun[]): PlotSet {
 
 const FEWEST_BINS = 8;
 const MOST_BINS = 60;
-/** Above this many values, clip the axis so that outliers do not flatten the rest. */
+/** Above this number of values, clips the axis so that outliers do not flatten the rest. */
 const ENOUGH_TO_CUT = 100;
 const CUT_REACH = 3;
 const MARKED_PERCENTILES = [50, 90, 99];
@@ -70,7 +70,7 @@ interface HistogramSample {
   readonly values: Float64Array;
 }
 
-/** Creates a histogram. A single sample has marks for its percentiles. @param label of the values, with unit */
+/** Creates a histogram. A single sample has marks for its percentiles. @param label of the values, with the unit */
 export function toHistogram(
   frame: Pick<XyPlot, "title" | "group">,
   label: string,
@@ -131,7 +131,7 @@ function countInto(bins: Bins, { values }: HistogramSample, end: number): [numbe
   return [[edge(0), 0], ...counts.map((count, i): [number, number] => [edge(i), count]), [edge(bins.count), 0]];
 }
 
-/** Returns plots over time, with several runs overlaid. Bars of single requests are drawn only for one run. */
+/** Returns plots over time, with several runs overlaid. Bars of single requests are drawn only for a single run. */
 export function timePlots(runs: readonly PlottedRun[]): PlotSet {
   return joinPlots([
     ...REQUEST_TIMES.map(([name, metric]) => drawOverTime(name, metric, runs)),
@@ -153,7 +153,7 @@ function timesOf({ columns }: PlottedRun): Times {
   const firstNs = sendsNs.reduce((least, sendNs) => Math.min(least, sendNs), Number.POSITIVE_INFINITY);
   const rows = Array.from(sendsNs.keys()).sort((a, b) => (sendsNs[a] as number) - (sendsNs[b] as number) || a - b);
   const sends = sendsNs.map((sendNs) => (sendNs - firstNs) * SEC_PER_NS);
-  // Add whole nanoseconds, so that a request sent when another ends does not seem to start earlier.
+  // Adds whole nanoseconds, so that a request sent when another ends does not appear to start earlier.
   const ends = sendsNs.map((sendNs, row) => (sendNs - firstNs + columns.metrics.requestLatencyNs.at(row)) * SEC_PER_NS);
   return { rows, sends, ends };
 }
@@ -223,7 +223,7 @@ function drawInFlight(runs: readonly PlottedRun[]): PlotSet {
   return asSet({ kind: "xy", ...frame, series, isFromZero: true });
 }
 
-/** Returns the number of requests in flight from each point in time. @param sends ascending @param ends ascending */
+/** Returns the number of requests in flight from each time on. @param sends ascending @param ends ascending */
 function countInFlight(sends: Float64Array, ends: Float64Array): [number, number][] {
   const steps: [number, number][] = [];
   for (let sent = 0, ended = 0; ended < ends.length; ) {
@@ -239,7 +239,7 @@ function countInFlight(sends: Float64Array, ends: Float64Array): [number, number
   return steps;
 }
 
-/** Returns a value of each of equal parts of the run, at its start. */
+/** Returns a value for each of several equal parts of the run, at its start. */
 function columnsOf({ sends, ends }: Times, count: number, pick: (column: TimelineColumn) => number): PlotPoint[] {
   const durationNs = secToNs(lastOf(ends));
   const timeline = new Timeline(0, { durationNs, mostColumns: count, columnNs: 1 });

@@ -7,7 +7,7 @@ import { colorsOf, hollow } from "./series-look.ts";
 /** Points, lines and filled steps. */
 
 const MANY_POINTS = 500;
-/** Up to this number of points, a line shows them. */
+/** Maximum number of points that a line shows. */
 const MOST_KNOTS = 40;
 
 /** @param topPx minimum top of the axes */
@@ -34,7 +34,7 @@ export function drawXy(plot: XyPlot, topPx: number, isOnPage: boolean): EChartsO
   };
 }
 
-/** Labels are above their points, also above the highest one. */
+/** Labels are above their points, including the highest point. */
 const ROOM_FOR_LABELS: { readonly boundaryGap: [number, string] } = { boundaryGap: [0, "12%"] };
 
 /** See `SET_AXIS_FORMATS`. */
@@ -77,7 +77,7 @@ function xAxisOf(plot: XyPlot): object {
 
 type Drawn = LineSeriesOption | ScatterSeriesOption;
 
-/** The plot that a series is part of. */
+/** The plot that contains a series. */
 type DrawnIn = Pick<XyPlot, "xLabel" | "yLabel" | "more" | "series">;
 
 /** Draws one series. */
@@ -95,7 +95,7 @@ export function drawSeries(plot: DrawnIn, series: XySeries, color: string): Draw
       type: "scatter",
       ...common,
       symbolSize: series.points.length > MANY_POINTS ? 3.5 : 7,
-      // Draw tens of thousands of points as one path.
+      // Draws tens of thousands of points as one path.
       ...(series.points.length > MANY_POINTS ? { large: true, largeThreshold: MANY_POINTS } : {}),
       itemStyle: { color, opacity: 0.6 },
     };
@@ -130,14 +130,14 @@ function dataOf({ points, labels, breaks = [], uncertain = [] }: XySeries, color
   });
 }
 
-/** Returns the point without a value that parts a line between two points. */
+/** Returns the point without a value that interrupts a line between two points. */
 function breakBefore(last: PlotPoint | undefined, [x]: PlotPoint, breaks: readonly Extent[]): [number, "-"][] {
   if (last === undefined) return [];
   const middle = (last[0] + x) / 2;
   return breaks.some(({ from, to }) => from < middle && middle < to) ? [[middle, "-"]] : [];
 }
 
-/** An end without a bound is drawn beyond all values by this part of the axis. */
+/** An end without a bound is drawn beyond all values by this ratio of the axis. */
 const ARROW_RATIO = 0.14;
 
 /** Draws the intervals of all series as bars behind the points, with an arrow at an end that has no bound. */
@@ -161,7 +161,7 @@ function drawIntervals({ series }: XyPlot, colors: readonly string[]): (LinesSer
         lineStyle: { color, width: 2, opacity: 0.45 },
         data: bars,
       },
-      // Axes ignore the ends of lines, but not points that cannot be seen.
+      // Axes do not consider the ends of lines, but they do consider invisible points.
       { type: "scatter" as const, name, symbolSize: 0, silent: true, tooltip: { show: false }, data: ends },
     ];
   });
@@ -195,7 +195,7 @@ function drawMarks(marks: NonNullable<XyPlot["marks"]>): NonNullable<LineSeriesO
     symbol: "none",
     silent: true,
     lineStyle: { type: "dashed", width: 1, color: "#8a93a3" },
-    // Alternate the heights of neighboring labels, so that they stay readable.
+    // Alternates the heights of neighboring labels, so that they stay readable.
     data: marks.map(({ x, label }, i) => ({
       name: `${label}: ${Number(x.toPrecision(4))}`,
       xAxis: x,

@@ -18,21 +18,21 @@ export interface ExportedExperiment {
 
 /** One request of an export. */
 export interface ExportedRequest {
-  /** Index of its experiment. */
+  /** Index of the request's experiment. */
   readonly experiment: number;
-  /** Time of sending, in epoch nanoseconds. */
+  /** Time of the send, in epoch nanoseconds. */
   readonly timestampNs: bigint;
-  /** Correlation id of its sequence; undefined without one. */
+  /** Correlation id of the request's sequence; undefined without a sequence. */
   readonly sequenceId: number | undefined;
   /** Inputs by name. For OpenAI kinds: `payload`, the request's body as text. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Time of each response, in nanoseconds after `timestampNs`. */
   readonly responseOffsetsNs: readonly number[];
-  /** Outputs by name, of each response. For OpenAI kinds: `response`, the received text. */
+  /** Outputs of each response, by name. For OpenAI kinds: `response`, the received text. */
   readonly responses: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An export, with the fields that were found in a first pass. */
+/** An export, with the fields that the first pass found. */
 export interface ProfileExport {
   readonly path: string;
   readonly version: string;
@@ -41,13 +41,13 @@ export interface ProfileExport {
   /** Path of the service, without the host; may be empty. */
   readonly endpoint: string;
   readonly experiments: readonly ExportedExperiment[];
-  /** Returns all requests in order. Reads the file again at each call. @throws UserError when the file is not valid */
+  /** Returns all requests in order. Each call reads the file again. @throws UserError when the file is not valid */
   requests(): Generator<ExportedRequest>;
 }
 
 /**
  * Opens an export. Reads it once, because its description is at its end.
- * @param open returns the bytes from the start; default: the file's
+ * @param open returns the bytes from the start; default: reads the file
  * @throws UserError with file, position and byte when the file cannot be read or is not a profile export
  */
 export function openProfileExport(path: string, open: () => ByteSource = () => openSource(path)): ProfileExport {
@@ -143,7 +143,7 @@ function readRequest(scanner: JsonScanner, experiment: number): ExportedRequest 
   return { experiment, timestampNs, sequenceId, inputs, responseOffsetsNs, responses };
 }
 
-/** A response before its request, or out of order, would make the numbers meaningless. */
+/** Checks the order of times. A response before its request, or out of order, would make the numbers meaningless. */
 function checkOrder(scanner: JsonScanner, sentNs: bigint, timesNs: readonly bigint[]): void {
   let beforeNs = sentNs;
   for (let index = 0; index < timesNs.length; index++) {
@@ -197,10 +197,10 @@ export function withScanner<T>(
   }
 }
 
-/** Items between two collections of garbage. */
+/** Number of items between two garbage collections. */
 const COLLECT_EVERY = 50_000;
 
-/** The same for what is read item by item. */
+/** Reads a file item by item with a scanner, and closes it. */
 export function* scanItems<T>(
   path: string,
   read: (scanner: JsonScanner) => Generator<T>,

@@ -1,7 +1,7 @@
 import type { JsonScanner } from "../../inputs/json-scanner.ts";
 import { scanItems, withScanner } from "./profile-export.ts";
 
-/** A part of a profile export's first experiment, as written, for files that are composed of others. */
+/** A part of a profile export's first experiment, as written, for files that are composed from others. */
 interface RawPart {
   readonly key: "experiment" | "request" | "window_boundaries";
   readonly text: string;
@@ -29,7 +29,7 @@ function* readExperiment(scanner: JsonScanner): Generator<RawPart> {
   }
 }
 
-/** Returns the texts of some members of a file's object, without missing ones. @throws UserError when the file is not valid */
+/** Returns the texts of some members of a file's object, omitting missing ones. @throws UserError when the file is not valid */
 export function readRawMembers<K extends string>(path: string, keys: readonly K[]): Partial<Record<K, string>> {
   return withScanner(path, (scanner) => {
     const texts: Partial<Record<K, string>> = {};

@@ -6,11 +6,8 @@ import {
 } from "../../measure/tokens/answered-request.ts";
 import { entryOf } from "../../measure/tokens/metrics.ts";
 import type { Prompt } from "../../measure/tokens/prompt.ts";
-import type { TokenLink } from "../../measure/tokens/token-link.ts";
 import type { MeteredRun, RequestFile } from "../../measure/tokens/token-thread.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { nsToMs } from "../../plan/units.ts";
-import type { Report, TextSink } from "../report.ts";
 import { type LineFile, openLines } from "./line-file.ts";
 import {
   failureOf,
@@ -22,16 +19,9 @@ import {
   wasCancelled,
 } from "./record-line.ts";
 
-/**
- * One line of JSON per request, including failed ones, in the order of their ends.
- */
+/** One line of JSON per request, including failed ones, in order of end. */
 
-/** Creates the report. @param meter writes the requests while it measures them, in its own thread */
-export function createRecords(_plan: Plan, _sink: TextSink, _path: string, meter: TokenLink | undefined): Report {
-  return { finish: () => meter?.finish(), discard: () => meter?.discard() };
-}
-
-/** What all requests of the run share. */
+/** Data shared by all requests of the run. */
 type RecordsRun = Pick<MeteredRun, "originEpochNs" | "startEpochNs" | "model">;
 
 /** Writes the file, request by request. All methods throw RunError when the file cannot be written. */
@@ -133,7 +123,7 @@ export class RecordsFile implements RequestFile {
   }
 }
 
-/** Metrics of a response without text. */
+/** Returns the metrics of a response without text. */
 function plainMetrics(offsetsNs: ArrayLike<number>): RecordMetrics {
   const latencyNs = offsetsNs[offsetsNs.length - 1];
   return latencyNs === undefined ? {} : measure("request_latency", nsToMs(latencyNs), "ms");

@@ -3,28 +3,31 @@ import { cutOff, notWritten, OutputFile } from "../output-file.ts";
 
 /** Parts are small, because writing one delays requests that are due. */
 const FLUSH_CHARACTERS = 64 * 1024;
-/** The end of a cut file may need a block, which the file system frees with the lines in it. */
+/** The end of a cut file may need a block, which the file system frees together with the lines in it. */
 const BLOCK_BYTES = 4096;
 
-/** What a file of lines says and does when it cannot be written. */
+/** Errors and end of a file of lines. */
 interface LineFileOptions {
-  /** Makes the error that is thrown when nothing is in the file. */
+  /** Creates the error that is thrown when the file contains no lines. */
   toError(error: unknown): RunError;
-  /** Makes the error that is thrown when the file ends after a number of lines. */
+  /** Creates the error that is thrown when the file ends after a number of lines. */
   toCutError(error: unknown, lineCount: number): RunError;
-  /** Returns what completes the file after any line. Default: nothing */
+  /** Returns the text that completes the file after any line. Default: none */
   end?(): string;
 }
 
-/** Lines that were written at once. */
+/** Lines that were written in one call. */
 interface Part {
   readonly startBytes: number;
-  /** Lines before these. */
+  /** Number of lines before these. */
   readonly lineCount: number;
   readonly lines: readonly string[];
 }
 
-/** A report of lines, written in parts, so that it can be larger than memory. A full disk costs only the lines that do not fit. */
+/**
+ * A file of lines, written in parts, so that it can be larger than memory. If the disk is full, only the lines that do not fit are
+ * lost.
+ */
 export class LineFile {
   private readonly path: string;
   private readonly options: LineFileOptions;
@@ -33,7 +36,7 @@ export class LineFile {
   private bufferedCharacters = 0;
   private keptBytes = 0;
   private keptCount = 0;
-  /** Lines in the file. */
+  /** Number of lines in the file. */
   private lineCount = 0;
   /** The last lines in the file. */
   private last: Part | undefined;
@@ -48,7 +51,7 @@ export class LineFile {
     this.guard(() => undefined);
   }
 
-  /** Adds a line. @param line with its line feed, if there are line feeds */
+  /** Adds a line. @param line includes its line feed, if lines have line feeds */
   put(line: string): void {
     this.buffer.push(line);
     this.bufferedCharacters += line.length;
@@ -62,14 +65,14 @@ export class LineFile {
     this.last = undefined;
   }
 
-  /** Makes all text so far final: {@link takeBack} drops what is added after it. */
+  /** Makes all text so far final: {@link takeBack} drops only text that is added later. */
   keep(): void {
     this.flush();
     this.keptBytes = this.file?.byteCount ?? 0;
     this.keptCount = this.lineCount;
   }
 
-  /** Drops the text since `keep`. Returns whether there was one before. */
+  /** Drops the text since `keep`. Returns whether `keep` has been called. */
   takeBack(): boolean {
     if (this.keptBytes === 0) return false;
     this.buffer = [];
@@ -81,7 +84,7 @@ export class LineFile {
     return true;
   }
 
-  /** Writes what is left and renames the file into place. */
+  /** Writes the rest and renames the file into place. */
   commit(): void {
     this.flush();
     this.guard((file) => file.commit());
@@ -113,7 +116,10 @@ export class LineFile {
     });
   }
 
-  /** Completes the file after the last line that fits, and renames it into place. Returns the number of lines; undefined when there is no room. */
+  /**
+   * Completes the file after the last line that fits, and renames it into place. Returns the number of lines; undefined if there is
+   * no room.
+   */
   private cut(file: OutputFile, part: Part): number | undefined {
     const writtenBytes = file.byteCount;
     let triedBytes = Number.POSITIVE_INFINITY;
@@ -129,7 +135,7 @@ export class LineFile {
         file.commit();
         return count;
       } catch {
-        // Without one more block it may fit.
+        // It may fit without one more block.
       }
     }
     return undefined;
@@ -165,7 +171,7 @@ class CutFile extends Error {
   }
 }
 
-/** Returns where the lines of a part end, and how many there are until then, the last one first; at the end where the part begins. */
+/** Returns the ends of the lines of a part, last first, each with the number of lines up to it; finally the start of the part. */
 function endsOf(
   file: OutputFile,
   { startBytes, lineCount, lines }: Part,

@@ -3,26 +3,26 @@ import { entryOf, isTimeMetric, nameOfMetric, TOKEN_METRICS, type TokenMetric } 
 import { epochNsToIsoTime, nsToMs } from "../../plan/units.ts";
 import { type Failure, isCancelled } from "../../transport/failure.ts";
 
-/** The lines of a file of records, one per request. Names are AIPerf's (`profile_export.jsonl`) where it has the same value. */
+/** The lines of a file of records, one per request. Names are AIPerf's (`profile_export.jsonl`) if it has the same value. */
 
-/** What the lines of all modes say about a request besides its metrics. */
+/** Data of a request in the lines of all modes, in addition to its metrics. */
 export interface RecordMetadata {
   readonly model: string | undefined;
-  /** Id of its conversation or sequence; undefined when it belongs to none. */
+  /** Id of the request's conversation or sequence; undefined if it has none. */
   readonly conversation: string | undefined;
-  /** The server that it was sent to, when there are several. */
+  /** The server that received the request, if there are several. */
   readonly server: string | undefined;
   readonly sendEpochNs: bigint;
-  /** From the start of the run. Absent: the line does not have it. */
+  /** Time of the send after the start of the run. Absent: not in the line. */
   readonly sendOffsetNs?: bigint;
-  /** First byte of the response; undefined when none arrived. */
+  /** First byte of the response; undefined if none arrived. */
   readonly ackEpochNs: bigint | undefined;
   readonly endEpochNs: bigint;
-  /** The phase, whether the request was cancelled, and what only some files have, in this order. */
+  /** The phase, whether the request was cancelled, and fields of some files only, in this order. */
   readonly rest: object;
 }
 
-/** Formats the metadata as JSON. Time stamps have 19 digits, of which a number keeps 16, so they are formatted as text. */
+/** Formats the metadata as JSON. Time stamps have 19 digits, but a number keeps only 16, so they are formatted as text. */
 export function formatMetadata(of: RecordMetadata): string {
   const { model, conversation, server, sendEpochNs, sendOffsetNs, ackEpochNs, endEpochNs, rest } = of;
   // Undefined fields are not in the text.
@@ -41,7 +41,7 @@ export function failureOf({ kind, message, status }: Failure): object {
   return { code: status, type: kind, message };
 }
 
-/** Whether the client ended the request, so that it is not a failure of the server. */
+/** Reports whether the client ended the request, so that it is not a failure of the server. */
 export function wasCancelled({ kind }: Pick<Failure, "kind">): boolean {
   return kind === "aborted" || isCancelled({ kind });
 }
@@ -52,22 +52,22 @@ export function formatLine(metadata: string, metrics: RecordMetrics, error: obje
   return `{"metadata":${metadata},"metrics":${JSON.stringify(metrics)}${failure}}\n`;
 }
 
-/** Metrics of a record, under the names of AIPerf's file of records where it has the same value. */
+/** Metrics of a record, with the names of AIPerf's file of records if it has the same value. */
 export type RecordMetrics = Readonly<
   Record<string, { readonly value: number | readonly number[]; readonly unit: string }>
 >;
 
-/** Returns a metric by its name. */
+/** Returns a metric by name. */
 export function measure(name: string, value: number | readonly number[], unit: string): RecordMetrics {
   return { [name]: { value, unit } };
 }
 
 /**
- * Composes the token metrics of a record. Times are in milliseconds. `inter_chunk_latency` has the gaps between reads with content, so that
- * with the time to first token it gives the time of each.
- * @param read returns the value of a metric in the table's unit; NaN for none
+ * Composes the token metrics of a record. Times are in milliseconds. `inter_chunk_latency` has the gaps between reads with content,
+ * so that with the time to first token it gives the time of each.
+ * @param read returns the value of a metric in the table's unit; NaN: no value
  * @param contentNs arrival of each read with content, after the send
- * @param isComplete whether times without a name in GenAI-Perf and AIPerf are there too, under their own name
+ * @param isComplete whether to include times without a name in GenAI-Perf and AIPerf, under Rampart's names
  */
 export function tokenRecordMetrics(
   read: (metric: TokenMetric) => number,
@@ -81,7 +81,7 @@ export function tokenRecordMetrics(
       isComplete && isTimeMetric(metric) ? { name: snakeNameOf(nameOfMetric(metric)), unit: "ms" } : undefined;
     const named = entry.record ?? entry.genaiPerf ?? fallback;
     const value = read(metric);
-    if (named === undefined || Number.isNaN(value) || (metric === "reasoningTokens" && value === 0)) continue;
+    if (named === undefined || Number.isNaN(value) || (entry.record?.omitsZero === true && value === 0)) continue;
     metrics[named.name] = { value: isTimeMetric(metric) ? nsToMs(value) : value, unit: named.unit };
   }
   if (contentNs.length > 1)

@@ -12,7 +12,6 @@ import type { PhasePlace, PhaseStart } from "../../result/observer.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RequestContent, ResponseContent } from "../../service/content.ts";
 import type { Report, TextSink } from "../report.ts";
-import { createRecords } from "./genai-records.ts";
 import { type LineFile, openLines } from "./line-file.ts";
 import {
   failureOf,
@@ -26,16 +25,20 @@ import {
 import { type Line, WaitingLines } from "./waiting-lines.ts";
 
 /**
- * `--records`: one line of JSON per request, also failed ones and those of warm-ups, in the order of their ends. The names are those of
- * genai-perf mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
+ * `--records`: one line of JSON per request, including failed ones and warm-ups, in order of end. The names are those of genai-perf
+ * mode's file of records. Lines wait for the tokens of their requests, which are measured in another thread.
  */
 
-/** Creates the report. @param meter writes the records itself, in genai-perf mode; there the lines have token metrics */
-export function createRecordsReport(plan: Plan, sink: TextSink, path: string, meter: TokenLink | undefined): Report {
-  return meter === undefined ? new Records(plan, path) : createRecords(plan, sink, path, meter);
+/**
+ * Creates the report.
+ * @param meter writes the records itself while it measures them, in its own thread: in genai-perf mode, whose lines have token metrics
+ */
+export function createRecordsReport(plan: Plan, _sink: TextSink, path: string, meter: TokenLink | undefined): Report {
+  if (meter === undefined) return new Records(plan, path);
+  return { finish: () => meter.finish(), discard: () => meter.discard() };
 }
 
-/** What the lines of a target's requests share. */
+/** Data shared by the lines of a target's requests. */
 interface MeasuredTarget {
   readonly isStreaming: boolean;
   readonly model?: string;
@@ -50,7 +53,7 @@ function toMeasured(target: TargetPlan): MeasuredTarget {
 class Records implements Report {
   private readonly plan: Plan;
   private readonly measured: MeasuredTarget;
-  /** The targets of a mix by their names; empty for any other target. */
+  /** The targets of a mix by name; empty for any other target. */
   private readonly members: ReadonlyMap<string, MeasuredTarget>;
   private readonly file: LineFile;
   private readonly lines = new WaitingLines({
@@ -73,14 +76,14 @@ class Records implements Report {
     this.run = { run };
   }
 
-  /** Phases change while requests end, which only `onPhase` reports in time. */
+  /** Phases change while requests end, and only `onPhase` reports that in time. */
   onLevelStart(unit: LevelUnitName, level: number, isWarmup: boolean, phase?: PhasePlace): void {
     if (phase !== undefined) return;
     this.window = {};
     this.beginLevel(unit, level, isWarmup, {});
   }
 
-  /** A request that ends after the last phase belongs to none. */
+  /** A request that ends after the last phase belongs to no phase. */
   onPhase(start: PhaseStart | undefined): void {
     this.window = {};
     if (start === undefined) this.phase = { name: "profiling", level: {} };
@@ -133,7 +136,7 @@ class Records implements Report {
     const isStreamed = tokensPlanOf(this.plan, line.tags)?.isStreamed === true;
     const tokenMetrics = tokenRecordMetrics(
       (metric) =>
-        metric === "requestLatencyNs" || (entryOf(metric).isStreamed === true && !isStreamed)
+        entryOf(metric).sameAs !== undefined || (entryOf(metric).isStreamed === true && !isStreamed)
           ? Number.NaN
           : (metrics.get(metric) ?? Number.NaN),
       contentNs,

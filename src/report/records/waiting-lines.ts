@@ -3,65 +3,66 @@ import type { Tags } from "../../plan/groups/tags.ts";
 import { TemporaryFile } from "../../runtime/temporary-file.ts";
 import type { RecordMetrics } from "./record-line.ts";
 
-/** A line of a request, which may wait for the tokens of the request. Plain data. */
+/** The line of a request, which may wait for the request's tokens. Plain data. */
 export interface Line {
-  /** Of the request. Absent: it waits for nothing. */
+  /** Index of the request. Absent: the line waits for nothing. */
   readonly index?: number;
   readonly metadata: string;
   metrics: RecordMetrics;
   readonly tags?: Tags | undefined;
-  /** Why the request failed; absent when it succeeded. */
+  /** Reason why the request failed; absent if it succeeded. */
   readonly error?: object;
-  /** Why its response counts as failed for tokens. */
+  /** Reason why its response counts as failed for tokens. */
   responseError?: string;
 }
 
-/** What is done with lines. */
+/** Operations on lines. */
 export interface LineUse {
   addTokens(line: Line, tokens: RequestTokens): void;
   write(line: Line): void;
 }
 
-/** Lines that are looked at, in bytes. Those behind them wait in a file. */
+/** Maximum size of the lines in memory, in bytes. Later lines wait in a file. */
 const MOST_HELD_BYTES = 16 * 1024 * 1024;
-/** Lines of a block of the file. */
+/** Number of lines in a block of the file. */
 const BLOCK_LINES = 1024;
 /** Memory of a line's objects, and of a number in them. */
 const LINE_BYTES = 1000;
 const NUMBER_BYTES = 16;
-/** Places of written lines are removed at this number of them, because removing each alone is slow. */
+/** Written lines are removed from the list at this number, because removing each separately is slow. */
 const FORGOTTEN_LINES = 4096;
 const WRITTEN: HeldLine = { line: { metadata: "", metrics: {} }, bytes: 0 };
 
-/** A line in memory, or the place of one that is written. */
+/** A line in memory, or the place of a line that has been written. */
 interface HeldLine {
   readonly line: Line;
   readonly bytes: number;
 }
 
-/** Lines that are not looked at: where they are in the file; in memory if they could not be written. */
+/** Lines outside of memory: their position in the file; the lines themselves if they could not be written. */
 type Block = { readonly position: number; readonly byteCount: number } | { readonly lines: readonly Line[] };
 
 /**
- * Lines in the order of the ends of their requests. Each is written when those before it are and its tokens are known. Tokens are measured in another
- * thread, which may fall behind: many lines wait in a temporary file, so that a long run needs no more memory.
+ * Lines in the order in which their requests ended. Each is written once all earlier lines are written and its tokens are known.
+ * Tokens are measured in another thread, which may fall behind: then many lines wait in a temporary file, so that a long run needs
+ * no more memory.
  */
 export class WaitingLines {
   private readonly use: LineUse;
   private readonly mostHeldBytes: number;
-  /** Those before `next` are written. */
+  /** Lines before `next` have been written. */
   private held: HeldLine[] = [];
   private next = 0;
   private heldBytes = 0;
-  /** Lines of `held` that wait, by the index of their request. */
+  /** Waiting lines of `held`, by the index of their request. */
   private readonly waiting = new Map<number, Line>();
-  /** Lines behind `held`, in order: first those of blocks, then those that are in no block yet. */
+  /** Lines after `held`, in order: first those in blocks, then those that are in no block yet. */
   private blocks: Block[] = [];
   private behind: Line[] = [];
-  /** Tokens of lines behind. */
+  /** Tokens of lines after `held`. */
   private readonly early = new Map<number, RequestTokens>();
   private file: TemporaryFile | undefined;
-  /** No tokens come any more. */
+  /** Whether no more tokens will arrive. */
   private isSettled = false;
 
   constructor(use: LineUse, mostHeldBytes = MOST_HELD_BYTES) {
@@ -78,7 +79,7 @@ export class WaitingLines {
     }
     this.behind.push(line);
     if (this.behind.length >= BLOCK_LINES) this.storeBlock();
-    // There may be nothing before it, if the line is large.
+    // A large line may be the first one.
     if (this.next === this.held.length) this.advance();
   }
 
@@ -141,7 +142,7 @@ export class WaitingLines {
     return index === undefined || !this.waiting.has(index);
   }
 
-  /** Takes lines from behind, when all before are written. Returns whether there were any. */
+  /** Loads later lines once all held ones are written. Returns whether there were any. */
   private holdMore(): boolean {
     const block = this.blocks.shift();
     const lines = block === undefined ? this.behind : this.read(block);

@@ -1,51 +1,44 @@
 import * as v from "valibot";
 import { LEVEL_UNIT } from "./level.ts";
-import { count, described, estimateSchema, type Parts } from "./parts.ts";
+import { count, described, estimateSchema } from "./parts.ts";
 
-/** What the levels of a run say together, in Rampart's JSON report. */
+/** Combined results of the levels of a run, in Rampart's JSON report. */
 
 /** The knee of a sweep as data. */
-export type KneeJson = v.InferOutput<ReturnType<typeof kneeSchema>>;
+export type KneeJson = v.InferOutput<typeof kneeSchema>;
 
 /** The capacity answer as data. */
-export type CapacityJson = v.InferOutput<ReturnType<typeof capacitySchema>>;
+export type CapacityJson = v.InferOutput<typeof capacitySchema>;
 
-/** Where throughput stops growing. */
-export function kneeSchema({ object }: Parts) {
-  return object({
-    unit: LEVEL_UNIT,
-    level: described(v.number(), "The lowest level that reaches 90 % of the highest throughput."),
-    isReached: described(v.boolean(), "False when it is the last level, so that throughput may grow above it."),
-  });
-}
+/** Schema of the knee, where throughput stops growing. */
+export const kneeSchema = v.object({
+  unit: LEVEL_UNIT,
+  level: described(v.number(), "The lowest level that reaches 90 % of the highest throughput."),
+  isReached: described(v.boolean(), "False when it is the last level, so that throughput may grow above it."),
+});
 
-/** What the server can do for which price. */
-export function capacitySchema(parts: Parts) {
-  const optional = v.exactOptional;
-  const price = described(v.number(), "Of one GPU, in a currency of the user's own.");
-  const cost = optional(
-    described(
-      estimateSchema(parts),
-      "gpuCount × gpuHourPrice / 3600 / rate × 1,000,000, in the currency of the price.",
-    ),
-  );
-  return parts.object({
-    unit: LEVEL_UNIT,
-    level: described(
-      v.number(),
-      "The level of all numbers: the highest that keeps the limits of a search, otherwise the knee.",
-    ),
-    isLowerBound: described(
-      v.boolean(),
-      "Whether the server may do more: no higher load is known to bring no more or to break a limit, or the search could not decide the loads above the level.",
-    ),
-    gpuCount: described(count(), "Of the server that was measured."),
-    throughputPerGpu: estimateSchema(parts),
-    outputTokensPerSecPerGpu: optional(estimateSchema(parts)),
-    gpuHourPrice: optional(price),
-    costPerMillion: cost,
-    costPerMillionOutputTokens: cost,
-    targetUserCount: optional(count()),
-    targetGpuCount: optional(described(count(), "Whole servers like this one, each with the users of the level.")),
-  });
-}
+const price = described(v.number(), "Of one GPU, in a currency of the user's own.");
+const cost = v.exactOptional(
+  described(estimateSchema, "gpuCount × gpuHourPrice / 3600 / rate × 1,000,000, in the currency of the price."),
+);
+
+/** Schema of the server's capacity and its price. */
+export const capacitySchema = v.object({
+  unit: LEVEL_UNIT,
+  level: described(
+    v.number(),
+    "The level of all numbers: the highest that keeps the limits of a search, otherwise the knee.",
+  ),
+  isLowerBound: described(
+    v.boolean(),
+    "Whether the server may do more: no higher load is known to bring no more or to break a limit, or the search could not decide the loads above the level.",
+  ),
+  gpuCount: described(count, "Of the server that was measured."),
+  throughputPerGpu: estimateSchema,
+  outputTokensPerSecPerGpu: v.exactOptional(estimateSchema),
+  gpuHourPrice: v.exactOptional(price),
+  costPerMillion: cost,
+  costPerMillionOutputTokens: cost,
+  targetUserCount: v.exactOptional(count),
+  targetGpuCount: v.exactOptional(described(count, "Whole servers like this one, each with the users of the level.")),
+});

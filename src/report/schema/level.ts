@@ -11,210 +11,185 @@ import {
 } from "./metrics.ts";
 import { mlperfSchema } from "./mlperf.ts";
 import { intervalEntries } from "./over-time.ts";
-import { count, described, estimateSchema, type Parts, ratio, valueSchema } from "./parts.ts";
+import { count, described, estimateSchema, ratio, valueSchema } from "./parts.ts";
 
 /** A level in Rampart's JSON report. */
 
-type LevelJson = v.InferOutput<ReturnType<typeof levelSchema>>;
+type LevelJson = v.InferOutput<typeof levelSchema>;
 
 /** The requests of a level with certain values of their tags, as data. */
 export type GroupJson = NonNullable<LevelJson["groups"]>[number];
 
-/** What was measured of the requests of a level or a group, as data. */
+/** Measurements of the requests of a level or a group, as data. */
 export type MeasuredJson = Omit<GroupJson, "tags">;
 
-/** The load asked for beside the load delivered, as data. */
+/** The requested and the delivered load, as data. */
 export type DeliveryJson = LevelJson["load"];
 
 /** Requests in flight, as data. */
 export type InFlightJson = LevelJson["inFlight"];
 
-/** The client's own cost and delays, as data. */
+/** Resource use and delays of the client, as data. */
 export type ClientJson = NonNullable<LevelJson["client"]>;
 
-/** How the limits of a search are kept at a level, as data. */
+/** State of a search's limits at a level, as data. */
 export type LimitsJson = NonNullable<LevelJson["limits"]>;
 
 /** A measurement that a search repeated, as data. */
 export type RepeatJson = NonNullable<LevelJson["repeats"]>[number];
 
-/** An interval of a time line, as data. */
+/** An interval of a timeline, as data. */
 export type TimelineJson = LevelJson["timeline"][number];
 
-/** What the number of a level counts: requests in flight, or requests per second. */
+/** Unit of the number of a level: requests in flight, or requests per second. */
 export const LEVEL_UNIT = v.picklist(["concurrency", "request-rate", "session-rate"]);
 
-/** The increase of a server's counters, and of the models that it calls. Durations are sums in nanoseconds. */
-export function serverSchema(parts: Parts): v.GenericSchema<unknown, ServerDelta> {
-  const counters = COUNTERS.map((name) => [name, v.number()] as const);
-  const schema: v.GenericSchema<unknown, ServerDelta> = parts.object({
-    name: v.string(),
-    version: v.string(),
-    hasManyVersions: v.boolean(),
-    ...(Object.fromEntries(counters) as Record<(typeof COUNTERS)[number], v.NumberSchema<undefined>>),
-    composing: v.array(v.lazy(() => schema)),
-  });
-  return schema;
-}
+/** Schema of the increase of a server's counters and those of the models that it calls. Durations are sums in nanoseconds. */
+export const serverSchema: v.GenericSchema<unknown, ServerDelta> = v.object({
+  name: v.string(),
+  version: v.string(),
+  hasManyVersions: v.boolean(),
+  ...(Object.fromEntries(COUNTERS.map((name) => [name, v.number()])) as Record<
+    (typeof COUNTERS)[number],
+    v.NumberSchema<undefined>
+  >),
+  composing: v.array(v.lazy(() => serverSchema)),
+});
 
-/** The client's own cost and delays. */
-function clientSchema({ object }: Parts) {
-  return object({
-    sendMeanUs: v.number(),
-    receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
-    overheadRatio: ratio(),
-    cpuRatio: ratio(),
-    coreWaitRatio: v.nullable(ratio()),
-    loopLagMaxMs: v.number(),
-    loopLagMeanMs: v.number(),
-    loopLagP99Ms: v.nullable(v.number()),
-    lagWarning: v.nullable(described(v.string(), "How late the client was, when its times may show it.")),
-    saturation: v.nullable(described(v.string(), "Why the client, and not the server, may have been the limit.")),
-  });
-}
+/** Schema of the resource use and delays of the client. */
+const clientSchema = v.object({
+  sendMeanUs: v.number(),
+  receiveMeanUs: described(v.number(), "From the first byte of a response to its last: the server's time too."),
+  overheadRatio: ratio,
+  cpuRatio: ratio,
+  coreWaitRatio: v.nullable(ratio),
+  loopLagMaxMs: v.number(),
+  loopLagMeanMs: v.number(),
+  loopLagP99Ms: v.nullable(v.number()),
+  lagWarning: v.nullable(described(v.string(), "How late the client was, when its times may show it.")),
+  saturation: v.nullable(described(v.string(), "Why the client, and not the server, may have been the limit.")),
+});
 
-function instabilitySchema({ object }: Parts) {
-  return object({
-    throughputRatio: v.nullable(v.number()),
-    latencyRatio: v.nullable(v.number()),
-    withinRatio: v.number(),
-    trials: count(),
-    windows: v.array(object({ throughputPerSec: v.number(), latencyUs: v.number(), completed: count() })),
-    isThroughputOnly: v.boolean(),
-  });
-}
+const instabilitySchema = v.object({
+  throughputRatio: v.nullable(v.number()),
+  latencyRatio: v.nullable(v.number()),
+  withinRatio: v.number(),
+  trials: count,
+  windows: v.array(v.object({ throughputPerSec: v.number(), latencyUs: v.number(), completed: count })),
+  isThroughputOnly: v.boolean(),
+});
 
-function limitsSchema(parts: Parts) {
-  const { object } = parts;
-  return object({
-    state: v.picklist(["kept", "broken", "unresolved"]),
-    reason: v.exactOptional(v.string()),
-    verdicts: v.array(
-      object({
-        text: v.string(),
-        state: v.picklist(["kept", "broken", "unresolved"]),
-        limit: valueSchema(parts),
-        measured: v.exactOptional(estimateSchema(parts)),
-        aboveRatio: v.exactOptional(described(ratio(), "Requests above the limit of a percentile, over all requests.")),
-      }),
-    ),
-  });
-}
-
-/** An interval of a time line. */
-export function timelineSchema({ object }: Parts) {
-  return object({
-    ...intervalEntries(),
-    latencyMeanUs: v.nullable(v.number()),
-    latencyP99Us: v.nullable(v.number()),
-  });
-}
-
-/** One measurement of a level, when a search repeated it. */
-function repeatSchema(parts: Parts) {
-  return parts.object({
-    outcome: v.string(),
-    trials: count(),
-    durationSec: v.number(),
-    completed: count(),
-    failed: count(),
-    metrics: metricsSchema(parts),
-  });
-}
-
-/** The load asked for beside the load delivered. */
-export function deliveryEntries() {
-  return {
-    unit: LEVEL_UNIT,
-    asked: described(
-      v.nullable(v.number()),
-      "Mean over the measured time: requests in flight, or per second. Null for some of the requests, and for loads without such a number.",
-    ),
-    delivered: described(
-      v.nullable(v.number()),
-      "Requests in flight, or requests sent per second, also at a rate of sessions. Null where fewer than two were due at different times.",
-    ),
-    isDelivered: v.nullable(v.boolean()),
-  };
-}
-
-/** What requests of a level measured. */
-function measuredEntries(parts: Parts) {
-  const { object } = parts;
-  const optional = v.exactOptional;
-  return {
-    completed: described(count(), "Successful requests that ended in the measured time."),
-    failed: count(),
-    cancelled: optional(count()),
-    resent: optional(described(count(), "Requests that were sent again over a new connection.")),
-    delayed: described(count(), "Requests sent more than 1 ms later than due."),
-    delayedByLimit: optional(object({ count: count(), longestMs: v.number() })),
-    sent: count(),
-    sendingSec: optional(
-      described(
-        v.number(),
-        "Time in which requests were due, where that is not durationSec. 0 where it is too little for a rate.",
-      ),
-    ),
-    load: object(deliveryEntries()),
-    inFlight: object({
-      mean: v.number(),
-      atStart: count(),
-      atEnd: count(),
-      littlesLaw: object({ expectedMean: v.number(), withinRatio: ratio(), isKept: v.boolean() }),
+const limitsSchema = v.object({
+  state: v.picklist(["kept", "broken", "unresolved"]),
+  reason: v.exactOptional(v.string()),
+  verdicts: v.array(
+    v.object({
+      text: v.string(),
+      state: v.picklist(["kept", "broken", "unresolved"]),
+      limit: valueSchema,
+      measured: v.exactOptional(estimateSchema),
+      aboveRatio: v.exactOptional(described(ratio, "Requests above the limit of a percentile, over all requests.")),
     }),
-    sequences: optional(count()),
-    responses: optional(count()),
-    metrics: metricsSchema(parts),
-    sendDelayUs: optional(described(spreadSchema(parts), "From the time when a request was due to its send.")),
-    server: optional(serverSchema(parts)),
-    tokens: optional(tokensSchema(parts)),
-    telemetry: optional(telemetrySchema(parts)),
-    extracted: optional(extractedSchema(parts)),
-    derived: optional(derivedSchema(parts)),
-  };
-}
+  ),
+});
 
-/** The requests of a level with certain values of their tags. */
-export function groupSchema(parts: Parts) {
-  return parts.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries(parts) });
-}
+/** Schema of an interval of a timeline. */
+export const timelineSchema = v.object({
+  ...intervalEntries,
+  latencyMeanUs: v.nullable(v.number()),
+  latencyP99Us: v.nullable(v.number()),
+});
 
-/** A level. */
-export function levelSchema(parts: Parts) {
-  const { object } = parts;
-  const optional = v.exactOptional;
-  const group = groupSchema(parts);
-  return object({
-    unit: LEVEL_UNIT,
-    level: described(v.number(), "Concurrency, or requests per second."),
-    phase: optional(object({ index: described(count(), "From 0."), name: v.string() })),
-    outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),
-    trials: count(),
-    instability: optional(instabilitySchema(parts)),
-    isLatencyUnstable: optional(v.boolean()),
-    limits: optional(limitsSchema(parts)),
-    mlperf: optional(mlperfSchema(parts)),
-    repeats: optional(v.array(repeatSchema(parts))),
-    durationSec: v.number(),
-    windows: optional(
-      described(
-        object({ first: count(), last: count() }),
-        "Numbers of the windows that the level consists of, as in the records of requests; from 1.",
-      ),
+/** Schema of one measurement of a level that a search repeated. */
+const repeatSchema = v.object({
+  outcome: v.string(),
+  trials: count,
+  durationSec: v.number(),
+  completed: count,
+  failed: count,
+  metrics: metricsSchema,
+});
+
+/** Schema entries of the requested and the delivered load. */
+export const deliveryEntries = {
+  unit: LEVEL_UNIT,
+  asked: described(
+    v.nullable(v.number()),
+    "Mean over the measured time: requests in flight, or per second. Null for some of the requests, and for loads without such a number.",
+  ),
+  delivered: described(
+    v.nullable(v.number()),
+    "Requests in flight, or requests sent per second, also at a rate of sessions. Null where fewer than two were due at different times.",
+  ),
+  isDelivered: v.nullable(v.boolean()),
+};
+
+/** Schema entries of the measurements of a level's requests. */
+const measuredEntries = {
+  completed: described(count, "Successful requests that ended in the measured time."),
+  failed: count,
+  cancelled: v.exactOptional(count),
+  resent: v.exactOptional(described(count, "Requests that were sent again over a new connection.")),
+  delayed: described(count, "Requests sent more than 1 ms later than due."),
+  delayedByLimit: v.exactOptional(v.object({ count: count, longestMs: v.number() })),
+  sent: count,
+  sendingSec: v.exactOptional(
+    described(
+      v.number(),
+      "Time in which requests were due, where that is not durationSec. 0 where it is too little for a rate.",
     ),
-    ...measuredEntries(parts),
-    client: optional(described(clientSchema(parts), "Absent: other processes measured the level.")),
-    groups: optional(
-      described(v.array(group), "The requests by the values of each tag. Those of a tag together are the level."),
+  ),
+  load: v.object(deliveryEntries),
+  inFlight: v.object({
+    mean: v.number(),
+    atStart: count,
+    atEnd: count,
+    littlesLaw: v.object({ expectedMean: v.number(), withinRatio: ratio, isKept: v.boolean() }),
+  }),
+  sequences: v.exactOptional(count),
+  responses: v.exactOptional(count),
+  metrics: metricsSchema,
+  sendDelayUs: v.exactOptional(described(spreadSchema, "From the time when a request was due to its send.")),
+  server: v.exactOptional(serverSchema),
+  tokens: v.exactOptional(tokensSchema),
+  telemetry: v.exactOptional(telemetrySchema),
+  extracted: v.exactOptional(extractedSchema),
+  derived: v.exactOptional(derivedSchema),
+};
+
+/** Schema of the requests of a level with certain values of their tags. */
+export const groupSchema = v.object({ tags: v.record(v.string(), v.nullable(v.string())), ...measuredEntries });
+
+/** Schema of a level. */
+export const levelSchema = v.object({
+  unit: LEVEL_UNIT,
+  level: described(v.number(), "Concurrency, or requests per second."),
+  phase: v.exactOptional(v.object({ index: described(count, "From 0."), name: v.string() })),
+  outcome: v.picklist(["measured", "unstable", "over-limit", "partial"]),
+  trials: count,
+  instability: v.exactOptional(instabilitySchema),
+  isLatencyUnstable: v.exactOptional(v.boolean()),
+  limits: v.exactOptional(limitsSchema),
+  mlperf: v.exactOptional(mlperfSchema),
+  repeats: v.exactOptional(v.array(repeatSchema)),
+  durationSec: v.number(),
+  windows: v.exactOptional(
+    described(
+      v.object({ first: count, last: count }),
+      "Numbers of the windows that the level consists of, as in the records of requests; from 1.",
     ),
-    combinations: optional(v.array(group)),
-    gaps: optional(
-      described(
-        v.array(object({ startSec: v.number(), endSec: v.number(), typicalSec: v.number() })),
-        "Times in which nothing completed for much longer than usual, since the start of the run.",
-      ),
+  ),
+  ...measuredEntries,
+  client: v.exactOptional(described(clientSchema, "Absent: other processes measured the level.")),
+  groups: v.exactOptional(
+    described(v.array(groupSchema), "The requests by the values of each tag. Those of a tag together are the level."),
+  ),
+  combinations: v.exactOptional(v.array(groupSchema)),
+  gaps: v.exactOptional(
+    described(
+      v.array(v.object({ startSec: v.number(), endSec: v.number(), typicalSec: v.number() })),
+      "Times in which nothing completed for much longer than usual, since the start of the run.",
     ),
-    timeline: v.array(timelineSchema(parts)),
-  });
-}
+  ),
+  timeline: v.array(timelineSchema),
+});

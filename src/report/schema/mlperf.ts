@@ -1,65 +1,55 @@
 import * as v from "valibot";
-import { count, described, type Parts } from "./parts.ts";
+import { count, described } from "./parts.ts";
 
 /** The result of an MLPerf scenario in Rampart's JSON report. Latencies are in nanoseconds, as in LoadGen's logs. */
 
 /** The result as data. */
-export type MlperfJson = v.InferOutput<ReturnType<typeof mlperfSchema>>;
+export type MlperfJson = v.InferOutput<typeof mlperfSchema>;
 
-/** One of the two times of tokens as data. */
+/** One of the two token times, as data. */
 export type MlperfTimeJson = NonNullable<MlperfJson["tokens"]>["timeToFirstToken"];
 
-/** Latencies like those of LoadGen as data; empty without any. */
+/** Latency statistics like LoadGen's, as data; empty if there are none. */
 export type MlperfLatencyJson = Pick<MlperfJson, "latencyNs" | "percentilesNs">;
 
-const optional = v.exactOptional;
+/** Schema of early stopping for a percentile with a limit. */
+const limitedStop = v.object({ isMet: v.boolean(), overCount: count, missingCount: count });
 
-/** Whether early stopping certifies a percentile below a limit. */
-function limitedStop({ object }: Parts) {
-  return object({ isMet: v.boolean(), overCount: count(), missingCount: count() });
-}
+/** Schema of early stopping for an estimate of a percentile. */
+const estimatedStop = v.object({
+  isMet: v.boolean(),
+  neededCount: count,
+  estimate: v.exactOptional(v.object({ discardedCount: count, latencyNs: v.number() })),
+});
 
-/** Whether early stopping gives an estimate of a percentile. */
-function estimatedStop({ object }: Parts) {
-  return object({
-    isMet: v.boolean(),
-    neededCount: count(),
-    estimate: optional(object({ discardedCount: count(), latencyNs: v.number() })),
-  });
-}
+const ns = v.number();
+const latencyEntries = {
+  target: v.exactOptional(v.object({ percentile: v.number(), latencyNs: ns })),
+  latencyNs: v.exactOptional(v.object({ minNs: ns, maxNs: ns, meanNs: ns })),
+  percentilesNs: v.exactOptional(v.object({ p50: ns, p90: ns, p95: ns, p97: ns, p99: ns, "p99.9": ns })),
+};
 
-function latencyEntries({ object }: Parts) {
-  const ns = v.number();
-  return {
-    target: optional(object({ percentile: v.number(), latencyNs: ns })),
-    latencyNs: optional(object({ minNs: ns, maxNs: ns, meanNs: ns })),
-    percentilesNs: optional(object({ p50: ns, p90: ns, p95: ns, p97: ns, p99: ns, "p99.9": ns })),
-  };
-}
+const rate = v.exactOptional(v.number());
+const time = v.object({
+  count: count,
+  limitNs: v.number(),
+  earlyStopping: limitedStop,
+  ...latencyEntries,
+});
 
-/** What MLPerf's rules say. */
-export function mlperfSchema(parts: Parts) {
-  const { object } = parts;
-  const rate = optional(v.number());
-  const time = object({
-    count: count(),
-    limitNs: v.number(),
-    earlyStopping: limitedStop(parts),
-    ...latencyEntries(parts),
-  });
-  return object({
-    scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
-    isValid: v.boolean(),
-    broken: described(v.array(v.string()), "The rules that are not kept."),
-    queryCount: count(),
-    sampleCount: count(),
-    earlyStopping: optional(v.union([limitedStop(parts), estimatedStop(parts)])),
-    p99Stopping: optional(estimatedStop(parts)),
-    samplesPerSec: rate,
-    completedPerSec: rate,
-    tokensPerSec: rate,
-    withoutOverheadPerSec: rate,
-    tokens: optional(object({ timeToFirstToken: time, timePerOutputToken: time })),
-    ...latencyEntries(parts),
-  });
-}
+/** Schema of the result by MLPerf's rules. */
+export const mlperfSchema = v.object({
+  scenario: v.picklist(["single-stream", "multi-stream", "server", "offline"]),
+  isValid: v.boolean(),
+  broken: described(v.array(v.string()), "The rules that are not kept."),
+  queryCount: count,
+  sampleCount: count,
+  earlyStopping: v.exactOptional(v.union([limitedStop, estimatedStop])),
+  p99Stopping: v.exactOptional(estimatedStop),
+  samplesPerSec: rate,
+  completedPerSec: rate,
+  tokensPerSec: rate,
+  withoutOverheadPerSec: rate,
+  tokens: v.exactOptional(v.object({ timeToFirstToken: time, timePerOutputToken: time })),
+  ...latencyEntries,
+});

@@ -1,51 +1,36 @@
 import * as v from "valibot";
 import { REPORTED_PERCENTILES } from "../../measure/intervals/percentile-interval.ts";
 
-/** What schemas of a report are built with. */
-export interface Parts {
-  /** Builds an object. Published schemas accept fields that a later version adds; tests reject fields without a schema. */
-  readonly object: typeof v.object;
-}
-
-/** Adds to a schema what it describes, for readers of the published one. */
+/** Adds a description to a schema, for readers of the published one. */
 export function described<S extends v.GenericSchema>(schema: S, text: string) {
   return v.pipe(schema, v.description(text));
 }
 
 /** A value with its unit as data. */
-export type ValueJson = v.InferOutput<ReturnType<typeof valueSchema>>;
+export type ValueJson = v.InferOutput<typeof valueSchema>;
 
 /** A value with its unit and interval as data. */
-export type EstimateJson = v.InferOutput<ReturnType<typeof estimateSchema>>;
+export type EstimateJson = v.InferOutput<typeof estimateSchema>;
 
-/** The name of a unit. */
-export function unitSchema() {
-  return described(
-    v.string(),
-    "us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one.",
-  );
-}
+/** Schema of the name of a unit. */
+export const unitSchema = described(
+  v.string(),
+  "us, perSec, count, ratio (0 to 1), the unit of a number such as W, or number without a known one.",
+);
 
-/** A value whose unit depends on what is measured. */
-export function valueSchema({ object }: Parts) {
-  return object({ value: v.number(), unit: unitSchema() });
-}
+/** Schema of a value whose unit depends on the metric. */
+export const valueSchema = v.object({ value: v.number(), unit: unitSchema });
 
-/** A value with its interval: an end is null where the sample has no bound, and absent where there is no interval. */
-export function estimateSchema(parts: Parts) {
-  const end = v.exactOptional(v.nullable(v.number()));
-  return parts.object({ ...valueSchema(parts).entries, low: end, high: end });
-}
+const end = v.exactOptional(v.nullable(v.number()));
 
-/** A number of things. */
-export function count() {
-  return v.pipe(v.number(), v.integer(), v.minValue(0));
-}
+/** Schema of a value with its interval: an end is null if the sample gives no bound, and absent if there is no interval. */
+export const estimateSchema = v.object({ ...valueSchema.entries, low: end, high: end });
 
-/** A ratio, 0 or more. */
-export function ratio() {
-  return v.pipe(v.number(), v.minValue(0));
-}
+/** Schema of a number of items, 0 or more. */
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** Schema of a ratio, 0 or more. */
+export const ratio = v.pipe(v.number(), v.minValue(0));
 
 type ReportedPercentile = (typeof REPORTED_PERCENTILES)[number];
 

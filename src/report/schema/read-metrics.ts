@@ -6,7 +6,7 @@ import { usToNs } from "../../plan/units.ts";
 import type { MetricsJson, OverJson, OverMetricsJson, SpreadJson } from "./metrics.ts";
 import type { EstimateJson } from "./parts.ts";
 
-/** The metrics of Rampart's JSON, read in their base units: the one place that knows how they are written. */
+/** Reads the metrics of Rampart's JSON in their base units. Only this file knows how they are written. */
 
 /** A statistic by its name in JSON: `mean`, `max`, `p99`. */
 export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "confidence95" | "hdrHistogram">;
@@ -14,14 +14,14 @@ export type StatisticName = keyof Omit<SpreadJson, "count" | "deviation" | "conf
 /** A value in the base unit of its metric. */
 export interface ReadEstimate extends Interval {
   readonly value: number;
-  /** False: its interval says nothing, and no verdict on it is certain. Default: true. */
+  /** False: its interval is not informative, and no verdict on it is certain. Default: true */
   readonly isReliable?: boolean;
 }
 
-/** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
+/** Reads a metric; undefined if it was not measured. @param statistic absent: the metric has one value */
 export type ReadMetric = (key: string, statistic?: StatisticName) => ReadEstimate | undefined;
 
-/** Returns what converts values of a metric in JSON to its base unit. */
+/** Returns a function that converts values of a metric in JSON to its base unit. */
 export function scaleOf(key: string): (value: number) => number {
   return findEntry(key)?.quantity === "time" ? usToNs : (value) => value;
 }
@@ -31,13 +31,13 @@ function find<M>(metrics: Readonly<Record<string, M>> | undefined, key: string):
   return entry && metrics?.[jsonNameOf(key, entry)];
 }
 
-/** Returns the statistics of a metric, in the unit of JSON; undefined when it was not measured. */
+/** Returns the statistics of a metric, in the unit of JSON; undefined if it was not measured. */
 export function findSpread(metrics: MetricsJson | undefined, key: string): SpreadJson | undefined {
   const found = find(metrics, key);
   return found !== undefined && "mean" in found ? found : undefined;
 }
 
-/** Reads a metric; undefined when it was not measured. @param statistic absent: the metric has one value */
+/** Reads a metric; undefined if it was not measured. @param statistic absent: the metric has one value */
 export function readMetric(
   metrics: MetricsJson | undefined,
   key: string,
@@ -49,7 +49,7 @@ export function readMetric(
   return "value" in found ? scaled(found, scaleOf(key)) : undefined;
 }
 
-/** Reads a statistic of a sample. @param scale to the base unit */
+/** Reads a statistic of a sample. @param scale factor to the base unit */
 export function readStatistic(
   found: SpreadJson,
   statistic: StatisticName,
@@ -63,7 +63,7 @@ export function readStatistic(
   return isDecided ? { ...read, isReliable: true } : read;
 }
 
-/** Reads what several runs measured together. @param statistic absent: the metric has one value */
+/** Reads the combined value of several runs. @param statistic absent: the metric has one value */
 export function readOver(
   metrics: OverMetricsJson | undefined,
   key: string,
@@ -73,23 +73,23 @@ export function readOver(
   return over && scaled({ ...over, value: over.mean }, scaleOf(key));
 }
 
-/** Returns what reads the metrics of a level, or of some of its requests, but for those that tables and charts leave out. */
+/** Returns a reader of the metrics of a level, or of some of its requests, without those that tables and charts omit. */
 export function readerOf(metrics: MetricsJson): ReadMetric {
   return withoutCut((key, statistic) => readMetric(metrics, key, statistic));
 }
 
-/** The same of several runs together. */
+/** Returns a reader of the combined metrics of several runs. */
 export function readerOver(metrics: OverMetricsJson): ReadMetric {
   return withoutCut((key, statistic) => readOver(metrics, key, statistic));
 }
 
-/** Leaves out a metric where it shows how responses were cut, not how fast tokens were made. */
+/** Omits a metric if it shows how responses were split, not how fast tokens were generated. */
 function withoutCut(read: ReadMetric): ReadMetric {
   const isCut = (): boolean => (read("bunchedRatio", "mean")?.value ?? 0) >= BUNCHED_RATIO;
-  return (key, statistic) => (key === "interTokenLatency" && isCut() ? undefined : read(key, statistic));
+  return (key, statistic) => (findEntry(key)?.showsCuts === true && isCut() ? undefined : read(key, statistic));
 }
 
-/** Returns what several runs measured together, in the unit of JSON; undefined when no run did. */
+/** Returns the combined value of several runs, in the unit of JSON; undefined if no run measured it. */
 export function findOver(
   metrics: OverMetricsJson | undefined,
   key: string,
@@ -101,7 +101,7 @@ export function findOver(
   return statistic && found[statistic];
 }
 
-/** Returns a value that has a field `unit`, and its interval, in the base unit: times in nanoseconds. */
+/** Converts a value with a field `unit`, and its interval, to the base unit: times in nanoseconds. */
 export function inBaseUnit({ unit, ...written }: EstimateJson): ReadEstimate {
   return scaled(written, unit === "us" ? usToNs : (value) => value);
 }
@@ -112,7 +112,7 @@ interface Written {
   readonly high?: number | null | undefined;
 }
 
-/** A value that is exact has no ends at all. */
+/** Scales a value and its interval. An exact value has no ends at all. */
 function scaled({ value, low, high }: Written, scale: (value: number) => number): ReadEstimate {
   const isReliable = low !== null && high !== null;
   return { value: scale(value), ...scaleInterval({ low: low ?? null, high: high ?? null }, scale), isReliable };

@@ -3,22 +3,22 @@ import { FAILURE_KINDS } from "../../transport/failure.ts";
 import { capacitySchema, kneeSchema } from "./capacity.ts";
 import { LEVEL_UNIT, levelSchema, serverSchema } from "./level.ts";
 import { overTimeSchema } from "./over-time.ts";
-import { count, described, estimateSchema, type Parts, valueSchema } from "./parts.ts";
+import { count, described, estimateSchema, valueSchema } from "./parts.ts";
 import { combinationSchema, phaseEntries, repeatSchema, verdictState } from "./runs.ts";
 
 /**
- * Rampart's JSON report (`--json`). Units are in the names. A later version of Rampart may add fields; `version` changes when a field is
- * removed or means something else.
+ * Rampart's JSON report (`--json`). Names contain units. A later version of Rampart may add fields; `version` changes when a field
+ * is removed or its meaning changes.
  */
 
 /** The version of the report. */
 export const REPORT_VERSION = 4;
 
 /** The report as data. */
-export type ReportJson = v.InferOutput<ReturnType<typeof createReportSchema>>;
+export type ReportJson = v.InferOutput<typeof reportSchema>;
 
 /** A run as data: the whole report of a plan that runs once, or one of `runs`. */
-export type RunJson = v.InferOutput<ReturnType<typeof runSchema>>;
+export type RunJson = v.InferOutput<typeof runSchema>;
 
 /** A level as data. */
 export type LevelJson = RunJson["levels"][number];
@@ -44,241 +44,218 @@ export type ReasonJson = VerdictJson["reasons"][number];
 /** The result of a search as data. */
 export type FindMaxJson = NonNullable<RunJson["findMax"]>;
 
-/** Creates the schema: of a plan that ran once, or that was repeated. @param object builds objects; default: unknown fields are accepted */
-export function createReportSchema(object: typeof v.object = v.object) {
-  const parts: Parts = { object };
-  const head = {
-    version: v.literal(REPORT_VERSION),
-    name: described(v.string(), "The scenario's name."),
-    verdict: verdictSchema(parts),
-    parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
-    machine: machineSchema(parts),
-    model: object({ name: v.string(), version: v.string() }),
-    notes: described(v.array(noteSchema(parts)), "What a reader should know about the numbers."),
-    plan: described(v.record(v.string(), v.unknown()), "The complete plan of the run, without secrets."),
-  };
-  return v.union([
-    object({ ...head, ...runEntries(parts) }),
-    object({
-      ...head,
-      ...timeEntries(),
-      repeat: repeatSchema(parts),
-      runs: v.array(runSchema(parts)),
-      combination: combinationSchema(parts),
-      assertions: v.array(assertionSchema(parts)),
-    }),
-  ]);
-}
-
 /** Returns the runs of a report. */
 export function runsOf(report: ReportJson): readonly RunJson[] {
   return "runs" in report ? report.runs : [report];
 }
 
-/** A note about numbers. */
-export function noteSchema({ object }: Parts) {
-  return object({
-    code: described(v.string(), "Notes of one code say the same kind of thing."),
-    severity: described(
-      v.picklist(["wrong", "caution", "detail"]),
-      "wrong: do not use this number; caution: it may be off; detail: good to know.",
-    ),
-    metric: v.exactOptional(v.string()),
-    levels: described(v.array(v.string()), "Names of the levels; empty: the whole run."),
-    text: v.string(),
-  });
-}
+/** Schema of a note about numbers. */
+export const noteSchema = v.object({
+  code: described(v.string(), "Notes of one code say the same kind of thing."),
+  severity: described(
+    v.picklist(["wrong", "caution", "detail"]),
+    "wrong: do not use this number; caution: it may be off; detail: good to know.",
+  ),
+  metric: v.exactOptional(v.string()),
+  levels: described(v.array(v.string()), "Names of the levels; empty: the whole run."),
+  text: v.string(),
+});
 
-function timeEntries() {
-  return {
-    startedAt: v.pipe(v.string(), v.isoTimestamp()),
-    durationSec: v.number(),
-    isPartial: described(v.boolean(), "Whether a run ended early."),
-  };
-}
+const timeEntries = {
+  startedAt: v.pipe(v.string(), v.isoTimestamp()),
+  durationSec: v.number(),
+  isPartial: described(v.boolean(), "Whether a run ended early."),
+};
 
-/** A run. */
-export function runSchema(parts: Parts) {
-  return parts.object(runEntries(parts));
-}
-
-/** How runs or a comparison can end. */
+/** Possible verdicts on runs or a comparison. */
 export const VERDICT_NAMES = ["failed", "partial", "unresolved", "passed", "measured"] as const;
 
-/** What became of what was judged, the worst first. */
+/** States of the reasons, most severe first. */
 const REASON_ORDER = ["fail", "partial", "unresolved"] as const;
 
-/** Why something did not pass. */
-function reasonsSchema({ object }: Parts) {
-  const reason = object({
-    state: v.picklist(REASON_ORDER),
-    code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
-    text: v.string(),
-  });
-  return described(v.array(reason), "Why it did not pass, the worst first.");
-}
+const reason = v.object({
+  state: v.picklist(REASON_ORDER),
+  code: described(v.string(), "What kind of reason it is: assertion, search, unstable and so on."),
+  text: v.string(),
+});
 
-/** Returns reasons in their order. */
+/** Schema of the reasons why runs did not pass. */
+const reasonsSchema = described(v.array(reason), "Why it did not pass, the worst first.");
+
+/** Sorts reasons by severity. */
 export function worstFirst<R extends Pick<ReasonJson, "state">>(reasons: readonly R[]): R[] {
   return REASON_ORDER.flatMap((state) => reasons.filter((reason) => reason.state === state));
 }
 
-/** The entries of a verdict. @param of what it is the worst of; absent: of one run or comparison */
-export function verdictEntries(parts: Parts, of?: string) {
+/** Returns the schema entries of a verdict. @param of the verdicts of which it is the worst; absent: it is that of one run or comparison */
+export function verdictEntries(of?: string) {
   const name = v.picklist(VERDICT_NAMES);
   return {
     name: of === undefined ? name : described(name, `The worst of all ${of}.`),
     headline: described(v.string(), "One sentence that says why, without a full stop."),
-    reasons: reasonsSchema(parts),
+    reasons: reasonsSchema,
   };
 }
 
-/** How the runs ended. */
-function verdictSchema(parts: Parts) {
-  return parts.object({
-    ...verdictEntries(parts),
-    exitCode: v.exactOptional(
-      described(count(), "Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf."),
-    ),
-  });
-}
+/** Schema of the verdict on the runs. */
+const verdictSchema = v.object({
+  ...verdictEntries(),
+  exitCode: v.exactOptional(
+    described(count, "Of Rampart's own commands. Absent in the modes of perf_analyzer and genai-perf."),
+  ),
+});
 
-/** The machine that measured. */
-function machineSchema({ object }: Parts) {
-  return object({
-    cpu: v.string(),
-    cores: described(count(), "Cores that this process may use."),
-    memoryBytes: count(),
-    os: v.string(),
-    architecture: v.string(),
-    runtime: v.string(),
-    rampart: v.string(),
-  });
-}
+/** Schema of the machine that measured. */
+const machineSchema = v.object({
+  cpu: v.string(),
+  cores: described(count, "Cores that this process may use."),
+  memoryBytes: count,
+  os: v.string(),
+  architecture: v.string(),
+  runtime: v.string(),
+  rampart: v.string(),
+});
 
-/** What can differ between runs of one plan. */
-function runEntries(parts: Parts) {
-  const { object } = parts;
-  const optional = v.exactOptional;
-  return {
-    ...timeEntries(),
-    seed: optional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),
-    error: optional(object({ code: v.string(), message: v.string() })),
-    requests: object({
-      sent: count(),
-      completed: count(),
-      failed: count(),
-      cancelled: optional(count()),
-      resent: optional(count()),
-    }),
-    warmup: optional(object({ sent: count(), failed: count() })),
-    connections: count(),
-    receivedBytes: optional(
-      described(count(), "Bytes of HTTP responses in the whole run, as they came, without what TLS adds."),
-    ),
-    responses: optional(
-      described(v.record(v.string(), count()), "Complete HTTP responses in the whole run, by status."),
-    ),
-    servers: optional(v.array(object({ name: v.string(), sent: count(), failed: count() }))),
-    hosts: optional(
-      described(
-        v.array(
-          object({
-            name: v.string(),
-            ...{ workerCount: count(), sent: count(), completed: count(), failed: count() },
-            ...{
-              clockOffsetMs: optional(v.number()),
-              clockErrorMs: v.number(),
-              clockDriftMs: v.number(),
-              lateMs: v.number(),
-            },
-            lost: optional(
-              object({
-                afterSec: v.number(),
-                loadRatio: v.number(),
-                reason: v.string(),
-                inNoLevelCount: optional(count()),
-              }),
-            ),
-          }),
-        ),
-        "Agents that sent: how far their clocks were ahead, how well that was known, how far they moved, and how late a message came at most.",
-      ),
-    ),
-    failures: v.array(
-      object({
-        kind: v.picklist(FAILURE_KINDS),
-        count: count(),
-        example: v.string(),
-        status: optional(v.number()),
-        isWarmup: optional(v.literal(true)),
-        responses: optional(
-          described(
-            v.array(object({ reason: v.string(), response: v.string() })),
-            "The first responses that the scenario's check refused.",
+const load = v.nullable(v.number());
+
+/** Schema of the result of a search. */
+export const findMaxSchema = v.object({
+  limits: v.array(v.string()),
+  unit: LEVEL_UNIT,
+  highest: described(load, "The highest load that certainly keeps the limits; null: none is known to."),
+  next: described(
+    load,
+    "The lowest load above it that breaks one; null: none is known to, and `highest` is a lower bound.",
+  ),
+  isResolved: described(
+    v.boolean(),
+    "False when loads between the two are undecided, and the two are further apart than `within` of the scenario.",
+  ),
+});
+
+/** Schema of an assertion and its verdict. */
+const assertionSchema = v.object({
+  text: v.string(),
+  state: verdictState,
+  isMet: described(v.boolean(), "Whether the state is pass."),
+  level: v.exactOptional(v.number()),
+  phase: v.exactOptional(described(count, "Index of the phase, from 0.")),
+  endedRun: v.exactOptional(described(v.literal(true), "It ended the run early.")),
+  runs: v.exactOptional(count),
+  runsMet: v.exactOptional(described(count, "Number of runs that meet it on their own.")),
+  measured: v.exactOptional(described(estimateSchema, "The worst value, over several runs with its interval.")),
+  reason: v.exactOptional(described(v.string(), "Why it is unresolved.")),
+  measuredText: described(
+    v.string(),
+    "The worst value with its unit, where it was measured, and why it is unresolved.",
+  ),
+  limit: valueSchema,
+  limitText: described(v.string(), "The limit with its unit."),
+});
+
+/** Schema entries of data that can differ between runs of one plan. */
+const runEntries = {
+  ...timeEntries,
+  seed: v.exactOptional(described(v.number(), "Seed of all that was drawn. Absent: 0.")),
+  error: v.exactOptional(v.object({ code: v.string(), message: v.string() })),
+  requests: v.object({
+    sent: count,
+    completed: count,
+    failed: count,
+    cancelled: v.exactOptional(count),
+    resent: v.exactOptional(count),
+  }),
+  warmup: v.exactOptional(v.object({ sent: count, failed: count })),
+  connections: count,
+  receivedBytes: v.exactOptional(
+    described(count, "Bytes of HTTP responses in the whole run, as they came, without what TLS adds."),
+  ),
+  responses: v.exactOptional(
+    described(v.record(v.string(), count), "Complete HTTP responses in the whole run, by status."),
+  ),
+  servers: v.exactOptional(v.array(v.object({ name: v.string(), sent: count, failed: count }))),
+  hosts: v.exactOptional(
+    described(
+      v.array(
+        v.object({
+          name: v.string(),
+          ...{ workerCount: count, sent: count, completed: count, failed: count },
+          ...{
+            clockOffsetMs: v.exactOptional(v.number()),
+            clockErrorMs: v.number(),
+            clockDriftMs: v.number(),
+            lateMs: v.number(),
+          },
+          lost: v.exactOptional(
+            v.object({
+              afterSec: v.number(),
+              loadRatio: v.number(),
+              reason: v.string(),
+              inNoLevelCount: v.exactOptional(count),
+            }),
           ),
+        }),
+      ),
+      "Agents that sent: how far their clocks were ahead, how well that was known, how far they moved, and how late a message came at most.",
+    ),
+  ),
+  failures: v.array(
+    v.object({
+      kind: v.picklist(FAILURE_KINDS),
+      count: count,
+      example: v.string(),
+      status: v.exactOptional(v.number()),
+      isWarmup: v.exactOptional(v.literal(true)),
+      responses: v.exactOptional(
+        described(
+          v.array(v.object({ reason: v.string(), response: v.string() })),
+          "The first responses that the scenario's check refused.",
         ),
-      }),
-    ),
-    sessions: optional(
-      object({
-        sessionCount: described(count(), "Sessions with at least one turn that was sent."),
-        isChain: optional(described(v.literal(true), "Each session is a chain of requests.")),
-        cutCount: count(),
-        unsentCount: count(),
-        unreadReason: optional(v.string()),
-      }),
-    ),
-    overTime: optional(overTimeSchema(parts)),
-    server: optional(serverSchema(parts)),
-    findMax: optional(findMaxSchema(parts)),
-    knee: optional(described(kneeSchema(parts), "Of a load that ends at the knee.")),
-    capacity: optional(described(capacitySchema(parts), "Of a plan with capacity.")),
-    ...phaseEntries(parts),
-    levels: v.array(levelSchema(parts)),
-    assertions: v.array(assertionSchema(parts)),
-  };
-}
+      ),
+    }),
+  ),
+  sessions: v.exactOptional(
+    v.object({
+      sessionCount: described(count, "Sessions with at least one turn that was sent."),
+      isChain: v.exactOptional(described(v.literal(true), "Each session is a chain of requests.")),
+      cutCount: count,
+      unsentCount: count,
+      unreadReason: v.exactOptional(v.string()),
+    }),
+  ),
+  overTime: v.exactOptional(overTimeSchema),
+  server: v.exactOptional(serverSchema),
+  findMax: v.exactOptional(findMaxSchema),
+  knee: v.exactOptional(described(kneeSchema, "Of a load that ends at the knee.")),
+  capacity: v.exactOptional(described(capacitySchema, "Of a plan with capacity.")),
+  ...phaseEntries,
+  levels: v.array(levelSchema),
+  assertions: v.array(assertionSchema),
+};
 
-/** The result of a search. */
-export function findMaxSchema({ object }: Parts) {
-  const load = v.nullable(v.number());
-  return object({
-    limits: v.array(v.string()),
-    unit: LEVEL_UNIT,
-    highest: described(load, "The highest load that certainly keeps the limits; null: none is known to."),
-    next: described(
-      load,
-      "The lowest load above it that breaks one; null: none is known to, and `highest` is a lower bound.",
-    ),
-    isResolved: described(
-      v.boolean(),
-      "False when loads between the two are undecided, and the two are further apart than `within` of the scenario.",
-    ),
-  });
-}
+/** Schema of a run. */
+export const runSchema = v.object(runEntries);
 
-/** An assertion and its verdict. */
-function assertionSchema(parts: Parts) {
-  const { object } = parts;
-  return object({
-    text: v.string(),
-    state: verdictState(),
-    isMet: described(v.boolean(), "Whether the state is pass."),
-    level: v.exactOptional(v.number()),
-    phase: v.exactOptional(described(count(), "Index of the phase, from 0.")),
-    endedRun: v.exactOptional(described(v.literal(true), "It ended the run early.")),
-    runs: v.exactOptional(count()),
-    runsMet: v.exactOptional(described(count(), "Number of runs that meet it on their own.")),
-    measured: v.exactOptional(
-      described(estimateSchema(parts), "The worst value, over several runs with its interval."),
-    ),
-    reason: v.exactOptional(described(v.string(), "Why it is unresolved.")),
-    measuredText: described(
-      v.string(),
-      "The worst value with its unit, where it was measured, and why it is unresolved.",
-    ),
-    limit: valueSchema(parts),
-    limitText: described(v.string(), "The limit with its unit."),
-  });
-}
+const head = {
+  version: v.literal(REPORT_VERSION),
+  name: described(v.string(), "The scenario's name."),
+  verdict: verdictSchema,
+  parameters: v.exactOptional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))),
+  machine: machineSchema,
+  model: v.object({ name: v.string(), version: v.string() }),
+  notes: described(v.array(noteSchema), "What a reader should know about the numbers."),
+  plan: described(v.record(v.string(), v.unknown()), "The complete plan of the run, without secrets."),
+};
+
+/** Schema of the report on a plan that ran once, or that was repeated. Unknown fields are accepted. */
+export const reportSchema = v.union([
+  v.object({ ...head, ...runEntries }),
+  v.object({
+    ...head,
+    ...timeEntries,
+    repeat: repeatSchema,
+    runs: v.array(runSchema),
+    combination: combinationSchema,
+    assertions: v.array(assertionSchema),
+  }),
+]);

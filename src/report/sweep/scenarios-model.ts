@@ -8,9 +8,12 @@ import { type ReasonJson, VERDICT_NAMES, worstFirst } from "../schema/report-sch
 import { labelsOf, SCENARIOS_VERSION, type ScenarioJson, type ScenariosJson } from "../schema/scenarios.ts";
 import { suiteOfMissing } from "./sweep-model.ts";
 
-/** The one report of several scenarios: a row for each, and below it what the report of each shows. */
+/** The combined report of several scenarios: a row for each, followed by the content of each report. */
 
-/** Returns the JSON of scenarios in the order of the run. One without a report makes the verdict `partial`, unless another one failed. */
+/**
+ * Returns the JSON of scenarios in the order of the run. A scenario without a report makes the verdict `partial`, unless another
+ * one failed.
+ */
 export function toScenariosJson(
   scenarios: readonly ScenarioJson[],
   time: Pick<ScenariosJson, "startedAt" | "durationSec">,
@@ -32,7 +35,7 @@ export function toScenariosJson(
   };
 }
 
-/** Returns why scenarios did not pass, the worst first, each with its scenario. */
+/** Returns the reasons why scenarios did not pass, most severe first, each with its scenario. */
 function reasonsOf(scenarios: readonly ScenarioJson[]): ReasonJson[] {
   const labels = labelsOf(scenarios);
   const all = scenarios.flatMap(({ report, reason = "" }, at): readonly ReasonJson[] => {
@@ -43,15 +46,15 @@ function reasonsOf(scenarios: readonly ScenarioJson[]): ReasonJson[] {
   return worstFirst(all);
 }
 
-/** A scenario with what its report shows. */
+/** A scenario with the model of its report. */
 interface Row extends ScenarioJson {
   /** Unique among the scenarios. */
   readonly label: string;
-  /** Absent: it has none. */
+  /** Absent: it has no report. */
   readonly model: ReportModel | undefined;
 }
 
-/** Verdicts that are no failures. */
+/** Verdicts that are not failures. */
 const OPEN = ["unresolved", "partial", wordOfExit(undefined)];
 
 const COLUMNS = [
@@ -64,7 +67,10 @@ const COLUMNS = [
   column<Row>("why", "why", "text", 1, ({ model, reason }) => model?.verdict.headline ?? reason),
 ];
 
-/** Builds the model of several scenarios. @param models those of their reports, in the same order; undefined for a scenario without a report */
+/**
+ * Builds the model of several scenarios. @param models models of their reports, in the same order; undefined for a scenario without
+ * a report
+ */
 export function buildScenariosModel(
   { verdict, startedAt, durationSec, scenarios }: ScenariosJson,
   models: readonly (ReportModel | undefined)[],
@@ -99,7 +105,7 @@ const CHECK_COLUMNS = [
   column<Check>("measured", "measured", "text", 0, ({ measured }) => measured),
 ];
 
-/** Returns the sections of a scenario under its name; the first one says what was measured and how, and what was checked. */
+/** Returns the sections of a scenario, with its name; the first one contains the subject, the settings and the checks. */
 function sectionsOf(label: string, { subject, setup, checks, sections }: ReportModel): Section[] {
   const about = [subject, ...setup].filter((line) => line !== "");
   const checked = checks.length === 0 ? [] : [makeTable("", CHECK_COLUMNS, checks)];
@@ -112,7 +118,7 @@ function sectionsOf(label: string, { subject, setup, checks, sections }: ReportM
   }));
 }
 
-/** Returns the suites of a scenario; one that has no report has a case that says why. */
+/** Returns the suites of a scenario; without a report, a suite with the reason. */
 function suitesOf({ label, name, model, reason = "" }: Row, startedAt: string): readonly Suite[] {
   if (model !== undefined)
     return model.suites.map((suite) => {

@@ -17,9 +17,9 @@ import type { ReasonJson, ReportJson, VerdictJson } from "../schema/report-schem
 import { VERDICT_NAMES, worstFirst } from "../schema/report-schema.ts";
 import { SWEEP_VERSION, type SweepJson } from "../schema/sweep.ts";
 
-/** The one report of a sweep: a row for each point and level, and what was asserted at all points together. */
+/** The combined report of a sweep: a row for each point and level, and the assertions over all points. */
 
-/** The values of a point, by the name of what is varied. */
+/** The values of a point, by parameter name. */
 export type PointValues = readonly (readonly [name: string, value: string])[];
 
 /** A point of a sweep with its report. */
@@ -39,9 +39,12 @@ export interface MissingPoint {
 export interface Sweep {
   readonly points: readonly SweptPoint[];
   readonly missing: readonly MissingPoint[];
-  /** Number of points that were asked for. */
+  /** Number of points requested. */
   readonly asked: number;
-  /** Set: the points are targets with loads of their own, which were measured at the same time. Absent: one after the other. */
+  /**
+   * Set if the points are targets with separate loads, which were measured at the same time. Absent: points were measured one after
+   * another.
+   */
   readonly noun?: "targets";
 }
 
@@ -51,7 +54,7 @@ function nounOf({ noun }: Sweep): string {
 
 interface Row extends LevelRow {
   readonly point: SweptPoint;
-  /** Whether it is the first one of its point. */
+  /** Whether it is the first row of its point. */
   readonly isFirst: boolean;
 }
 
@@ -80,23 +83,14 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   const [first] = views;
   const words = first?.words ?? { unit: "infer/s", hasTokens: false };
   const table = makeTable("", measuredColumns(words, nameColumns(points, rows, sweep.noun !== undefined)), rows);
-  const sentCount = views.reduce(
-    (sum, { runs }) => sum + runs.reduce((all, { json }) => all + json.requests.sent, 0),
-    0,
-  );
+  const runs = views.flatMap((view) => view.runs);
+  const sentCount = runs.reduce((sum, { json }) => sum + json.requests.sent, 0);
   const times = points.map(({ json }) => json.durationSec);
   const durationSec = sweep.noun === undefined ? times.reduce((sum, one) => sum + one, 0) : Math.max(0, ...times);
   const lines = missing.map(({ values, reason }) => `${formatPoint(values)} could not be measured: ${reason}`);
-  const { summary, rest } =
-    sweep.noun === undefined
-      ? sweepCharts(
-          axesOf(points),
-          points.flatMap(({ values }, at) => {
-            const view = views[at];
-            return view === undefined ? [] : [{ values, view }];
-          }),
-        )
-      : { summary: [], rest: [] };
+  const swept = points.map(({ values }, at) => ({ values, view: views[at] as ReportView }));
+  const { summary, rest } = sweep.noun === undefined ? sweepCharts(axesOf(points), swept) : { summary: [], rest: [] };
+  const notes = points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note })));
   const section: Section = { id: "points", title: "", isSummary: true, tables: [table], charts: summary, lines };
   const capacity = capacityOf(points, views);
   const more: Section = { id: "by-parameter", title: "By parameter", isSummary: false, tables: [], charts: rest };
@@ -109,11 +103,7 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
     },
     setup: axesOf(points).map(({ name, values }) => `${name}: ${values.join(", ")}`),
     checks: joinChecks(points, noun),
-    notes: joinNotes(
-      points.flatMap(({ values, json }) => json.notes.map((note) => ({ at: formatPoint(values), note }))),
-      points.length,
-      noun,
-    ),
+    notes: joinNotes(notes, points.length, noun),
     sections: [section, ...(capacity === undefined ? [] : [capacity]), ...(rest.length === 0 ? [] : [more])],
     suites: [
       ...points.flatMap(suitesOfPoint),
@@ -125,14 +115,14 @@ export function buildSweepModel(sweep: Sweep): ReportModel {
   };
 }
 
-/** Returns the suites of a point, under its values. */
+/** Returns the suites of a point, named after its values. */
 export function suitesOfPoint({ values, plan, json }: SweptPoint): Suite[] {
   const view = viewReport(plan, json);
   const name = `${json.name}: ${formatPoint(values)}`;
   return suitesOf(view, { name, checks: checksOf(view), notes: json.notes });
 }
 
-/** Returns the suite of something that was not measured. @param before what tells when. Default: now */
+/** Returns the suite of a point or scenario that was not measured. @param before report with the start time. Default: now */
 export function suiteOfMissing(name: string, message: string, before?: Pick<ReportJson, "startedAt">): Suite {
   const { startedAt } = before ?? { startedAt: new Date().toISOString() };
   const missing: Case = { name: "it is measured", timeSec: 0, state: "unresolved", kind: "not-measured", message };
@@ -148,7 +138,7 @@ function axesOf(points: readonly { readonly values: PointValues }[]): SweepAxis[
   });
 }
 
-/** The columns that name the point of a row. */
+/** Returns the columns that name the point of a row. */
 function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point: SweptPoint }>[] {
   return axesOf(points).map(({ name, isNumber }) =>
     column(name, name, isNumber ? "number" : "text", 0, ({ point }) => {
@@ -158,7 +148,7 @@ function axisColumns(points: readonly SweptPoint[]): ColumnSpec<{ readonly point
   );
 }
 
-/** The capacity at each point that asks for it. */
+/** Builds the section with the capacity at each point whose plan asks for it. */
 function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[]): Section | undefined {
   const seen = points.flatMap((point, at) => {
     const view = views[at];
@@ -173,11 +163,11 @@ function capacityOf(points: readonly SweptPoint[], views: readonly ReportView[])
   return makeCapacitySection(rows, [...axisColumns(points), RUN_COLUMN, level], views[0]?.words.unit ?? "", unknown);
 }
 
-/** The columns that name a row: what is varied, the verdict of its point, and the run and level where these say more. */
+/** Returns the columns that name a row: the parameters, the verdict of its point, and the run and level if they add information. */
 function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTargets: boolean): ColumnSpec<Row>[] {
   const perPoint = Map.groupBy(rows, ({ point }) => point);
   const hasLevels = [...perPoint.values()].some((levels) => levels.length > 1);
-  // A load that is varied is there already.
+  // A varied load is already in a column.
   const hasLoad = axesOf(points).some(({ name }) => LOADS.includes(name));
   return [
     ...axisColumns(points),
@@ -195,7 +185,7 @@ function nameColumns(points: readonly SweptPoint[], rows: readonly Row[], areTar
 
 const STATES: readonly VerdictState[] = ["fail", "unresolved", "pass"];
 
-/** Each assertion once, with the worst result and its point. @param noun what the points are called */
+/** Returns each assertion once, with the worst result and its point. @param noun name of the points */
 export function joinChecks(points: readonly SweptPoint[], noun = "points"): Check[] {
   const byText = new Map<string, { readonly check: Check; readonly at: string }[]>();
   for (const { values, plan, json } of points)
@@ -213,7 +203,7 @@ export function joinChecks(points: readonly SweptPoint[], noun = "points"): Chec
   });
 }
 
-/** Returns why points did not pass, the worst first, each with its point. */
+/** Returns the reasons why points did not pass, most severe first, each with its point. */
 function reasonsOf({ points, missing }: Sweep): ReasonJson[] {
   const all = [
     ...points.flatMap(({ values, json }) =>

@@ -17,17 +17,13 @@ import { renderText, styleOf } from "./render-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
 
-/** Creates the report. */
-export function createRampartConsole(plan: Plan, sink: TextSink): Report {
-  return new RampartConsole(plan, sink);
-}
-
-class RampartConsole implements Report {
+/** The report. */
+export class RampartConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private readonly report: Report;
   private readonly slowServers = new Set<string>();
-  /** Number of the run; 1 when the plan is not repeated. */
+  /** Number of the run; 1 if the plan is not repeated. */
   private run = 1;
 
   constructor(plan: Plan, sink: TextSink) {
@@ -45,10 +41,10 @@ class RampartConsole implements Report {
   }
 
   onSlowServer(url: string): void {
-    // It is asked several questions at once.
+    // A server may receive several queries at once.
     if (this.slowServers.has(url)) return;
     this.slowServers.add(url);
-    this.showProgress(`  waiting for ${url}, which has not responded for some seconds …\n`);
+    this.showProgress(waitingLine(url));
   }
 
   onWarning(warning: RunWarning): void {
@@ -85,7 +81,7 @@ class RampartConsole implements Report {
   }
 
   async finish(result: RunResult): Promise<void> {
-    // The error says all about a server that never answered.
+    // For a server that never responded, the error is sufficient.
     if (result.error?.code === "unreachable" && result.completedCount === 0) return;
     await this.report.finish(result);
   }
@@ -93,4 +89,9 @@ class RampartConsole implements Report {
   async finishRuns(repeated: RepeatedResult): Promise<void> {
     await this.report.finishRuns?.(repeated);
   }
+}
+
+/** Says that a server has not responded yet. */
+export function waitingLine(url: string): string {
+  return `  waiting for ${url}, which has not responded for some seconds …\n`;
 }

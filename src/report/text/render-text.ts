@@ -8,38 +8,38 @@ import { MARK } from "../model/values.ts";
 import type { TextSink } from "../report.ts";
 import { detailedBlocks, type Room, tableLines, wrapText } from "./text-table.ts";
 
-/** The report on a terminal: the verdict, what was asked for, what was checked, and the few notes that matter; details when asked. */
+/** The report on a terminal: the verdict, the requested result, the checks, and the most important notes; details on request. */
 
-/** How a report is written. */
+/** Style of a report. */
 export interface TextStyle {
-  /** Shows all sections and notes. Default: the first screen. */
+  /** Whether to show all sections and notes. Default: the first screen */
   readonly isVerbose?: boolean;
   readonly hasColor?: boolean | undefined;
-  /** Shows a single level as lines. Default: as a table. */
+  /** Whether to show a single level as lines. Default: as a table */
   readonly showsLines?: boolean | undefined;
-  /** Columns of the terminal. All sections use them, from 80 on; the first screen needs no more than 80. Default: 80. */
+  /** Columns of the terminal. All sections use them if there are at least 80; the first screen uses at most 80. Default: 80 */
   readonly terminalColumns?: number | undefined;
-  /** How the user asks for all notes. Default: the flag of the verbosity. */
+  /** Way to request all notes. Default: the flag of the verbosity */
   readonly moreFlag?: string;
-  /** The user's front door's names of settings. Absent: they keep their paths in the plan. */
+  /** The user's front door's names of settings. Absent: settings keep their paths in the plan. */
   readonly nameOf?: NameOf | undefined;
 }
 
 const MAX_COLUMNS = 80;
-/** Longer lines of words are hard to read. */
+/** Longer lines of text are hard to read. */
 const MOST_WORDS = 110;
 
-/** Returns how a report is written where its text goes. */
+/** Returns the style for the destination of a text. */
 export function styleOf({ hasColor, nameOf, outColumns }: TextSink): TextStyle {
   return { hasColor, nameOf, terminalColumns: outColumns };
 }
 const INDENT = "  ";
-/** Between texts of a line. */
+/** Gap between texts of a line. */
 const GAP = "   ";
-/** Notes on the first screen. */
+/** Maximum number of notes on the first screen. */
 const MOST_NOTES = 3;
 
-/** A value with the mark. */
+/** Matches a marked value. */
 const MARKED = /\d(?: (?:us|ms|s|min|%))?\*/;
 
 type Paint = (text: string, color: "green" | "red" | "yellow") => string;
@@ -81,7 +81,7 @@ const VERDICT_COLORS: Readonly<Record<VerdictName, "green" | "red" | "yellow" | 
   measured: undefined,
 };
 
-/** Formats a single level as lines, with the verdict where something was judged; undefined when there are several. */
+/** Formats a single level as lines, with the verdict if there were assertions; undefined if there are several levels. */
 function headLines(model: ReportModel, maxColumns: number, color: Paint): string[] | undefined {
   const { name, headline } = model.verdict;
   const word = name === "measured" ? "" : name.toUpperCase();
@@ -92,7 +92,7 @@ function headLines(model: ReportModel, maxColumns: number, color: Paint): string
   return [painted, ...(headline === "" ? [] : [INDENT + headline]), ...rest];
 }
 
-/** Formats the verdict, what was measured, and how long; then why, and how it was measured. */
+/** Formats the verdict, the number of measured requests and the time; then the reasons, and the settings of the measurement. */
 function verdictLines(
   { verdict, name, subject, setup }: ReportModel,
   maxColumns: number,
@@ -102,7 +102,7 @@ function verdictLines(
   const word = verdict.name.toUpperCase();
   const chosen = VERDICT_COLORS[verdict.name];
   const facts = verdict.facts.join("   ");
-  // A scenario that has the name of its model needs it once.
+  // If a scenario is named after its model, the name is shown once.
   const whole = subject === "" ? name : `${name}: ${subject}`;
   const title = subject.startsWith(`${name},`) ? subject : whole;
   const room = maxColumns - word.length - INDENT.length;
@@ -118,7 +118,7 @@ function verdictLines(
   ];
 }
 
-/** Formats a section. Details also have the intervals, and more columns where these have room. */
+/** Formats a section. Details also have intervals, and more columns if there is room. */
 function sectionLines({ title, tables, lines = [], isSummary }: Section, room: Room, isVerbose: boolean): string[] {
   const indent = title === "" ? "" : INDENT;
   const blocks = [
@@ -137,7 +137,7 @@ function sectionLines({ title, tables, lines = [], isSummary }: Section, room: R
     : [...heading, ...body.map((line) => (line === "" ? "" : `${heading.length === 0 ? "" : indent}${line}`))];
 }
 
-/** The words of results for people. */
+/** Words for results. */
 export const CHECK_WORDS: Readonly<Record<VerdictState, string>> = {
   pass: "pass",
   fail: "FAIL",
@@ -168,20 +168,17 @@ function checkLines(checks: readonly Check[], maxColumns: number, color: Paint):
   });
 }
 
-/** Returns the width of the texts of checks that share a line with what was measured. */
+/** Returns the width of the texts of checks that share a line with the measured value. */
 function columnOfTexts(checks: readonly Check[], room: number): number {
   const width = Math.max(0, ...checks.map(({ text }) => text.length));
   const fit = checks.filter(({ measured }) => width + CHECK_GAP + measured.length <= room);
   const longest = checks.filter(({ text }) => text.length === width);
-  return checks.length === 0 || fit.length === checks.length || longest.some((check) => fit.includes(check))
-    ? width
-    : columnOfTexts(
-        checks.filter(({ text }) => text.length < width),
-        room,
-      );
+  const isWide = checks.length === 0 || fit.length === checks.length || longest.some((check) => fit.includes(check));
+  const shorter = checks.filter((check) => !longest.includes(check));
+  return isWide ? width : columnOfTexts(shorter, room);
 }
 
-/** Returns the notes of the first screen: those without which a number would mislead. */
+/** Returns the notes of the first screen: those without which a number would be misleading. */
 export function chooseNotes(notes: readonly Note[]): readonly Note[] {
   return notes.filter(({ severity }) => severity !== "detail").slice(0, MOST_NOTES);
 }
@@ -195,7 +192,7 @@ function noteLines(
     moreFlag,
   }: Required<Pick<TextStyle, "isVerbose" | "moreFlag">> & {
     readonly maxColumns: number;
-    /** Whether a value with the mark is shown. */
+    /** Whether a marked value is shown. */
     readonly isMarked: boolean;
   },
 ): string[] {
@@ -222,9 +219,9 @@ export function labelled(label: string, text: string, maxColumns: number): strin
 }
 
 /**
- * Formats a report of one level as a few lines instead of a table, for commands that measure one request: the subject with its load and rate,
- * the latencies, and the numbers of requests. Undefined when there is not exactly one level.
- * @param word of the verdict, empty when nothing was judged
+ * Formats a report on one level as a few lines instead of a table, for commands that measure one request: the subject with its load
+ * and rate, the latencies, and the numbers of requests. Undefined unless there is exactly one level.
+ * @param word of the verdict; empty if there were no assertions
  */
 function singleLevelLines(
   { single, name, subject }: ReportModel,
@@ -239,7 +236,7 @@ function singleLevelLines(
   return [...first, ...single.lines.flatMap((texts) => joinLines(texts, maxColumns))];
 }
 
-/** Joins texts to indented lines. */
+/** Joins texts into indented lines. */
 function joinLines(texts: readonly string[], maxColumns: number): string[] {
   const lines: string[] = [];
   for (const text of texts.filter((one) => one !== "")) {

@@ -3,13 +3,13 @@ import type { Cell, Column, ModelTable } from "../model/report-model.ts";
 import { formatCell, formatInterval, formatValue, type TimeUnit, unitsOf } from "../model/values.ts";
 
 /**
- * Tables on a terminal: figures right, texts left, one unit a column; columns that have no room are dropped, or stand below the one that they
- * belong to.
+ * Tables on a terminal: numbers are right-aligned, texts left-aligned, with one unit per column. Columns without room are dropped,
+ * or moved below the column to which they belong.
  */
 
 const WIDE_GAP = 3;
 const NARROW_GAP = 2;
-/** Least width of a wrapped column of texts. */
+/** Minimum width of a wrapped column of texts. */
 const LEAST_TEXT = 16;
 /** Texts are wrapped to this width before a column is dropped. */
 const NARROW_TEXT = 24;
@@ -20,18 +20,16 @@ interface TextTable {
   readonly dropped: readonly Column[];
 }
 
-/** How a table is formatted. */
 interface TableStyle {
   readonly maxColumns: number;
   /** Returns the text of a cell. */
   readonly format: (cell: Cell, column: Column, unit: TimeUnit | undefined) => string;
-  /** Returns the text below that of a cell. Default: nothing is below */
+  /** Returns the text below that of a cell. Default: none */
   readonly formatBelow?: TableStyle["format"];
-  /** Highest `dropOrder` of a column that is shown. Default: that below the details */
+  /** Highest `dropOrder` of the columns shown. Default: below that of details */
   readonly mostDropOrder?: number;
 }
 
-/** A column with its texts. */
 interface TextColumn {
   readonly column: Column;
   readonly texts: readonly string[];
@@ -48,11 +46,10 @@ export function formatTextTable(table: ModelTable, style: TableStyle): TextTable
   });
   const isEmpty = ({ texts }: TextColumn): boolean => texts.every((text) => text === "");
   const wanted = all.filter((one) => one.column.dropOrder <= mostDropOrder && !isEmpty(one));
-  const fits = (columns: readonly TextColumn[], textWidth: number): boolean =>
-    widthOf(
-      columns.map((one) => narrow(one, textWidth)),
-      NARROW_GAP,
-    ) <= maxColumns;
+  const fits = (columns: readonly TextColumn[], textWidth: number): boolean => {
+    const narrowed = columns.map((one) => narrow(one, textWidth));
+    return widthOf(narrowed, NARROW_GAP) <= maxColumns;
+  };
   const folded = fold(wanted);
   const isFolded = folded.length < wanted.length && !fits(wanted, NARROW_TEXT) && fits(folded, LEAST_TEXT);
   let shown = isFolded ? folded : wanted;
@@ -77,7 +74,7 @@ export function valueText(cell: Cell, { quantity }: Column, unit: TimeUnit | und
   return formatCell(cell, quantity, unit);
 }
 
-/** Formats how far the interval of a cell reaches to both sides: `±0.04`; the interval where the sides differ. Empty without one. */
+/** Formats the reach of a cell's interval on both sides: `±0.04`; the interval itself if the sides differ. Empty without an interval. */
 export function reachText({ value, interval }: Cell, { quantity }: Column, unit: TimeUnit | undefined): string {
   const { low = null, high = null } = interval ?? {};
   if (typeof value !== "number" || low === null || high === null || high === low) return "";
@@ -89,7 +86,7 @@ export function reachText({ value, interval }: Cell, { quantity }: Column, unit:
   return `±${trimZeros(withoutUnit(formatValue(reach, quantity === "time" ? "rate" : quantity)))}`;
 }
 
-/** Leaves out zeros at the end of a fraction: `1.2 %` for `1.20 %`. */
+/** Leaves out zeros at the end of a fraction: `1.2` for `1.20`. */
 function trimZeros(text: string): string {
   return text.replace(/(\.\d*?)0+(?=$| )/, "$1").replace(/\.(?=$| )/, "");
 }
@@ -104,7 +101,7 @@ function toTextColumn(
     format(cell, column, unit),
     ...(formatBelow === undefined ? [] : [formatBelow(cell, column, unit)]),
   ]);
-  // A mark stands beside the figures, so that these stay aligned.
+  // Marks are placed beside the numbers, so that the numbers stay aligned.
   const hasMark = texts.some((text) => text.endsWith("*"));
   const aligned = hasMark ? texts.map((text) => (text.endsWith("*") || text === "" ? text : `${text} `)) : texts;
   return { column, texts: aligned, width: Math.max(column.title.length, ...aligned.map(({ length }) => length)) };
@@ -121,7 +118,7 @@ function narrow(one: TextColumn, textWidth: number): TextColumn {
   return { ...one, width: Math.min(one.width, NAME_KEYS.has(key) ? textWidth : Math.max(textWidth, title.length)) };
 }
 
-/** Puts the values of columns that may stand below those of others there. */
+/** Moves columns that may be below others there. */
 function fold(columns: readonly TextColumn[]): readonly TextColumn[] {
   const hostOf = ({ column: { below } }: TextColumn) => columns.find(({ column: { key } }) => key === below);
   return columns.flatMap((one) => {
@@ -133,7 +130,7 @@ function fold(columns: readonly TextColumn[]): readonly TextColumn[] {
   });
 }
 
-/** Makes the widest texts narrower where the table is too wide: names become shorter, other texts need several lines. */
+/** Makes the widest texts narrower if the table is too wide: names are shortened, other texts are wrapped. */
 function wrapTexts(columns: readonly TextColumn[], gap: number, maxColumns: number): readonly TextColumn[] {
   const over = widthOf(columns, gap) - maxColumns;
   if (over <= 0) return columns;
@@ -153,7 +150,7 @@ function shortenNames(one: TextColumn): TextColumn {
   return { ...one, column: { ...column, title: shorten(column.title, width) }, texts: isClear ? short : texts };
 }
 
-/** Cuts out the middle of a name that is too long: what differs is mostly at one of its ends. */
+/** Cuts out the middle of a name that is too long, because names usually differ at one of their ends. */
 function shorten(name: string, width: number): string {
   const end = Math.floor((width - 1) / 2);
   return name.length <= width ? name : `${name.slice(0, width - 1 - end)}…${name.slice(name.length - end)}`;
@@ -180,7 +177,7 @@ function layOut(columns: readonly TextColumn[], gap: number): string[] {
   return head === "" ? lines : [head, ...lines];
 }
 
-/** Room for words and for tables. */
+/** Available width for words and for tables. */
 export interface Room {
   readonly maxColumns: number;
   readonly tableColumns: number;
@@ -194,7 +191,7 @@ export function tableLines(table: ModelTable, maxColumns: number, mostDropOrder?
   return { lines: [...(table.title === "" ? [] : wrapText(table.title, maxColumns)), ...lines], dropped };
 }
 
-/** Formats a table with all columns that have room, then the names of the others, then the intervals of those rows that have some. */
+/** Formats a table with all columns that fit, then the names of the others, then the intervals of the rows that have any. */
 export function detailedBlocks(table: ModelTable, { maxColumns, tableColumns }: Room, indent: number): string[][] {
   const { lines, dropped } = tableLines(table, tableColumns - indent, FILE_DROP_ORDER - 1);
   const left = dropped
@@ -206,7 +203,7 @@ export function detailedBlocks(table: ModelTable, { maxColumns, tableColumns }: 
   return intervals.length === 0 ? [block] : [block, ["95 % confidence", ...intervals]];
 }
 
-/** Formats the intervals of a table: the columns and rows that have some. @param dropped columns that the table does not show */
+/** Formats the intervals of a table, for the columns and rows that have any. @param dropped columns that the table does not show */
 function intervalLines(table: ModelTable, dropped: readonly Column[], maxColumns: number): readonly string[] {
   const hidden = new Set(dropped.map(({ key }) => key));
   const units = unitsOf(table);
@@ -240,11 +237,11 @@ function intervalLines(table: ModelTable, dropped: readonly Column[], maxColumns
 /** Columns that name a row. */
 const NAME_KEYS: ReadonlySet<string> = new Set(["run", "level", "tag", "phase", "part", "metric", "model", "gpu"]);
 
-/** A unit after its number, with which it stays on one line. */
+/** Matches a space between a number and its unit, which must stay on one line. */
 const UNIT = /(?<=\d\*?) (?=(?:%|us|ms|s|min|\w+\/s|bytes|kB|MB|GB)(?:[\s.,;:)]|$))/g;
 const NO_BREAK = "\u00a0";
 
-/** Splits a text into lines of at most this many characters, at spaces where there are any. */
+/** Splits a text into lines of at most this many characters, at spaces if there are any. */
 export function wrapText(text: string, width: number): string[] {
   if (text.length <= width) return [text.replaceAll(NO_BREAK, " ")];
   const lines: string[] = [];

@@ -3,6 +3,7 @@ import { hasPhases } from "../../load/phases.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
 import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
+import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
 import { mlperfRulesOf, planOfPhase } from "../../registry/load-modes.ts";
@@ -13,7 +14,7 @@ import { nowNs } from "../../runtime/clock.ts";
 import { endStartUp } from "../../runtime/runtime.ts";
 import type { ServerCounters } from "../../service/server-counters.ts";
 import { hostExhausted, limitReached, warnOfLevels, watchMemory } from "../host-limits.ts";
-import { FailurePolicy } from "../judge/failure-policy.ts";
+import { FailureLimits } from "../judge/failure-limits.ts";
 import { watchSilence } from "../judge/silence.ts";
 import { callModeOf } from "../lanes.ts";
 import { cancelReason, describeEnd, type RunEnding, serverDelta, shutDown } from "../run-ending.ts";
@@ -28,11 +29,11 @@ import { SeparateLevels } from "./separate-levels.ts";
 import { runSteps, Step, withinOf } from "./step.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 
-/** Decides what a run does once the server has reported its model: warm-up, phases, levels and their search. */
+/** Conducts a run once the server has reported its model: warm-up, phases, levels and their search. */
 export class Conductor implements LevelHost {
   readonly parts: ConductorParts;
   readonly sender: LoadSender;
-  readonly policy: FailurePolicy;
+  readonly failureLimits: FailureLimits;
   private readonly prepared: PreparedRun;
   private readonly levels: LevelResult[] = [];
   abort: EarlyAbort | undefined;
@@ -66,7 +67,7 @@ export class Conductor implements LevelHost {
       },
       extracted: (values, atNs, group) => this.abort?.addExtracted(values, atNs, group),
       failed: (failure, lane, sentNs) => {
-        this.policy.add(failure, lane, sentNs);
+        this.failureLimits.add(failure, lane, sentNs);
         if (failure.isHostExhausted === true) signal.fail(hostExhausted(senderLimits, failure));
       },
       limited: (wanted) => signal.fail(limitReached(senderLimits, wanted)),
@@ -74,7 +75,7 @@ export class Conductor implements LevelHost {
       broken: (error) => signal.fail(toRunError(error)),
     });
     const { sender } = this;
-    this.policy = new FailurePolicy(plan, signal, () => sender.progress());
+    this.failureLimits = new FailureLimits(plan, signal, () => sender.progress());
     observer.onProgress?.({
       counts: () => sender.counts(),
       drainRecords: () => void sender.drain("judged").catch((error: unknown) => this.fail(error)),
@@ -83,9 +84,9 @@ export class Conductor implements LevelHost {
   }
 
   async execute(): Promise<RunResult> {
-    const { plan, hostLimits, signal } = this.parts;
+    const { plan, hostLimits, signal, observer } = this.parts;
     const unwatch = watchMemory(hostLimits, (error) => signal.fail(error));
-    const unwatchSilence = watchSilence(plan, { signal, progress: () => this.policy.responses() });
+    const unwatchSilence = watchSilence(plan, { signal, observer, progress: () => this.failureLimits.responses() });
     try {
       return await this.runAll();
     } finally {
@@ -97,7 +98,7 @@ export class Conductor implements LevelHost {
   private async runAll(): Promise<RunResult> {
     const { plan, observer, signal, load, session, peers, hasTokens } = this.parts;
     let before: ServerCounters[] | undefined;
-    // An ended run sends nothing more while it reads counters and waits for responses.
+    // A run that has ended sends nothing more while it reads counters and waits for responses.
     void signal.stopped.then(() => this.sender.change({ quota: 0 }));
     // In the next turn, after the level has ended.
     void signal.interrupted.then(() => setImmediate(() => this.sender.cancel(cancelReason(signal) ?? "", "unsent")));
@@ -116,7 +117,7 @@ export class Conductor implements LevelHost {
       if (!signal.isStopped) await peers.waitForEnd(signal);
     } catch (error) {
       if (error instanceof UserError) throw error;
-      signal.fail(explainEnd(error, this.sender.progress(), this.policy.log));
+      signal.fail(explainEnd(error, this.sender.progress(), this.failureLimits.log));
     }
     const closed = await shutDown(this.ending, this.isSending);
     return this.toResult(closed, await serverDelta(this.ending, before));
@@ -133,7 +134,10 @@ export class Conductor implements LevelHost {
     this.parts.signal.fail(toRunError(error));
   }
 
-  /** Measures the levels of the load's phases. A load without phases is one without a name, whose levels are begun one by one. */
+  /**
+   * Measures the levels of the load's phases. A load without phases is a single unnamed phase whose levels are started one by
+   * one.
+   */
   private async runLevels(first: Step | undefined): Promise<void> {
     const { signal, observer, poller, growth, load } = this.parts;
     let sequence: LevelSequence = new SeparateLevels(this);
@@ -145,7 +149,7 @@ export class Conductor implements LevelHost {
       const { result: measured, next } = await sequence.run(step);
       if (measured !== undefined) {
         const result = growth === undefined ? measured : { ...measured, workers: growth.levelWorkers };
-        this.policy.checkEnd();
+        this.failureLimits.checkEnd();
         addLevel(this.levels, result, step.repeat > 0);
         observer.onLevelEnd?.(result);
         this.checkDerived(result);
@@ -156,7 +160,7 @@ export class Conductor implements LevelHost {
     await runSteps(first, signal, run).finally(() => poller?.stop());
   }
 
-  /** Ends the run when a metric that the scenario derives cannot be computed because its function is wrong. */
+  /** Ends the run when the function of a derived metric fails. */
   private checkDerived(result: LevelResult): void {
     const { derived = [], target } = this.parts.plan;
     for (const one of derived) {
@@ -176,7 +180,7 @@ export class Conductor implements LevelHost {
     return this.requestCount() ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Returns the total number of requests; undefined when time decides. */
+  /** Returns the total number of requests; undefined when the load is limited by time. */
   private requestCount(): number | undefined {
     const { mode } = this.parts.plan.measurement;
     if (mode.kind !== "requests" || mode.minDurationMs !== undefined) return undefined;
@@ -189,14 +193,14 @@ export class Conductor implements LevelHost {
     return {
       ...parts,
       ...{ sender, abort, plan: planOfPhase(parts.plan, phaseIndex), unit: phase.load.search.unit },
-      ...(handOver === undefined ? {} : { handOver }),
+      ...defined({ handOver }),
       runStartNs: this.startNs,
       isScheduled: isScheduled(drive),
       due: drive.kind === "scheduled" ? drive.due : undefined,
       canLanesWait: canLanesWait(drive),
       isAsync: this.prepared.callMode === "async",
       roundSize: roundSizeOf(drive),
-      checkFailures: () => this.policy.checkEnd(),
+      checkFailures: () => this.failureLimits.checkEnd(),
       fail: (error) => this.fail(error),
       warnOfVersions: (model) => this.warnOfVersions(model),
     };
@@ -233,9 +237,9 @@ export class Conductor implements LevelHost {
   }
 
   private get ending(): RunEnding {
-    const { sender, policy, abort, prepared } = this;
+    const { sender, failureLimits, abort, prepared } = this;
     const { session, signal, observer } = this.parts;
-    return { observer, session, sender, signal, policy, abort, prepared };
+    return { observer, session, sender, signal, failureLimits, abort, prepared };
   }
 
   /** Composes the result. The levels of a search are in ascending order. */
@@ -250,7 +254,7 @@ export class Conductor implements LevelHost {
       levels: isSearch ? levels.toSorted((a, b) => a.level - b.level) : levels,
       ...(isSearch ? { findMax: findMaxOf(levels, !signal.isStopped, within) } : {}),
       ...(warmup.sentCount > 0 ? { warmup } : {}),
-      ...(phased === undefined ? {} : { phased }),
+      ...defined({ phased }),
       ...totals,
       server,
     };

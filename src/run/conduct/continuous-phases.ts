@@ -9,19 +9,19 @@ import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { type Step, verdictOf } from "./step.ts";
 
 /**
- * Phases that follow each other without a pause: requests in flight end under the next one. A step is prepared while the one before it
- * continues.
+ * Phases that follow each other without a pause: requests in flight end under the next one. Each step is prepared while the previous
+ * one continues.
  */
 export class ContinuousPhases implements LevelSequence {
   private readonly host: LevelHost;
   private readonly results: Promise<PhaseResult>[] = [];
-  /** The step that runs; undefined before the first one and after the last one. */
+  /** The current step; undefined before the first one and after the last one. */
   private current: Step | undefined;
   private level: LevelRun | undefined;
-  /** The step that is prepared. */
+  /** The step being prepared. */
   private next: Step | undefined;
   private phaseStartNs = 0;
-  /** Where the sender stood at its start. */
+  /** The sender's counts at the start of the current step. */
   private before: Promise<Standing> = Promise.resolve({ ...NOTHING, outstanding: 0 });
 
   constructor(host: LevelHost) {
@@ -50,10 +50,13 @@ export class ContinuousPhases implements LevelSequence {
     this.change(this.host.parts.clock.nowNs(), true);
   }
 
-  /** Returns the counts of all phases, and of what ended after them. Call when the sender is closed. @param timelines those of the run */
+  /**
+   * Returns the counts of all phases, and of requests that ended after them. Call when the sender is closed. @param timelines timelines
+   * of the run
+   */
   async finish(timelines: readonly FinishedTimeline[]): Promise<PhasesResult> {
     const { sender, parts } = this.host;
-    // A phase that an error ended.
+    // A phase that an error interrupted.
     if (this.current !== undefined) this.endPhase(this.current, parts.clock.nowNs());
     const phases = await Promise.all(this.results);
     const endNs = timelines.reduce((latest, { lastNs }) => Math.max(latest, lastNs), this.phaseStartNs);
@@ -69,7 +72,7 @@ export class ContinuousPhases implements LevelSequence {
     return { index: step.phaseIndex, count: this.host.parts.load.phases.length, label: labelOf(step) };
   }
 
-  /** Keeps up the load of a phase that is not measured. */
+  /** Keeps up the load of an unmeasured phase. */
   private async warmUp(step: Step): Promise<void> {
     const { sender } = this.host;
     const { clock, signal, observer } = this.host.parts;
@@ -93,7 +96,7 @@ export class ContinuousPhases implements LevelSequence {
     const { signal } = this.host.parts;
     if (step === undefined) return;
     const preparing = sender.prepare(step.load, "change").then(() => true);
-    // Connections that never open must not keep an interrupted run.
+    // An interrupted run must not wait for connections that never open.
     if ((await Promise.race([preparing, signal.stopped])) === true) this.next = step;
   }
 
@@ -107,7 +110,7 @@ export class ContinuousPhases implements LevelSequence {
     this.current = upcoming;
     if (upcoming === undefined) {
       observer.onPhase?.(undefined);
-      // What is in flight is awaited at the end of the run.
+      // Requests in flight are awaited at the end of the run.
       void this.host.sender.stop();
       return;
     }
@@ -116,15 +119,15 @@ export class ContinuousPhases implements LevelSequence {
     observer.onPhase?.({ ...this.placeOf(upcoming), unit, level, isWarmup });
     this.begin(upcoming, atNs, isCut && current !== undefined);
     const quota = mode.kind === "requests" ? (mode.count ?? 0) : Number.POSITIVE_INFINITY;
-    // Its schedule begins with the phase, however long the end of the one before took.
+    // Its schedule begins with the phase, even if the previous phase took long to end.
     this.host.sender.change({ next: { quota, atNs } });
   }
 
   /** @param isKept whether the tokens before the step belong to a level that has just ended */
   private begin(step: Step, atNs: number, isKept: boolean): void {
-    const { policy, sender, abort } = this.host;
+    const { failureLimits, sender, abort } = this.host;
     const { isWarmup } = step;
-    policy.isWarmingUp = isWarmup;
+    failureLimits.isWarmingUp = isWarmup;
     sender.change({ isWarmup });
     if (isWarmup) {
       this.level = undefined;
@@ -139,7 +142,7 @@ export class ContinuousPhases implements LevelSequence {
     const now = this.host.sender.until({ kind: "now" });
     if (step !== undefined) {
       const result = this.resultOf(step, { startNs: this.phaseStartNs, endNs: atNs, before: this.before, after: now });
-      // Whoever awaits the results sees the error.
+      // The caller that awaits the results sees the error.
       result.catch(() => {});
       this.results.push(result);
     }
@@ -174,7 +177,7 @@ export class ContinuousPhases implements LevelSequence {
   }
 }
 
-/** What a phase needs to know of its sender. */
+/** The sender's counts at the start of a phase. */
 type Standing = RequestCounts & Pick<SenderState, "outstanding">;
 
 /** A phase that has ended. */

@@ -22,7 +22,7 @@ import { joinSlices, RecentTime } from "./recent-time.ts";
 /** Number of times that an assertion is judged within its `abortAfterMs`. */
 const SLICES = 10;
 
-/** What the assertions that may end a run need from it. */
+/** Dependencies of an {@link EarlyAbort}. */
 export interface WatchedParts extends TallyParts {
   readonly sender: Pick<LoadSender, "drain" | "takeTokens">;
   readonly clock: Clock;
@@ -38,9 +38,9 @@ interface Watched {
   readonly assertion: AssertionPlan;
   readonly abortAfterMs: number;
   readonly recent: RecentTime;
-  /** Number of times that it was judged. */
+  /** Number of times that the assertion was judged. */
   looks: number;
-  /** Whether the tokens of an earlier moment are awaited. */
+  /** Whether the tokens of an earlier check are still awaited. */
   isAwaiting: boolean;
 }
 
@@ -50,9 +50,9 @@ export function mayAbort({ assertions }: Pick<Plan, "assertions">): boolean {
 }
 
 /**
- * Ends a run early when an assertion with `abortAfterMs` did not hold over the last `abortAfterMs`, by more than chance explains: in a long run
- * it is judged thousands of times, and chance alone breaks a limit sooner or later. Only measured time counts: warm-ups and
- * the time between levels do not.
+ * Ends a run early when an assertion with `abortAfterMs` failed over the last `abortAfterMs`, by more than chance explains: a long run
+ * judges it thousands of times, and chance alone breaks a limit sooner or later. Only measured time counts: warm-ups and the time between
+ * levels do not.
  */
 export class EarlyAbort {
   /** The assertion that ended the run. */
@@ -74,7 +74,7 @@ export class EarlyAbort {
     });
   }
 
-  /** Continues at a level. */
+  /** Resumes judging at a level. */
   resume(isScheduled: boolean): void {
     const { clock } = this.parts;
     const atNs = clock.nowNs();
@@ -91,7 +91,7 @@ export class EarlyAbort {
     );
   }
 
-  /** Judges nothing until the next level. */
+  /** Stops judging until the next level. */
   pause(): void {
     if (!this.isRunning) return;
     this.isRunning = false;
@@ -104,7 +104,9 @@ export class EarlyAbort {
     for (const { recent } of this.watched) recent.add(records, count);
   }
 
-  /** Adds the values extracted from a response. @param atNs when the response ended @param group that of the request; default: none */
+  /**
+   * Adds the values extracted from a response. @param atNs when the response ended @param group group of the request; default: none
+   */
   addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     if (!this.isRunning) return;
     for (const { recent } of this.watched) recent.addExtracted(values, atNs, group);
@@ -115,7 +117,7 @@ export class EarlyAbort {
     const atNs = clock.nowNs();
     await sender.drain();
     const slices = watched.recent.cut(atNs);
-    // Skips a moment when the thread that counts tokens is behind.
+    // Skips a check when the thread that counts tokens is behind.
     if (slices === undefined || watched.isAwaiting || signal.isStopped) return;
     const joined = joinSlices(slices);
     if (!(joined instanceof Promise)) {
@@ -133,7 +135,7 @@ export class EarlyAbort {
       });
   }
 
-  /** Runs a callback of the event loop, where an exception would be lost. */
+  /** Runs a callback of the event loop, where an exception would otherwise be lost. */
   private guard(action: () => void): void {
     try {
       action();
@@ -142,7 +144,7 @@ export class EarlyAbort {
     }
   }
 
-  /** Tokens that cannot be measured end the run, unless it has ended anyway. */
+  /** Ends the run when tokens cannot be measured, unless it has ended already. */
   private fail(error: unknown): void {
     if (this.isRunning) this.parts.fail(error);
   }
@@ -173,20 +175,20 @@ export class EarlyAbort {
 }
 
 /**
- * Reports whether a value on the wrong side of its limit may be there by chance.
- * @param error probability of false when it is
+ * Reports whether chance may explain a value on the wrong side of its limit.
+ * @param error probability of returning false when chance does explain it
  */
 function isByChance(assertion: AssertionPlan, level: JudgedLevel, batchSize: number, error: number): boolean {
   const [verdict] = judgeLimits([assertion], level, batchSize, error);
   if (verdict?.state === "broken") return false;
   const { metric, comparison, limit } = assertion;
   if (metric.statistic !== "mean" || (comparison !== "below" && comparison !== "at-most")) return true;
-  // Latencies that grow all the time have no interval, but all are beyond the limit.
+  // Latencies that grow all the time have no interval, but all of them are beyond the limit.
   const lowest = sampleOf(metric, level)?.lowestMean;
   return lowest === undefined || lowest <= limit;
 }
 
-/** Only what an assertion needs is kept: groups for those with tags, tokens for their metrics. */
+/** Keeps only what an assertion needs: groups for assertions with tags, tokens for token metrics. */
 function recentOf(
   { sender, hasTokens, groups }: WatchedParts,
   { metric, where, abortAfterMs = 0 }: AssertionPlan,

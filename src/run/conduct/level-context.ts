@@ -11,13 +11,16 @@ import type { Peers } from "../peers/peers.ts";
 import type { LoadSender } from "../send/messages.ts";
 import type { EarlyAbort } from "./early-abort.ts";
 
-/** The change to the next load of a run with phases. */
+/** Hand-over to the next load of a run with phases. */
 export interface HandOver {
-  /** Whether nothing follows. */
+  /** Whether no load follows. */
   readonly isLast: boolean;
   /** Prepares the next load, while this one continues. */
   prepare(outcome: LevelResult["outcome"]): Promise<void>;
-  /** Changes to the next load. @param isCut whether the last window of this one ends at this moment, so that nothing is between them */
+  /**
+   * Changes to the next load. @param isCut whether the last window of this load ends at this moment, so that no time lies between the
+   * two
+   */
   change(atNs: number, isCut: boolean): void;
 }
 
@@ -26,7 +29,7 @@ export interface LevelContext {
   readonly plan: Plan;
   readonly session: Session;
   readonly sender: LoadSender;
-  /** The one by which the sender sends. */
+  /** The clock by which the sender sends. */
   readonly clock: Clock;
   readonly signal: RunSignal;
   readonly peers: Peers;
@@ -35,7 +38,7 @@ export interface LevelContext {
   readonly poller: GaugePoller | undefined;
   /** Whether the tokens of responses are measured. */
   readonly hasTokens: boolean;
-  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  /** Ends the run when an assertion fails; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
   readonly unit: LevelUnitName;
   /** Start of the run, monotonic. */
@@ -46,9 +49,12 @@ export interface LevelContext {
   /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;
   readonly isAsync: boolean;
-  /** Number of requests that a closed loop keeps in flight; absent for other loads, and for loops that change. */
+  /** Number of requests that a closed loop keeps in flight; absent for other loads, and for loops whose concurrency changes. */
   readonly roundSize?: number | undefined;
-  /** What follows without a pause, in a load with phases. Absent: the load ends, or is changed by who measures the level. */
+  /**
+   * The load that follows without a pause, in a load with phases. Absent: the load ends, or the caller that measures the
+   * level changes it.
+   */
   readonly handOver?: HandOver;
   /** Ends the run when too many requests have failed. */
   checkFailures(): void;

@@ -3,6 +3,7 @@ import { type Measurement, withTokens } from "../../measure/measurement.ts";
 import { mergeInTime } from "../../measure/merge.ts";
 import { type TimelineBucket, toBuckets } from "../../measure/timeline.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
+import { defined } from "../../plan/defined.ts";
 import { RunError } from "../../plan/problem.ts";
 import { countOf, formatCount, nsToMs } from "../../plan/units.ts";
 import { isFarBehind } from "../../result/judged-levels.ts";
@@ -12,13 +13,13 @@ import type { Unsent } from "../send/messages.ts";
 import type { HandOver, LevelContext } from "./level-context.ts";
 import { WindowCutter } from "./window-cutter.ts";
 
-/** What every mode of measuring a level needs: the windows, and the result that they become. */
+/** Common parts of all modes of measuring a level: its windows and its result. */
 export class LevelFrame {
   readonly context: LevelContext;
   /** Concurrency or request rate. */
   readonly level: number;
   readonly windows: WindowCutter;
-  /** What was not sent within the level; undefined until its end. */
+  /** Requests of the level that were not sent; undefined until its end. */
   private unsent: Unsent | undefined;
   /** Number of windows in the result. */
   private mergedCount = 1;
@@ -49,7 +50,7 @@ export class LevelFrame {
   }
 
   /**
-   * Ends the sending of a schedule at the end of its level. What is due and not sent is counted, and not sent any more.
+   * Ends the sending of a schedule at the end of its level. Requests that are due and not sent are counted and dropped.
    * @param endNs undefined: nothing is due after the load, because it has a quota
    */
   async endSchedule(endNs: number | undefined): Promise<void> {
@@ -62,7 +63,7 @@ export class LevelFrame {
     this.unsent = await state;
   }
 
-  /** Returns what was not sent in time. @param dueNs skips the requests that are due by then and not sent. Undefined: none */
+  /** Skips the requests that are due by `dueNs` and not sent, and returns their counts. @param dueNs undefined: none */
   private async skipDue(dueNs: number | undefined): Promise<Unsent> {
     const { sender } = this.context;
     if (dueNs !== undefined) sender.change({ skipsDueNs: dueNs });
@@ -73,7 +74,7 @@ export class LevelFrame {
   async finish(window: Measurement, timeline: readonly TimelineBucket[]): Promise<LevelResult> {
     const { signal } = this.context;
     if (signal.isStopped) return this.result("partial", window, 1, { timeline });
-    // A phase may be shorter than any response.
+    // A phase may be shorter than a response takes.
     const isEmpty = window.requestCount + window.failedCount + window.cancelledCount === 0;
     if (isEmpty && this.context.handOver === undefined) throw this.whyEmpty(window);
     const { percentile } = this.context.plan.measurement;
@@ -92,7 +93,7 @@ export class LevelFrame {
 
   /**
    * Returns the result of a stopped run: the recent windows and the current one.
-   * @param withTokens adds the tokens of the current one, if the others have theirs. Default: none has
+   * @param withTokens adds the tokens of the current window, if the others have theirs. Default: no window has tokens
    */
   async partial(
     recent: readonly Measurement[],
@@ -104,7 +105,7 @@ export class LevelFrame {
     return this.result("partial", this.merge([...recent, last]), trials, {});
   }
 
-  /** Merges the windows that the result consists of. */
+  /** Merges the windows of a result. */
   merge(windows: readonly Measurement[]): Measurement {
     this.mergedCount = windows.length;
     return mergeInTime(windows);
@@ -114,7 +115,7 @@ export class LevelFrame {
   async cutAndChange(handOver: HandOver): Promise<LevelResult> {
     const endNs = this.clock.nowNs();
     const ended = Promise.all([
-      // The window ends now; only the server's counters are awaited.
+      // The window ends now; only the server's counters are still awaited.
       this.windows.cutLast(endNs),
       this.skipDue(endNs),
     ]);
@@ -126,14 +127,14 @@ export class LevelFrame {
     return this.finish(window, toBuckets(timelines, window.endNs));
   }
 
-  /** Returns the result of the level with this window. */
+  /** Returns the result of the level with this merged window. */
   async result(
     outcome: LevelResult["outcome"],
     window: Measurement,
     trials: number,
     rest: Partial<LevelResult>,
   ): Promise<LevelResult> {
-    // A number of requests has a quota, after which nothing is due.
+    // A load with a fixed number of requests has a quota, after which nothing is due.
     const { sender } = this.context;
     const hasQuota = sender.progress().quota < Number.POSITIVE_INFINITY;
     if (this.unsent === undefined) await this.endSchedule(hasQuota ? undefined : this.clock.nowNs());
@@ -149,7 +150,7 @@ export class LevelFrame {
       isLatencyUnstable: false,
       hasServerCounters: this.windows.hasServerCounters,
       timeline: [],
-      ...(delayedByLimit === undefined ? {} : { delayedByLimit }),
+      ...defined({ delayedByLimit }),
       ...(unsentCount === 0 ? {} : { unsentCount }),
       ...rest,
     };
@@ -167,14 +168,14 @@ export class LevelFrame {
 export function addTokens(result: LevelResult, taken: LevelTokens | undefined): LevelResult {
   if (taken === undefined) return result;
   const { tokenRows } = taken;
-  return { ...result, window: withTokens(result.window, taken), ...(tokenRows === undefined ? {} : { tokenRows }) };
+  return { ...result, window: withTokens(result.window, taken), ...defined({ tokenRows }) };
 }
 
 /** A level in which no request succeeded. */
 export class LevelError extends Error {
   override readonly name = "LevelError";
 
-  /** @param where when nothing succeeded */
+  /** @param where what the run was doing when no request succeeded */
   constructor(where = "while a level was measured") {
     super(`no request succeeded ${where}`);
   }

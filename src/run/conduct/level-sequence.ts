@@ -1,5 +1,5 @@
 import type { LevelResult } from "../../result/run-result.ts";
-import type { FailurePolicy } from "../judge/failure-policy.ts";
+import type { FailureLimits } from "../judge/failure-limits.ts";
 import type { ConductorParts } from "../run-parts.ts";
 import type { LoadSender } from "../send/messages.ts";
 import type { EarlyAbort } from "./early-abort.ts";
@@ -7,30 +7,30 @@ import type { HandOver, LevelContext } from "./level-context.ts";
 import type { Step } from "./step.ts";
 import type { WarmUpTally } from "./warm-up.ts";
 
-/** How the levels of a run follow each other. */
+/** Runs the levels of a run, one after the other. */
 export interface LevelSequence {
   /** Runs a level. */
   run(step: Step): Promise<RanStep>;
 }
 
-/** What running a step gives. */
+/** Outcome of a step. */
 export interface RanStep {
   /** Absent: the step is a warm-up, or the run ended before it was measured. */
   readonly result?: LevelResult | undefined;
-  /** The step that follows; absent: none. */
+  /** The step that follows. Absent: this was the last one. */
   readonly next?: Step | undefined;
 }
 
-/** What levels need from their run. */
+/** The run that the levels belong to. */
 export interface LevelHost {
   readonly parts: ConductorParts;
   readonly sender: LoadSender;
-  readonly policy: FailurePolicy;
-  /** Ends the run when an assertion does not hold; undefined when none is watched. */
+  readonly failureLimits: FailureLimits;
+  /** Ends the run when an assertion fails; undefined when none is watched. */
   readonly abort: EarlyAbort | undefined;
   /** Start of the run. */
   readonly startNs: number;
-  /** Number of requests to send; infinite when time decides. */
+  /** Number of requests to send; infinite when the load is limited by time. */
   readonly quota: number;
   /** Whether no request may be in flight at the start of a measurement, so that it contains complete requests only. */
   readonly isWhole: boolean;
@@ -41,7 +41,7 @@ export interface LevelHost {
   announce(): void;
   /** Validates the plan once, outside measured time. */
   checkOnce(): Promise<void>;
-  /** The sender is about to send. */
+  /** Called just before the sender starts to send. */
   beginSending(): void;
   addWarmup(tally: WarmUpTally): void;
 }

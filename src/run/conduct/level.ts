@@ -15,7 +15,7 @@ export class LevelRun {
     this.frame = new LevelFrame(context, level);
   }
 
-  /** Discards earlier records and begins the first window. @param ready without load: what the window waits for */
+  /** Discards earlier records and begins the first window. @param ready for a start without load: the window waits for it */
   begin(ready: Promise<unknown> | undefined): Promise<void> {
     return this.frame.windows.begin(ready);
   }
@@ -25,17 +25,17 @@ export class LevelRun {
     return this.frame.windows.startNs;
   }
 
-  /** What ends a load that has no quota. Call when the first window has begun. */
+  /** End conditions of a load without a quota. Call when the first window has begun. */
   get minimums(): QueryMinimums | undefined {
     return minimumsOf(this.frame);
   }
 
-  /** Counts what ends before the load is steady, for a run that ends before that. @param startNs start of the load */
+  /** Counts requests that end before the load is steady, for a run that ends before that. @param startNs start of the load */
   lead(startNs: number): Promise<void> {
     return this.frame.windows.lead(startNs);
   }
 
-  /** Discards earlier records and begins the first window in the middle of a load that was not measured before. */
+  /** Discards earlier records and begins the first window in the middle of a load that was not measured until now. */
   async discardAndContinue(startNs: number): Promise<void> {
     await this.frame.windows.discard();
     this.continueAt(startNs);
@@ -57,7 +57,7 @@ export class LevelRun {
       ? result
       : addTokens(result, await sender.takeTokens({ kind: "windows", count: frame.windowCount }));
     if (frame.hasHandedOver || handOver === undefined) return whole;
-    // Windows until three agree: what ended since the last one belongs to no window.
+    // Windows until three agree: requests that ended since the last window belong to no window.
     if (!signal.isStopped) await handOver.prepare(result.outcome);
     const atNs = frame.clock.nowNs();
     await sender.drain();

@@ -5,7 +5,10 @@ import type { MemberSession } from "../open/session.ts";
 import type { LevelContext } from "./level-context.ts";
 import { awaitDelta, successesToAwait } from "./settled-delta.ts";
 
-/** What the servers of a mix count in the windows of a level. A server that cannot be queried has no counters; the others are measured without it. */
+/**
+ * Counters of the servers of a mix, by window of a level. A server that cannot be queried has no counters; the others are measured without
+ * it.
+ */
 export class MemberServers {
   private readonly context: LevelContext;
   private readonly members: readonly MemberSession[];
@@ -28,7 +31,8 @@ export class MemberServers {
 
   /**
    * Returns the increase of the counters of each server, by member. Waits briefly for counters that lag.
-   * @param completed requests of each member in the window @param isFromNothing whether none was in flight at its start
+   * @param completed requests of each member in the window @param isFromNothing whether no request was in flight at its
+   * start
    */
   async deltas(completed: readonly number[], isFromNothing: boolean): Promise<Measurement["memberServers"]> {
     await this.reading;

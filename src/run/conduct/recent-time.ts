@@ -9,13 +9,13 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 const NOTHING_OPEN = { count: 0, ageSumNs: 0 };
 const NO_HEALTH = { cpuRatio: 0, loopLagMaxNs: 0, loopLagMeanNs: 0 };
 
-/** What the last part of the measured time is made of. */
+/** Dependencies of a {@link RecentTime}. */
 export interface RecentParts {
-  /** Length of that part, in nanoseconds. */
+  /** Length of the kept time, in nanoseconds. */
   readonly spanNs: number;
-  /** The groups of requests to measure apart. Absent: all requests together only. */
+  /** Groups of requests that are measured separately. Absent: all requests together only. */
   readonly groups?: Pick<RequestGroups, "list"> | undefined;
-  /** Returns the tokens measured since its last call. Absent: no tokens are needed. */
+  /** Returns the tokens measured since its last call. Absent: tokens are not needed. */
   takeTokens?(): Promise<LevelTokens | undefined>;
 }
 
@@ -26,11 +26,11 @@ export interface Slice {
   readonly tokens: Promise<LevelTokens | undefined> | undefined;
 }
 
-/** Keeps the measurements of the last part of the measured time, in slices. */
+/** Keeps the most recent part of the measured time, in slices. */
 export class RecentTime {
   private readonly parts: RecentParts;
   private slices: Slice[] = [];
-  /** Of the current slice; undefined while nothing is measured. */
+  /** Tally of the current slice; undefined while nothing is measured. */
   private tally: WindowTally | undefined;
   private groupTallies: readonly WindowTally[] = [];
   private tallies: NewTallies | undefined;
@@ -64,20 +64,26 @@ export class RecentTime {
       if (records.group.subarray(0, count).includes(group)) tally.add(records, count, group);
   }
 
-  /** Adds the values extracted from a response. @param atNs when the response ended @param group that of the request; undefined without groups */
+  /**
+   * Adds the values extracted from a response. @param atNs when the response ended @param group group of the request; undefined without
+   * groups
+   */
   addExtracted(values: readonly unknown[], atNs: number, group: number | undefined): void {
     this.tally?.extracted?.add(values, atNs);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
   }
 
-  /** Ends the slice, begins the next one, and returns the last part of the time; undefined while it is shorter than asked. */
+  /**
+   * Ends the slice, begins the next one, and returns the most recent slices; undefined while they are shorter than `spanNs`
+   * together.
+   */
   cut(atNs: number): readonly Slice[] | undefined {
     if (this.tallies === undefined || this.tally === undefined) return undefined;
     this.resume(this.tallies, atNs);
     const { slices } = this;
     const lengthOf = (slice: Slice | undefined): number => slice?.window.durationNs ?? 0;
     let lengthNs = slices.reduce((sum, slice) => sum + lengthOf(slice), 0);
-    // A timer may fire up to a slice late, so the time may be longer than asked by that.
+    // A timer may fire up to a slice late, so the time may be longer than requested by that much.
     while (slices.length > 0 && lengthNs - lengthOf(slices[0]) >= this.parts.spanNs)
       lengthNs -= lengthOf(slices.shift());
     return lengthNs < this.parts.spanNs ? undefined : [...slices];
@@ -85,12 +91,12 @@ export class RecentTime {
 
   private takeTokens(): Promise<LevelTokens | undefined> | undefined {
     const tokens = this.parts.takeTokens?.();
-    // Whoever judges them sees the error.
+    // The code that judges the tokens sees the error.
     tokens?.catch(() => {});
     return tokens;
   }
 
-  /** What was measured before belongs to a warm-up, or to the time between two levels. */
+  /** Earlier tokens belong to a warm-up, or to the time between two levels. */
   private skipTokens(): void {
     this.takeTokens();
   }
@@ -117,7 +123,7 @@ export class RecentTime {
   }
 }
 
-/** Joins consecutive slices, with their tokens if there are any: then the result has to be awaited. @param slices not empty */
+/** Joins consecutive slices. With tokens the result is a promise. @param slices not empty */
 export function joinSlices(slices: readonly Slice[]): Measurement | Promise<Measurement> {
   if (slices.every(({ tokens }) => tokens === undefined)) return mergeInTime(slices.map(({ window }) => window));
   return Promise.all(slices.map(async ({ window, tokens }) => withTokens(window, await tokens))).then(mergeInTime);

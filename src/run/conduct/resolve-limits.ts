@@ -11,17 +11,17 @@ import { formatCount, plural } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";
 import type { LevelLimits } from "../../result/run-result.ts";
 
-/** Measures a level window by window, until its limits are certainly kept or broken. */
+/** Measures a level window by window, until the plan's limits are certainly kept or broken. */
 
-/** When less than this ratio of the rate is missing, the load that was sent counts as the one that was asked for. */
+/** When less than this ratio of the rate is missing, the requested load counts as sent. */
 const MISSED_RATE_RATIO = 0.05;
 
 /** After this part of the longest time, a level is left undecided when the rest of the time cannot decide it. */
 const LEAST_PART = 0.25;
-/** The rest of the time may give this many times the requests per second. */
+/** The rest of the time may have this many times the requests per second, at most. */
 const MORE_REQUESTS = 1.5;
 
-/** What the measurement needs from its level. */
+/** Dependencies of {@link resolveLimits}. */
 export interface ResolvingParts {
   readonly plan: Plan;
   readonly level: number;
@@ -61,7 +61,7 @@ export async function resolveLimits(parts: ResolvingParts): Promise<ResolvedLeve
 }
 
 /**
- * Reports whether the longest time gives too few requests to show that a percentile keeps its limit, and nothing shows that a limit breaks.
+ * Reports whether the longest time gives too few requests to show that a percentile keeps its limit, while no limit is shown to be broken.
  * @param most windows of the longest time
  */
 function isOutOfReach(verdicts: readonly LimitVerdict[], windows: readonly Measurement[], most: number): boolean {
@@ -74,7 +74,7 @@ function isOutOfReach(verdicts: readonly LimitVerdict[], windows: readonly Measu
   return open.length > 0 && open.every(isTooFew);
 }
 
-/** Judges a level as far as it is measured. @param error probability of a wrong decision, for each side */
+/** Judges a level as far as it has been measured. @param error probability of a wrong decision, for each side */
 function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, error: number): LevelLimits {
   const { window } = level;
   const verdicts = judgeLimits(plan.limits ?? [], level, batchSize, error);
@@ -89,7 +89,7 @@ function judgeLevel({ plan, batchSize }: ResolvingParts, level: JudgedLevel, err
   return reason === undefined ? { state, verdicts } : { state: "unresolved", verdicts, reason };
 }
 
-/** Returns why a level is not the load that was asked for; undefined when it is. */
+/** Returns why a level did not send the requested load; undefined when it did. */
 function explainMissedRate({ load }: Plan, { level, window }: JudgedLevel): string | undefined {
   const arrivals = loadModeOf(load).arrivals?.(load);
   if (arrivals === undefined) return undefined;

@@ -15,7 +15,7 @@ export function toRunError(error: unknown): RunError {
   return new RunError("internal", messageOf(error), error instanceof Error ? (error.stack ?? "") : "");
 }
 
-/** Explains the exception that ended a search. When every request failed, that is the reason, and not the length of the level. */
+/** Explains the exception that ended a search. When every request failed, that is the reason, not the length of the level. */
 export function explainEnd(
   error: unknown,
   { completedCount, failedCount }: Pick<SenderState, "completedCount" | "failedCount">,

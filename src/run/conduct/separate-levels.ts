@@ -13,12 +13,12 @@ import type { LevelHost, LevelSequence, RanStep } from "./level-sequence.ts";
 import { type Step, verdictOf } from "./step.ts";
 import { type WarmUp, type WarmUpTally, warmUp, warmUpStep } from "./warm-up.ts";
 
-/** Longest wait for a load to become steady. A server that stalls is measured as it is. */
+/** Longest wait for a load to become steady. A stalled server is measured anyway. */
 const STEADY_LIMIT_MS = 60_000;
 
 /**
- * Returns the longest wait for the load of a level to become steady: the level's own length, the time in which users may think before their first
- * request, and the time that a load gets to end.
+ * Returns the longest wait for the load of a level to become steady: the level's own length, the time in which users may think before their
+ * first request, and the time that a load is given to end.
  */
 function steadyLimitMs({ load, measurement: { mode } }: SteadyLevel["plan"]): number {
   if (mode.kind !== "duration") return STEADY_LIMIT_MS;
@@ -26,11 +26,11 @@ function steadyLimitMs({ load, measurement: { mode } }: SteadyLevel["plan"]): nu
   return Math.min(STEADY_LIMIT_MS, mode.durationMs + thinkMs + nsToMs(drainLimitNs(0)));
 }
 
-/** Below this rate it does not matter how fast the client's code is. */
+/** Below this rate the speed of the client's code does not matter. */
 const LEAST_FULL_PER_SEC = 2000;
 const RATE_PROBE_MS = 20;
 
-/** Levels that are begun one by one, each with its warm-up: those of a load without phases. */
+/** Levels that start one by one, each with its warm-up: those of a load without phases. */
 export class SeparateLevels implements LevelSequence {
   private readonly host: LevelHost;
 
@@ -55,7 +55,7 @@ export class SeparateLevels implements LevelSequence {
 
   private async measureSteady(step: Step, count: number, durationMs: number): Promise<LevelResult | undefined> {
     const { host } = this;
-    const { sender, policy, quota } = host;
+    const { sender, failureLimits, quota } = host;
     const { plan, signal, clock, observer } = host.parts;
     const run = new LevelRun(host.contextOf(step), step.level);
     host.beginSending();
@@ -63,7 +63,7 @@ export class SeparateLevels implements LevelSequence {
     const isFirst = step.load.draw === 0 && mode.kind === "duration";
     return measureSteady({
       firstMs: isFirst ? mode.durationMs : undefined,
-      ...{ run, sender, clock, policy, signal, observer, step: step.load, count, durationMs, quota },
+      ...{ run, sender, clock, failureLimits, signal, observer, step: step.load, count, durationMs, quota },
       plan,
       onStart: (isWarmup) => {
         host.announce();
@@ -83,7 +83,8 @@ export class SeparateLevels implements LevelSequence {
     host.beginSending();
     sender.change({ isWarmup: false });
     if (host.isWhole || isRamp(plan)) {
-      // Send nothing before the window begins, with which a schedule or a ramp begins, and nothing after the last requested request.
+      // Send nothing before the window begins, because a schedule or a ramp begins with it, and nothing after the last
+      // requested request.
       await Promise.race([sender.stop(), signal.stopped]);
       const ready = sender.prepare(step.load);
       host.announce();
@@ -95,7 +96,7 @@ export class SeparateLevels implements LevelSequence {
       await host.checkOnce();
       return result;
     }
-    // Changing schedules waits for outstanding requests, which may never be answered.
+    // Changing a schedule waits for outstanding requests, which may never end.
     await Promise.race([sender.start(step.load, { quota: Number.POSITIVE_INFINITY }), signal.stopped]);
     host.announce();
     observer.onLevelStart?.(unit, step.level, false);
@@ -106,36 +107,39 @@ export class SeparateLevels implements LevelSequence {
 
   private async warmUp(of: Step, count: number, durationMs: number): Promise<void> {
     const { host } = this;
-    const { sender, policy } = host;
+    const { sender, failureLimits } = host;
     const { signal, clock, observer } = host.parts;
     const step = warmUpStep(of.load, count, durationMs);
     const { unit, roundSize = of.level } = host.contextOf(of);
     host.announce();
     observer.onLevelStart?.(unit, Math.min(roundSize, step.mostRequests ?? of.level), true);
     host.beginSending();
-    host.addWarmup(await warmUp({ sender, clock, policy, signal, step, count, durationMs }));
+    host.addWarmup(await warmUp({ sender, clock, failureLimits, signal, step, count, durationMs }));
   }
 }
 
-/** A level that is measured from the moment when its load is steady. */
+/** A level that is measured once its load is steady. */
 interface SteadyLevel extends Pick<WarmUp, "sender" | "clock" | "signal" | "step" | "count" | "durationMs"> {
-  readonly policy: Pick<WarmUp["policy"], "isWarmingUp">;
+  readonly failureLimits: Pick<WarmUp["failureLimits"], "isWarmingUp">;
   readonly observer: Pick<RunObserver, "onWait">;
   readonly run: LevelRun;
   /** Maximum number of requests to measure. */
   readonly quota: number;
-  /** Of a run's first level: its length, so that code compiles under the same load for at most as long. Absent: it is not the first. */
+  /**
+   * Length of the level if it is the run's first, so that warm-up under the same load, in which code is JIT-compiled, takes at most
+   * as long. Absent: it is not the first.
+   */
   readonly firstMs?: number | undefined;
   readonly plan: Pick<Plan, "load" | "measurement">;
   /** Called when the load has begun, and again when a warm-up has ended. */
   onStart(isWarmup: boolean): Promise<void>;
-  /** Receives the counts of requests that ended before the measurement. */
+  /** Receives the counts of requests that ended before the measurement began. */
   onLead(tally: WarmUpTally): void;
 }
 
 /**
  * Reports whether a level is measured from its first request, because the front door, its load or its number of requests says so.
- * @param isWhole whether no request may be in flight when it begins
+ * @param isWhole whether no request may be in flight when the level begins
  */
 function isFromNothing(plan: Plan, isWhole: boolean): boolean {
   const isFixed = isRamp(plan) || mlperfRulesOf(plan) !== undefined;
@@ -147,15 +151,15 @@ function isRamp({ load }: Plan): boolean {
 }
 
 /**
- * Measures a level from the moment when its warm-up is over and its load is steady. A run that ends before that has what ended until then;
+ * Measures a level once its warm-up is over and its load is steady. A run that ends earlier returns the requests that ended until then;
  * undefined when the level has a warm-up.
- * @throws LevelError when nothing ends in a wait that is limited because of the level's length: nothing would end in the level either
+ * @throws LevelError when nothing ends during a wait that is limited by the level's length: nothing would end in the level either
  */
 export async function measureSteady(level: SteadyLevel): Promise<LevelResult | undefined> {
-  const { run, sender, clock, signal, policy } = level;
+  const { run, sender, clock, signal, failureLimits } = level;
   const isWarmedUp = level.count + level.durationMs > 0;
   if (!isWarmedUp) await run.lead(clock.nowNs());
-  policy.isWarmingUp = isWarmedUp;
+  failureLimits.isWarmingUp = isWarmedUp;
   sender.change({ isWarmup: isWarmedUp });
   const leading = leadIn(level);
   await level.onStart(isWarmedUp);
@@ -163,7 +167,7 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
   if (signal.isStopped && !isWarmedUp) return run.measure();
   level.onLead(tally);
   if (signal.isStopped) return undefined;
-  policy.isWarmingUp = false;
+  failureLimits.isWarmingUp = false;
   const startNs = clock.nowNs();
   await sender.drain();
   // The measurement must not depend on the length of the warm-up.
@@ -176,9 +180,9 @@ export async function measureSteady(level: SteadyLevel): Promise<LevelResult | u
 
 /**
  * Starts a load that continues, and resolves when its warm-up is over and it is steady: when both the number and the duration are reached,
- * and every request that was sent before the first one ended has ended too. A measurement that began earlier would contain requests sent
- * into an empty server, and too few ends.
- * @returns counts of requests that ended before
+ * and every request that was sent before the first response has ended. An earlier measurement would contain requests sent to an idle
+ * server, and too few responses.
+ * @returns counts of the requests that ended before
  */
 async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   const { sender, clock, signal, observer, step, count, durationMs, firstMs = 0 } = level;
@@ -200,12 +204,12 @@ async function leadIn(level: SteadyLevel): Promise<WarmUpTally> {
   if (endedCount === before.endedCount && mostMs < STEADY_LIMIT_MS && !signal.isStopped)
     throw new LevelError(`in the first ${formatDurationNs(msToNs(mostMs))}`);
   const failures = failedCount - before.failedCount;
-  // The level before has counted the requests that it left in flight.
+  // The previous level has counted the requests that it left in flight.
   const sentCount = Math.max(failures, endedCount - before.endedCount - before.outstanding);
   return { sentCount, failedCount: failures };
 }
 
-/** Whether requests end so fast that the speed of the client decides their number. */
+/** Whether requests end so fast that the client's speed limits their number. */
 async function isAtFullRate({ sender, clock, signal }: SteadyLevel): Promise<boolean> {
   const before = await sender.until({ kind: "now" });
   await sleepUnless(RATE_PROBE_MS, signal.stopped, clock);

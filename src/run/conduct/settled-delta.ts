@@ -9,17 +9,18 @@ import type { LevelContext } from "./level-context.ts";
 const COUNTER_LAG_MS = 500;
 const COUNTER_POLL_MS = 20;
 
-/** The increase of the server's counters. */
+/** Increase of the server's counters. */
 export interface SettledDelta {
   /** Undefined when the counters are not sufficient. */
   readonly delta: ServerDelta | undefined;
-  /** The counters at the end. */
+  /** Counters at the end. */
   readonly after: ServerCounters[];
 }
 
 /**
- * Returns how many successes the counters must include for a window: all of them with nothing in flight before and after it. Under load, any increase is enough.
- * @param completed requests that completed in the window @param isFromNothing whether none was in flight at its start
+ * Returns the number of successes that the counters must include for a window: all of them when nothing is in flight before and after it.
+ * Under load, any increase is enough.
+ * @param completed requests that completed in the window @param isFromNothing whether no request was in flight at its start
  */
 export function successesToAwait(
   { plan, sender }: Pick<LevelContext, "plan" | "sender">,
@@ -31,8 +32,8 @@ export function successesToAwait(
 }
 
 /**
- * Returns the increase of the server's counters since `before`, once it includes this number of successes or the maximum wait is over.
- * Undefined when the server has no counters. Rejects when the server cannot be queried.
+ * Returns the increase of the server's counters since `before`, once it includes the given number of successes or the maximum wait is
+ * over. Undefined when the server has no counters. Rejects when the server cannot be queried.
  */
 export async function awaitDelta(
   session: Session,

@@ -6,14 +6,14 @@ import type { LevelResult } from "../../result/run-result.ts";
 import type { RunSignal } from "../interrupt.ts";
 import type { LoadStep } from "../send/messages.ts";
 
-/** The result of a level for the search. `ended`: it is not stable, or ended early. */
+/** A level's result for the search. `ended`: the level is not stable, or ended early. */
 export type LevelVerdict = LoadState | "ended";
 
 /** Returns the verdict on a level. */
 export function verdictOf({ outcome, limits }: Pick<LevelResult, "outcome" | "limits">): LevelVerdict {
   if (outcome === "over-limit") return "broken";
   if (outcome !== "measured") return "ended";
-  // A load that could not be sent is the end, whatever its limits say: more of it cannot be sent either.
+  // A load that could not be sent ends the search, whatever its limits say: a higher one cannot be sent either.
   return limits?.reason === undefined ? (limits?.state ?? "kept") : "broken";
 }
 
@@ -22,33 +22,33 @@ export function withinOf(mode: MeasurementModePlan): number | undefined {
   return mode.kind === "until-resolved" ? mode.withinRatio : undefined;
 }
 
-/** What the steps of a load have in common. */
+/** Parts that all steps of a load share. */
 interface StepParts {
   readonly phases: readonly PreparedPhase[];
-  /** The mode of phases without their own. */
+  /** Mode of phases that set none. */
   readonly mode: MeasurementModePlan;
   /** Whether a linear search measures levels again before it ends at them. perf_analyzer uses the first measurement. */
   readonly isConfirmed: boolean;
 }
 
-/** Where a search stands in a phase. */
+/** Position of a search in a phase. */
 interface Place {
   readonly phaseIndex: number;
   readonly ladder: LevelLadder;
   readonly search: LoadSearch;
   readonly rung: number;
-  /** What was measured before, for a search that ends at the knee. */
+  /** Earlier points, for a search that ends at the knee. */
   readonly points: readonly LoadPoint[];
 }
 
-/** A level of a phase that is to be measured once. It knows which one follows, by the search of its phase, and does not change. */
+/** A single measurement of a level of a phase. It finds the next step by the search of its phase, and is immutable. */
 export class Step {
   private readonly parts: StepParts;
   private readonly place: Place;
   readonly phase: PreparedPhase;
   /** Concurrency or request rate. */
   readonly level: number;
-  /** The level, for the sender. */
+  /** The level as the sender gets it. */
   readonly load: LoadStep;
   readonly mode: MeasurementModePlan;
 
@@ -98,15 +98,16 @@ export class Step {
   }
 
   /**
-   * Returns the step that follows a verdict on this one: of the same phase, or the first of the next phase. A level that is not stable ends its phase.
-   * @param perSec its throughput, which ends a search for the knee. Default: it is not known, and the search continues
+   * Returns the step that follows a verdict on this one: in the same phase, or the first of the next phase. An unstable level ends its
+   * phase.
+   * @param perSec throughput of this step, which ends a search for the knee. Default: unknown, and the search continues
    */
   after(verdict: LevelVerdict, perSec?: number): Step | undefined {
     const { parts, place } = this;
     const { search: kind } = this.phase.load.search;
     const points = perSec === undefined ? place.points : [...place.points, { load: this.level, perSec }];
     const isOver = kind === "knee" && isPastKnee(points);
-    // In a binary search, an unstable level is one over the limit, like in perf_analyzer.
+    // In a binary search, an unstable level counts as over the limit, like in perf_analyzer.
     if (!isOver && (verdict !== "ended" || kind === "binary")) {
       const search = place.search.with(place.rung, verdict === "ended" ? "broken" : verdict);
       const rung = search.next();
@@ -116,7 +117,7 @@ export class Step {
   }
 }
 
-/** Runs steps until none follows or the run is stopped. @param run runs a step, and returns the one that follows it */
+/** Runs steps until none follows or the run is stopped. @param run runs a step, and returns the next one */
 export async function runSteps(
   first: Step | undefined,
   signal: Pick<RunSignal, "isStopped">,

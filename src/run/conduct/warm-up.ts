@@ -1,19 +1,19 @@
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { RunSignal } from "../interrupt.ts";
-import type { FailurePolicy } from "../judge/failure-policy.ts";
+import type { FailureLimits } from "../judge/failure-limits.ts";
 import type { LoadSender, LoadStep } from "../send/messages.ts";
 
 /** Parameters of a warm-up. */
 export interface WarmUp {
   readonly sender: LoadSender;
-  /** The one by which the sender sends. */
+  /** The clock by which the sender sends. */
   readonly clock: Clock;
-  readonly policy: Pick<FailurePolicy, "isWarmingUp">;
+  readonly failureLimits: Pick<FailureLimits, "isWarmingUp">;
   readonly signal: RunSignal;
   readonly step: LoadStep;
   /** Number of requests to send. */
   readonly count: number;
-  /** Minimum duration; 0: until the requests are sent. */
+  /** Minimum duration; 0: the warm-up ends when the requests are sent. */
   readonly durationMs: number;
 }
 
@@ -29,9 +29,17 @@ export function warmUpStep(step: LoadStep, count: number, durationMs: number): L
 }
 
 /** Sends requests until both the number and the duration are reached, and waits for the last response. */
-export async function warmUp({ sender, clock, policy, signal, step, count, durationMs }: WarmUp): Promise<WarmUpTally> {
+export async function warmUp({
+  sender,
+  clock,
+  failureLimits,
+  signal,
+  step,
+  count,
+  durationMs,
+}: WarmUp): Promise<WarmUpTally> {
   sender.change({ isWarmup: true });
-  policy.isWarmingUp = true;
+  failureLimits.isWarmingUp = true;
   const before = await sender.until({ kind: "now" });
   await Promise.race([
     sender.start(step, { quota: durationMs > 0 ? Number.POSITIVE_INFINITY : count }),
@@ -45,7 +53,7 @@ export async function warmUp({ sender, clock, policy, signal, step, count, durat
   await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   await Promise.race([sender.stop(), signal.stopped]);
   await sender.drain();
-  policy.isWarmingUp = false;
+  failureLimits.isWarmingUp = false;
   // The measurement must not depend on the length of the warm-up.
   sender.change({ isWarmup: false, rewinds: true });
   const { sentCount, failedCount } = await sender.until({ kind: "now" });

@@ -11,17 +11,17 @@ import type { LevelContext } from "./level-context.ts";
 import { MemberServers } from "./member-servers.ts";
 import { awaitDelta, successesToAwait } from "./settled-delta.ts";
 
-/** A window that has ended, with what servers and GPUs report. */
+/** A window that has ended, with the reports of servers and GPUs. */
 export type EndedWindow = Pick<CutWindow, "window" | "timelines" | "queries">;
 
-/** Divides a level's time into windows, and adds what the server reports to what the sender counts in each. */
+/** Divides a level's time into windows, and adds the server's counters to the sender's counts in each. */
 export class WindowCutter {
   private readonly context: LevelContext;
   private readonly members: MemberServers | undefined;
   /** Start of the current window. */
   startNs = 0;
   private countersBefore: ServerCounters[] | undefined;
-  /** Those of the level until its last cut. */
+  /** Idle times of the level until its last cut. */
   private idle: IdleTimes | undefined;
   /** Resolves when the first counters are read, for a window that does not wait for them. */
   private countersRead: Promise<void> | undefined;
@@ -31,14 +31,15 @@ export class WindowCutter {
     this.members = context.session.members && new MemberServers(context, context.session.members);
   }
 
-  /** Whether the server reports counters. */
+  /** Whether the server has counters. */
   get hasServerCounters(): boolean {
     return this.countersBefore !== undefined;
   }
 
   /**
    * Discards earlier records and begins the first window.
-   * @param ready without load: what the window waits for, beside the counters. The window begins when a schedule that is started now begins
+   * @param ready for a start without load: the window waits for it and for the counters. The window begins together with a schedule that is
+   * started now
    */
   async begin(ready: Promise<unknown> | undefined): Promise<void> {
     const { clock, session, signal, plan, sender, isScheduled } = this.context;
@@ -46,7 +47,7 @@ export class WindowCutter {
     const leastAheadNs = ready !== undefined && isScheduled ? (sender.aheadNs?.() ?? 0) : 0;
     const askedNs = clock.nowNs();
     await this.discard();
-    // Two more messages, of the window and of the start, take as long as this one.
+    // Two more messages, for the window and for the start, take as long as this one.
     const aheadNs = leastAheadNs === 0 ? 0 : leastAheadNs + 2 * (clock.nowNs() - askedNs);
     const open = (): Promise<void> => this.open(clock.nowNs() + aheadNs, { samplesPerQuery });
     // Without load, the time for reading the counters must not be part of the window.
@@ -78,7 +79,8 @@ export class WindowCutter {
   }
 
   /**
-   * Counts what ends before the load is steady, for a run that ends before that. A window begins only with `continueAt`.
+   * Counts requests that end before the load is steady, for a run that ends before that. A window begins only with
+   * `continueAt`.
    * @param startNs start of the load
    */
   async lead(startNs: number): Promise<void> {
@@ -94,7 +96,7 @@ export class WindowCutter {
     abort?.resume(isScheduled);
     poller?.start();
     const { number, startNs: begunNs } = await beginning;
-    // A level by time is as long as was asked, also where the message to begin took time.
+    // A level limited by time has its full length, even if the message to begin took time.
     if (this.startNs === startNs) this.startNs = begunNs;
     observer.onWindowStart?.(number);
   }
@@ -134,7 +136,10 @@ export class WindowCutter {
     return { window: whole, timelines, queries };
   }
 
-  /** Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call after it was cut. */
+  /**
+   * Returns the times within a window of this level in which nothing ended for much longer than usual, since the start of the run. Call
+   * after the window was cut.
+   */
   findGaps({ startNs, endNs, latency }: Measurement): CompletionGap[] {
     const { runStartNs } = this.context;
     return (this.idle === undefined ? [] : findGaps(this.idle, latency))
@@ -146,11 +151,11 @@ export class WindowCutter {
   private async serverDelta(completed: number, isFromNothing: boolean): Promise<Measurement["server"]> {
     const { session, clock, signal } = this.context;
     const before = this.countersBefore;
-    // After an error the server may not answer; the measurement counts without its times.
+    // After an error the server may not reply; the measurement is valid without its times.
     if (before === undefined || (signal.error !== undefined && !signal.isAborted)) return undefined;
     const expected = successesToAwait(this.context, completed, isFromNothing);
     const settled = await awaitDelta(session, before, expected, clock).catch((error: unknown) => {
-      // The measurement counts without the server's times.
+      // The measurement is valid without the server's times.
       this.context.fail(error);
     });
     if (settled === undefined) return undefined;

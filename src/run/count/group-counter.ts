@@ -9,21 +9,21 @@ import {
 import type { Call } from "../../transport/client.ts";
 import type { RequestGroup, RequestGroups } from "../groups/request-groups.ts";
 
-/** The requests that are counted. */
+/** State of the sends that are counted. */
 export interface CountedSends {
   readonly sentCount: number;
   readonly endedCount: number;
-  /** Latest time at which a request that was sent was due; 0 when none had a due time. */
+  /** Latest due time of a request that was sent; 0 when none had a due time. */
   readonly lastDueNs: number;
   readonly activeLanes: number;
   readonly client: { readonly calls: readonly Pick<Call, "isActive" | "slot" | "sendStartNs">[] };
-  /** By slot: the step of its request. */
+  /** Step of each slot's request. */
   readonly slots: { readonly steps: readonly number[] };
-  /** Judges deferred responses, and passes the records. */
+  /** Judges deferred responses, and passes on the records. */
   drain(): void;
 }
 
-/** What a group contributed to a window. */
+/** A group's part of a window. */
 export interface GroupPart {
   readonly group: RequestGroup;
   readonly tally: WindowTally;
@@ -32,7 +32,7 @@ export interface GroupPart {
   readonly openAfter: OpenRequests;
 }
 
-/** Collects what each group of requests contributes to the windows of a level. */
+/** Counts each group's part of the windows of a level. */
 export class GroupCounter {
   private readonly sends: CountedSends;
   private readonly groups: RequestGroups;
@@ -50,7 +50,7 @@ export class GroupCounter {
     this.openBefore = this.openAt(startNs);
   }
 
-  /** Ends a window and begins the next one. @param tallies those of the groups */
+  /** Ends a window and begins the next one. @param tallies tallies of the groups */
   cut(tallies: readonly WindowTally[], endNs: number): readonly GroupPart[] {
     const { sentBefore, openBefore } = this;
     this.begin(endNs);
@@ -80,7 +80,7 @@ export function countByMember(parts: readonly GroupPart[]): readonly number[] {
   return Array.from(counts, (count = 0) => count);
 }
 
-/** Computes the groups' parts of a window, which share its lanes. @param frame that of the whole window */
+/** Computes the groups' parts of a window, which share its lanes. @param frame frame of the whole window */
 export function toGroupWindows(
   parts: readonly GroupPart[],
   frame: WindowFrame,

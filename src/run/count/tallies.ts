@@ -6,23 +6,23 @@ import type { ServiceTraits } from "../../service/service.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import type { Session } from "../open/session.ts";
 
-/** What the tallies of a run depend on. */
+/** Parts of a run that its tallies depend on. */
 export interface TallyParts {
   readonly plan: Plan;
   readonly session: Pick<Session, "service" | "members">;
-  /** The groups of requests to measure apart; undefined when there are none. */
+  /** Groups of requests that are measured separately; undefined when there are none. */
   readonly groups?: Pick<RequestGroups, "list"> | undefined;
 }
 
 /** Creates the tallies of a window. */
 export interface NewTallies {
-  /** Of all requests. */
+  /** Tally of all requests. */
   all(): WindowTally;
-  /** By group. */
+  /** Tallies by group. */
   groups(): WindowTally[];
 }
 
-/** Returns what creates the tallies of a run's windows. @param isScheduled whether requests have due times */
+/** Returns a factory for the tallies of a run's windows. @param isScheduled whether requests have due times */
 export function talliesOf({ plan, session, groups }: TallyParts, isScheduled: boolean): NewTallies {
   const goodputs = goodputsOf(plan);
   const create = (service: ServiceTraits, isStreamed: boolean | undefined): WindowTally =>

@@ -17,49 +17,52 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 import { type CountedSends, countByMember, GroupCounter, toGroupWindows } from "./group-counter.ts";
 import { type TallyParts, talliesOf } from "./tallies.ts";
 
-/** How what ends is counted. */
+/** Options of counting. */
 export interface CountOptions {
   readonly isScheduled: boolean;
   /** Whether lanes may be idle. */
   readonly canLanesWait: boolean;
-  /** Length of a level with a time line, in nanoseconds. Absent: it has none. */
+  /** Length of a level with a time line, in nanoseconds. Absent: no time line. */
   readonly timelineNs?: number;
-  /** Whether the load is not steady yet: what ends is counted, for a run that ends before that, but not as a window. Default: false. */
+  /**
+   * Whether the load is not steady yet: requests that end are counted, for a run that ends before that, but not as a window. Default:
+   * false.
+   */
   readonly isLead?: boolean;
-  /** Whether the tokens before it belong to a level that has just ended. Default: they are forgotten. */
+  /** Whether the tokens before it belong to a level that has just ended. Default: they are discarded. */
   readonly keepsTokens?: boolean;
-  /** The requests of a query of MLPerf, which are counted. Absent: there are none. */
+  /** Number of requests in a query of MLPerf. Absent: queries are not counted. */
   readonly samplesPerQuery?: number | undefined;
 }
 
-/** What the last window of a level knows after sending has stopped. */
+/** State of the last window of a level after sending has stopped. */
 export interface LastWindow {
-  /** Whether sending was stopped before its end. The lanes are those that were active then. Default: false. */
+  /** Whether sending was stopped before its end. Then the lanes are those that were active when it stopped. Default: false. */
   readonly wasStopped?: boolean;
-  /** Time after the window in which requests of it were in flight, in nanoseconds. Default: 0. */
+  /** Time after the window in which its requests were still in flight, in nanoseconds. Default: 0. */
   readonly afterEndNs?: number;
-  /** End of the time in which requests were due, if none was sent that was due later. Default: the end of the window. */
+  /** End of the time in which requests were due, if no request sent was due later. Default: the end of the window. */
   readonly sendingEndNs?: number;
 }
 
 /** A window that has begun. */
 export interface BegunWindow {
   readonly number: number;
-  /** Its start. Later than asked where the message of a conductor elsewhere took time, see {@link WindowCounter.begin}. */
+  /** Its start. Later than requested where a remote conductor's message took time, see {@link WindowCounter.begin}. */
   readonly startNs: number;
 }
 
 /** A window that has ended. */
 export interface CutWindow {
-  /** Without what servers and GPUs report. */
+  /** Without the reports of servers and GPUs. */
   readonly window: Measurement;
-  /** Number of the window that begins. */
+  /** Number of the next window. */
   readonly nextNumber: number;
-  /** The level's time line, which ends with the window: one for each sender; none without one. */
+  /** The level's time lines, which end with the window: one for each sender; empty without a time line. */
   readonly timelines: readonly FinishedTimeline[];
-  /** The times of the level until its end in which nothing ended. Undefined: the sender owns nothing of the load. */
+  /** Times of the level until the window's end in which nothing ended. Undefined: the sender has no share of the load. */
   readonly idle: IdleTimes | undefined;
-  /** The queries of MLPerf so far. Absent: none are counted. */
+  /** The queries of MLPerf so far. Absent: they are not counted. */
   readonly queries?: MlperfSample | undefined;
   /** Completed requests by member of a mix. Absent: the requests have no groups. */
   readonly completedByMember?: readonly number[];
@@ -67,18 +70,18 @@ export interface CutWindow {
 
 /** Receives the records of a sender and divides them into windows. */
 export class LevelMeter {
-  /** Of the current level. */
+  /** Gaps of the current level. */
   gaps: CompletionGaps | undefined;
   timeline: Timeline | undefined;
-  /** Of a whole run with phases. */
+  /** Time line of a whole run with phases. */
   runTimeline: Timeline | undefined;
   /** Undefined unless the load is a scenario of MLPerf. */
   mlperf: MlperfTally | undefined;
   /** End of the last request that was not cancelled, including empty messages. */
   lastEndNs = 0;
-  /** Send time of the last of the same requests to be sent. */
+  /** Latest send time of these requests. */
   lastSendNs = 0;
-  /** Number of the current window among those of the run, from 1. A window that did not end whole has a number too. */
+  /** Number of the current window in the run, from 1. Incomplete windows have a number too. */
   windowNumber = 0;
   private tally: WindowTally | undefined;
   private groupTallies: WindowTally[] = [];
@@ -86,13 +89,13 @@ export class LevelMeter {
     new WindowTally({ isScheduled: false, countsReading: true, isDecoupled: false });
   private newGroups: () => WindowTally[] = () => [];
 
-  /** @param newGroups creates the tallies of the groups of requests; default: there are none */
+  /** @param newGroups creates the tallies of the groups of requests; default: no groups */
   begin(newTally: () => WindowTally, newGroups: () => WindowTally[] = () => []): void {
     this.windowNumber++;
     this.count(newTally, newGroups);
   }
 
-  /** Begins to count again, without a new window. */
+  /** Resumes counting, without a new window. */
   count(newTally: () => WindowTally, newGroups: () => WindowTally[]): void {
     this.newTally = newTally;
     this.newGroups = newGroups;
@@ -102,7 +105,7 @@ export class LevelMeter {
     this.lastSendNs = 0;
   }
 
-  /** Measures no level until the next `begin`. */
+  /** Stops measuring until the next `begin`. */
   pause(): void {
     this.tally = undefined;
     this.timeline = undefined;
@@ -110,7 +113,7 @@ export class LevelMeter {
   }
 
   add(records: RecordColumns, count: number): void {
-    // The last row is not enough: failed requests are recorded out of order.
+    // Checking the last row is not enough: failed requests are recorded out of order.
     for (let row = 0; row < count; row++) {
       if (((records.flags[row] as number) & RECORD_CANCELLED) !== 0) continue;
       this.lastEndNs = Math.max(this.lastEndNs, records.overNs[row] as number);
@@ -129,13 +132,16 @@ export class LevelMeter {
     for (const group of present) this.groupTallies[group]?.add(records, count, group);
   }
 
-  /** Adds the values extracted from a response, in the order of their names. @param atNs when the response ended @param group that of the request; default: none */
+  /**
+   * Adds the values extracted from a response, in the order of their names. @param atNs when the response ended @param group group of the
+   * request; default: none
+   */
   addExtracted(values: readonly unknown[], atNs: number, group?: number): void {
     this.tally?.extracted?.add(values, atNs);
     if (group !== undefined) this.groupTallies[group]?.extracted?.add(values, atNs);
   }
 
-  /** Number of requests in the current window, including failed ones, without those still in the columns. */
+  /** Number of requests in the current window, including failed ones, excluding those still in the columns. */
   get collected(): number {
     return this.tally === undefined ? 0 : this.tally.latency.count + this.tally.failedCount;
   }
@@ -156,17 +162,17 @@ export class LevelMeter {
   }
 }
 
-/** What a counter works with. */
+/** Dependencies of a {@link WindowCounter}. */
 export interface CounterParts extends TallyParts {
   readonly groups?: RequestGroups | undefined;
   readonly sends: CountedSends;
   readonly meter: LevelMeter;
   readonly health: HealthMonitor;
-  /** Which sender of how many counts. Default: the only one. */
+  /** The counting sender's share of the load. Default: all of it. */
   readonly share?: Share | undefined;
 }
 
-/** Divides a level's time into windows and counts what ends in each. */
+/** Divides a level's time into windows and counts the requests that end in each. */
 export class WindowCounter {
   private readonly parts: CounterParts;
   private readonly groups: GroupCounter | undefined;
@@ -178,7 +184,7 @@ export class WindowCounter {
   private sentBefore = 0;
   private canLanesWait = false;
   private openBefore: OpenRequests = NO_OPEN_REQUESTS;
-  /** Of the whole level. */
+  /** Gaps of the whole level. */
   private gaps: CompletionGaps | undefined;
   /** Send times of the requests that were in flight at the end of the last window. */
   private openSentAtCutNs: readonly number[] = [];
@@ -193,7 +199,7 @@ export class WindowCounter {
     return this.parts.sends.endedCount - this.endedBefore;
   }
 
-  /** Keeps the number of active lanes. Call before sending is stopped. */
+  /** Remembers the number of active lanes. Call before sending is stopped. */
   keepLanes(): void {
     this.lanesBeforeStop = this.parts.sends.activeLanes;
   }
@@ -220,8 +226,8 @@ export class WindowCounter {
   }
 
   /**
-   * Returns the border between two windows. The message from a conductor elsewhere takes time, so for one of several senders it is not before the
-   * last end: a window contains exactly the requests that ended in it.
+   * Returns the border between two windows. The message of a remote conductor takes time, so for one of several senders the border is not
+   * before the last response: a window contains exactly the requests that ended in it.
    */
   private borderAt(wantedNs: number): number {
     const { sends, meter, share = WHOLE } = this.parts;
@@ -271,7 +277,7 @@ export class WindowCounter {
     return { ...level, window: { ...window, groups }, completedByMember: countByMember(parts) };
   }
 
-  /** Ends the level's time line where its last window ended, with the same requests. */
+  /** Ends the level's time line at the end of its last window, with the same requests. */
   private takeTimelines(): readonly FinishedTimeline[] {
     const { meter } = this.parts;
     const { timeline } = meter;

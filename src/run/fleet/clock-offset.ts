@@ -1,34 +1,37 @@
 import { msToNs, nsToMs } from "../../plan/units.ts";
 import { nowNs, sleepMs, timeOriginMs } from "../../runtime/clock.ts";
 
-/** What is known of another clock. */
+/** A comparison with another clock. */
 export interface ClockReading {
-  /** Its time in milliseconds since the Unix epoch, and this thread's at the same moment. */
+  /** The other clock's time in milliseconds since the Unix epoch, and this thread's at the same moment. */
   readonly wallMs: number;
   readonly nowNs: number;
-  /** Half of the shortest round trip, in nanoseconds: the other clock's time is known no better. */
+  /** Half of the shortest round trip, in nanoseconds: the uncertainty of the other clock's time. */
   readonly errorNs: number;
   /** Long round trip, in nanoseconds: 9 of 10 took less. */
   readonly roundTripNs: number;
 }
 
 const QUESTIONS = 15;
-/** Questions that follow each other at once may all meet the same delay. */
+/** Pause between two queries: without it, all of them may meet the same delay. */
 const PAUSE_MS = 4;
 /** Share of the round trips below the long one. */
 const LONG_SHARE = 0.9;
 
-/** Clocks that are compared at once. More questions at once would wait for each other, and the comparison would be less exact. */
+/**
+ * Number of clocks that are compared at once. With more, the queries would wait for each other, and the comparison would be less
+ * exact.
+ */
 const MOST_AT_ONCE = 50;
 
-/** The delay of messages, at least: a message is handled late where a core is busy. */
+/** Minimum delay of messages: a message is handled late when a core is busy. */
 const LEAST_DELAY_NS = msToNs(15);
 const MOST_DELAY_NS = msToNs(2000);
 
 /**
- * Compares the clock of another thread or host with this one, both ways: the moment of its time lies between the question and the reply. The
- * shortest round trip is the most exact.
- * @param ask asks for its time
+ * Compares the clock of another thread or host with this one, in both directions: the other clock was read at some moment between the query
+ * and the reply. The shortest round trip is the most exact.
+ * @param ask returns the other clock's time
  */
 export async function readClock(ask: () => Promise<number>): Promise<ClockReading> {
   const trips: { readonly tripNs: number; readonly wallMs: number; readonly middleNs: number }[] = [];
@@ -47,7 +50,7 @@ export async function readClock(ask: () => Promise<number>): Promise<ClockReadin
   return { wallMs, nowNs: middleNs, errorNs: tripNs / 2, roundTripNs: long.tripNs };
 }
 
-/** Compares the clocks of many, some at once. @param read compares that of one @returns the results in the order of `all` */
+/** Compares the clocks of many, some at once. @param read compares a single clock @returns the results in the order of `all` */
 export async function readClocks<Owner, Result>(
   all: readonly Owner[],
   read: (one: Owner) => Promise<Result>,
@@ -66,19 +69,22 @@ export function originMsOf({ wallMs, nowNs: atNs }: ClockReading): number {
   return wallMs - nsToMs(atNs);
 }
 
-/** Returns by how much the other clock is ahead of that of this host, in nanoseconds; below 0: it is behind. It is known to `errorNs`. */
+/**
+ * Returns the time by which the other clock is ahead of this host's, in nanoseconds; negative if it is late. The uncertainty is
+ * `errorNs`.
+ */
 export function offsetNs(reading: ClockReading): number {
   return msToNs(originMsOf(reading) - timeOriginMs());
 }
 
-/** Returns by how much the other clock went ahead of this one between two comparisons, in nanoseconds; below 0: it fell behind. */
+/** Returns the time that the other clock gained on this one between two comparisons, in nanoseconds; below 0: it lost time. */
 export function driftNs(first: ClockReading, last: ClockReading): number {
   return msToNs(originMsOf(last) - originMsOf(first));
 }
 
 /**
- * Returns the time by which the clocks of senders on other hosts are behind. A message is handled when their clocks show the time at which it
- * was sent, so each message is handled at the same moment everywhere, when it has arrived everywhere.
+ * Returns the time by which the clocks of senders on other hosts are set back. A sender handles a message when its clock shows the time at
+ * which the message was sent. So each message is handled at the same moment everywhere, after it has arrived everywhere.
  */
 export function messageDelayNs(readings: readonly ClockReading[]): number {
   const longest = Math.max(...readings.map(({ roundTripNs }) => roundTripNs));

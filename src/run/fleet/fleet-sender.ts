@@ -32,21 +32,21 @@ import type { JoinedRequests } from "./joined-requests.ts";
 import { type LostPart, LostSenders } from "./lost-senders.ts";
 import { START_AHEAD_NS } from "./remote-sender.ts";
 
-/** Like {@link START_AHEAD_NS}, where a schedule follows another load, and the pause should be short. */
+/** Like {@link START_AHEAD_NS}, for a schedule that follows another load, where the pause should be short. */
 const CHANGE_AHEAD_NS = msToNs(5);
 
-/** What may be said of a fleet. */
+/** Options of a fleet. */
 export interface FleetSenderOptions {
   readonly clock?: Clock;
   /** Describes the other hosts that send, in a run with this start. Default: there are none. */
   readonly hosts?: ((runStartNs: number) => Promise<readonly SendingHost[]>) | undefined;
-  /** Gets the single requests of the senders. Default: nobody wants them. */
+  /** Receives the single requests of the senders. Default: single requests are not needed. */
   readonly joined?: JoinedRequests | undefined;
 }
 
 /**
- * Several senders as one. Each message goes to all of them, each takes its share of the load, and what they return is joined. No message
- * passes for a single request; where single requests are wanted, they come in batches.
+ * Several senders as one. Each message goes to all of them, each sends its share of the load, and their replies are joined. No messages
+ * are exchanged per request; if single requests are needed, they arrive in batches.
  */
 export class FleetSender implements LoadSender {
   private senders: readonly LoadSender[];
@@ -68,7 +68,10 @@ export class FleetSender implements LoadSender {
     });
   }
 
-  /** Leaves a sender out from now on, without waiting for it. @param heardNs when it was last heard @returns what is missing, and the number of senders left */
+  /**
+   * Drops a sender without waiting for it. @param heardNs when it was last heard @returns the part that is missing, and the number of
+   * remaining senders
+   */
   drop(sender: LoadSender, heardNs: number): LostPart & { readonly leftCount: number } {
     this.senders = this.senders.filter((one) => one !== sender);
     return { ...this.lost.add(sender, heardNs), leftCount: this.senders.length };
@@ -87,7 +90,7 @@ export class FleetSender implements LoadSender {
     return this.senders.map(ask);
   }
 
-  /** Asks all senders, and leaves out those that are dropped meanwhile. */
+  /** Sends a message to all senders, and leaves out those that are dropped meanwhile. */
   private async gather<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
     const parts = this.each(async (sender, index) => {
       try {
@@ -100,7 +103,7 @@ export class FleetSender implements LoadSender {
     return (await Promise.all(parts)).flat();
   }
 
-  /** Sends a message that divides requests, and returns the replies when those before it are passed on. */
+  /** Sends a message that divides requests, and returns the replies when all requests before it have been passed on. */
   private async divide<T>(ask: (sender: LoadSender, index: number) => Promise<T>): Promise<T[]> {
     const passing = this.joined?.begin();
     const replies = await this.gather(ask);
@@ -108,7 +111,10 @@ export class FleetSender implements LoadSender {
     return replies;
   }
 
-  /** Passes a message to what measures the tokens of all senders, in order with their requests, if it is not they themselves. */
+  /**
+   * Passes a message to the meter of all senders' tokens, in order with their requests, unless the senders measure tokens
+   * themselves.
+   */
   private withTokens(measured: (tokens: RunTokens) => void): void {
     const { joined } = this;
     const { tokens } = joined ?? {};
@@ -127,14 +133,14 @@ export class FleetSender implements LoadSender {
     return START_AHEAD_NS;
   }
 
-  /** With the time of its start, the level was prepared. Otherwise it starts as soon as all senders know of it. */
+  /** With a start time, the level was prepared. Otherwise it starts when all senders have the message. */
   async start(step: LoadStep, { quota, atNs }: LevelStart): Promise<void> {
     if (atNs === undefined) await this.prepare(step, "start");
     const start = this.startTogether(quota, atNs ?? this.clock.nowNs() + START_AHEAD_NS);
     return this.all((sender) => sender.start(step, start));
   }
 
-  /** The schedules of all senders have their start in common. */
+  /** Gives the schedules of all senders a common start. */
   private startTogether<Q extends LevelStart["quota"]>(quota: Q, atNs: number): LevelStart<Q> {
     const firstNumber = this.data.begin(typeof quota === "number" ? quota : Number.POSITIVE_INFINITY);
     return { quota, atNs, firstNumber };
@@ -162,7 +168,7 @@ export class FleetSender implements LoadSender {
 
   async stop(): Promise<void> {
     await this.all((sender) => sender.stop());
-    // With its reply, each has reported what it had sent.
+    // With its reply, each sender has reported what it had sent.
     this.data.set(this.progress().sentCount);
   }
 
@@ -181,7 +187,8 @@ export class FleetSender implements LoadSender {
 
   async until(moment: Moment): Promise<SenderState> {
     if (moment.kind === "steady" && moment.hasEnded !== true) {
-      // The first request of a load is sent by the first sender. At a low rate the others send theirs long after it.
+      // The first request of a load is sent by the first sender. At a low rate, the other senders send theirs much
+      // later.
       await this.gather(async (sender, index) => index === 0 && sender.until(moment));
       return this.until({ ...moment, hasEnded: true });
     }
@@ -193,10 +200,8 @@ export class FleetSender implements LoadSender {
   }
 
   counts(): ProgressCounts {
-    return joinCounts(
-      this.each((sender) => sender.counts()),
-      this.lost.states,
-    );
+    const counts = this.each((sender) => sender.counts());
+    return joinCounts(counts, this.lost.states);
   }
 
   async drain(which?: "all" | "judged"): Promise<Drained> {
@@ -242,16 +247,16 @@ export class FleetSender implements LoadSender {
 }
 
 /**
- * The number of requests that several senders have sent of the data together, from which the next load continues: at each load another number of
- * senders may own some of it, and their parts of a number of requests differ by one.
+ * The number of requests of the data that all senders have sent together, from which the next load continues. It is needed because each
+ * load may have another number of senders with a share, and shares of a number of requests differ by one.
  */
 class DataCount {
-  /** Infinite while it is unknown: the load has no number of requests. */
+  /** Infinity while unknown: the load has no fixed number of requests. */
   private count = 0;
-  /** Number of requests that were sent before the data began again. */
+  /** Number of requests that were sent before the data restarted. */
   private rewoundCount = 0;
 
-  /** Begins a load of this number of requests. Returns the number of those before it; undefined: unknown. */
+  /** Begins a load with this number of requests. Returns the number of requests before it; undefined: unknown. */
   begin(quota: number): number | undefined {
     const before = this.count;
     this.count += quota;
@@ -263,13 +268,13 @@ class DataCount {
     this.count += quota;
   }
 
-  /** The data begins again. @param sentCount number of requests since the senders were opened */
+  /** Restarts the data. @param sentCount number of requests since the senders were opened */
   rewind(sentCount: number): void {
     this.count = 0;
     this.rewoundCount = sentCount;
   }
 
-  /** Nothing is sent any more. @param sentCount number of requests since the senders were opened */
+  /** Sets the count after the last request. @param sentCount number of requests since the senders were opened */
   set(sentCount: number): void {
     this.count = sentCount - this.rewoundCount;
   }

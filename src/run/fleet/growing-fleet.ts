@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { isBusy, saturationReason } from "../../measure/derived-values.ts";
+import { isBusy, saturationReason } from "../../measure/client-limit.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { MOST_WORKERS } from "../../plan/plan.ts";
 import type { LevelWorkers } from "../../result/run-result.ts";
@@ -11,22 +11,22 @@ import { joinCounts, joinStates, joinTotals, stateOfEnded } from "./join-parts.t
 import type { JoinedRequests } from "./joined-requests.ts";
 import type { Fleet } from "./open-fleet.ts";
 
-/** Returns the most threads that a run adds by itself: one for each core. */
+/** Returns the maximum number of threads that a run adds by itself: one for each core. */
 export function mostThreads(): number {
   return Math.min(MOST_WORKERS, availableParallelism());
 }
 
-/** What a growing fleet needs. */
+/** Dependencies of a growing fleet. */
 export interface GrowingParts {
   /** Opens the target in a number of threads. */
   open(count: number): Promise<Fleet>;
-  /** Most threads. */
+  /** Maximum number of threads. */
   readonly mostCount: number;
-  /** Whether the threads were the limit in a window. Default: whether one of them was busy all the time. */
+  /** Returns whether the threads were the limit in a window. Default: whether one of them was busy all the time. */
   readonly isLimit?: ((window: Measurement) => boolean) | undefined;
 }
 
-/** What the senders before the current ones have done. */
+/** Totals of the senders before the current ones. */
 interface Earlier {
   readonly state: SenderState;
   readonly totals: SenderTotals;
@@ -35,8 +35,8 @@ interface Earlier {
 }
 
 /**
- * Threads that send, one more of them after a level for which they were the limit. A level that has begun keeps its own: between two levels
- * nothing is in flight, and other threads take over.
+ * Threads that send. After a level for which they were the limit, one thread is added. The number is constant within a level: between two
+ * levels nothing is in flight, and the new threads take over.
  */
 export class GrowingFleet implements SenderGrowth {
   private readonly parts: GrowingParts;
@@ -50,14 +50,14 @@ export class GrowingFleet implements SenderGrowth {
     throw new Error("the sender of a growing fleet is not created");
   };
 
-  /** @param threads the first ones */
+  /** @param threads the initial threads */
   constructor(parts: GrowingParts, threads: Fleet) {
     this.parts = parts;
     this.threads = threads;
     this.workers = { count: threads.count };
   }
 
-  /** Number of threads now. */
+  /** Current number of threads. */
   get count(): number {
     return this.threads.count;
   }
@@ -67,7 +67,7 @@ export class GrowingFleet implements SenderGrowth {
     return this.threads.limits;
   }
 
-  /** How many threads send the next level, and why. */
+  /** Number of threads that send the next level, and the reason for it. */
   get levelWorkers(): LevelWorkers {
     return this.workers;
   }
@@ -137,7 +137,7 @@ export class GrowingFleet implements SenderGrowth {
     return this.windowCount;
   }
 
-  /** Windows are numbered over all senders. */
+  /** Numbers windows over all senders. */
   private numberWindow({ window, nextNumber, ...rest }: CutWindow): CutWindow {
     const before = this.earlier?.windowCount ?? 0;
     const { numbers } = window;

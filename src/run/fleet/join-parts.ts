@@ -3,6 +3,7 @@ import { joinParallel } from "../../measure/merge.ts";
 import type { MlperfSample } from "../../measure/mlperf/mlperf-tally.ts";
 import type { LevelTokens } from "../../measure/tokens/run-tokens.ts";
 import { joinTokens, type TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
+import { defined } from "../../plan/defined.ts";
 import type { ClientLoad, ProgressCounts } from "../../result/observer.ts";
 import {
   type HostStandstill,
@@ -15,7 +16,7 @@ import type { ServerLoad } from "../../transport/client.ts";
 import type { BegunWindow, CutWindow } from "../count/window-counter.ts";
 import type { SenderState, SenderTotals, Unsent } from "../send/messages.ts";
 
-/** What several senders report, as that of one. */
+/** Joins the reports of several senders into one. */
 
 /** Returns the parts that are not missing. */
 export function known<T>(parts: readonly (T | undefined)[]): T[] {
@@ -27,7 +28,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Adds fields of the same name. */
+/** Adds fields with the same name. */
 export function sumsOf<K extends string>(
   parts: readonly Readonly<Record<K, number>>[],
   keys: readonly K[],
@@ -35,7 +36,7 @@ export function sumsOf<K extends string>(
   return Object.fromEntries(keys.map((key) => [key, sum(parts.map((part) => part[key]))])) as Record<K, number>;
 }
 
-/** Adds where senders stand. */
+/** Joins the states of senders. */
 export function joinStates(parts: readonly SenderState[]): SenderState {
   const ends = ["completedCount", "failedCount", "cancelledCount"] as const;
   return {
@@ -56,7 +57,7 @@ function joinUnsent(parts: readonly Unsent[]): Unsent {
   };
 }
 
-/** Adds counts for a display, and those of senders that are gone. The client is the busiest one. */
+/** Adds counts for a display, including those of lost senders. The client load is that of the busiest sender. */
 export function joinCounts(parts: readonly ProgressCounts[], gone: readonly SenderState[]): ProgressCounts {
   const clients = known(parts.map(({ client }) => client));
   const worst = (pick: (client: ClientLoad) => number): number => Math.max(...clients.map(pick));
@@ -69,7 +70,7 @@ export function joinCounts(parts: readonly ProgressCounts[], gone: readonly Send
   };
 }
 
-/** Returns where a sender stood that is gone: what it had reported as ended was sent. */
+/** Returns the final state of a lost sender: requests that it had reported as ended count as sent. */
 export function stateOfEnded(state: SenderState): SenderState {
   const { completedCount, failedCount, cancelledCount, lastSuccessNs, longestNs } = state;
   const endedCount = completedCount + failedCount + cancelledCount;
@@ -79,7 +80,7 @@ export function stateOfEnded(state: SenderState): SenderState {
   return { ...nothing, ...ended, sentCount: endedCount, endedCount };
 }
 
-/** Adds what senders report about their connections. */
+/** Adds the senders' reports about their connections. */
 export function joinTotals(parts: readonly SenderTotals[]): SenderTotals {
   const received = known(parts.map((part) => part.received));
   const servers = known(parts.map((part) => part.servers));
@@ -102,7 +103,7 @@ function addStatuses(
   return counts;
 }
 
-/** Adds the counts of the same servers, which every sender has in the same order. */
+/** Adds the counts of servers, which each sender lists in the same order. */
 function addServers(a: readonly ServerLoad[], b: readonly ServerLoad[]): readonly ServerLoad[] {
   return a.map(({ name, ...counts }, index) => ({
     name,
@@ -114,7 +115,7 @@ function addSessions(a: SessionTally, b: SessionTally): SessionTally {
   const unreadReason = a.unreadReason ?? b.unreadReason;
   return {
     ...sumsOf([a, b], ["sessionCount", "cutCount", "unsentCount"]),
-    ...(unreadReason === undefined ? {} : { unreadReason }),
+    ...defined({ unreadReason }),
   };
 }
 
@@ -140,7 +141,7 @@ export function joinCuts(parts: readonly CutWindow[]): CutWindow {
   };
 }
 
-/** Joins what senders are on the same host, by its id; in the order of the first ones. */
+/** Joins the reports of senders on the same host, by its id; in the order of their first appearance. */
 export function joinHosts(
   senders: readonly { readonly id: string; readonly part: SendingHost }[],
 ): readonly SendingHost[] {
@@ -156,7 +157,7 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
   return {
     name: a.name,
     ...sumsOf([a, b], ["workerCount", "sentCount", "completedCount", "failedCount"]),
-    // Both are of one clock.
+    // Both fields are from the same clock.
     clockOffsetNs: a.clockErrorNs > b.clockErrorNs ? a.clockOffsetNs : b.clockOffsetNs,
     clockErrorNs: Math.max(a.clockErrorNs, b.clockErrorNs),
     clockDriftNs: Math.abs(a.clockDriftNs) > Math.abs(b.clockDriftNs) ? a.clockDriftNs : b.clockDriftNs,
@@ -166,7 +167,7 @@ function joinHost(a: SendingHost, b: SendingHost): SendingHost {
   };
 }
 
-/** Joins those of threads that stood still at the same time. */
+/** Joins standstills of threads at the same time. */
 function joinStandstills(all: readonly HostStandstill[]): Pick<SendingHost, "standstills"> {
   if (all.length === 0) return {};
   const standstills: HostStandstill[] = [];
@@ -195,7 +196,7 @@ function joinQueries(parts: readonly MlperfSample[]): MlperfSample {
   };
 }
 
-/** Joins the tokens of senders that measure their own, and those of each group of requests. */
+/** Joins the tokens of senders that measure tokens themselves, and the tokens of each group of requests. */
 export function joinLevelTokens(parts: readonly (LevelTokens | undefined)[]): LevelTokens | undefined {
   const all = known(parts);
   const tokens = joinTokens(all.map((part) => part.tokens));

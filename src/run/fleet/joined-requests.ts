@@ -7,10 +7,13 @@ import type { PackedRequests, RequestReader } from "./packed-requests.ts";
 import { RequestJournal } from "./request-journal.ts";
 import { RequestOrder } from "./request-order.ts";
 
-/** Longest time that a finished request waits at its sender. */
+/** Maximum time that a finished request waits at its sender. */
 const INTERVAL_MS = 250;
 
-/** Events that say where the run is, for those who follow single requests. All are passed in order with these. */
+/**
+ * Events that mark the progress of the run, for followers of single requests. All of them are passed on in order with
+ * the requests.
+ */
 const PLACES: readonly (keyof RunObserver)[] = [
   ...(["onPrepared", "onLevelStart", "onPhase", "onWindow", "onEmptyWindow", "onAllStable", "onLevelEnd"] as const),
   ...(["onWindowStart", "onRecordsCut"] as const),
@@ -18,33 +21,33 @@ const PLACES: readonly (keyof RunObserver)[] = [
 
 type Event = (...args: readonly unknown[]) => void;
 
-/** Ended requests of one sender. */
+/** A batch of ended requests of one sender. */
 export interface RequestBatch {
-  /** Not used again by the sender. */
+  /** The sender does not reuse it. */
   readonly records: RecordColumns;
   readonly count: number;
   readonly requests: PackedRequests;
 }
 
-/** Hears of the requests of one sender, in order with its replies. */
+/** Receives the requests of one sender, in order with its replies. */
 export interface RequestListener {
   add(batch: RequestBatch): void;
-  /** It has replied to a message that divides requests: see {@link DIVIDING}. */
+  /** The sender has replied to a message that divides requests: see {@link DIVIDING}. */
   passed(): void;
-  /** It reports nothing more. */
+  /** The sender is lost and reports nothing more. */
   lost(): void;
 }
 
 /** Names of the messages that divide the requests before them from those after them. */
 export const DIVIDING: ReadonlySet<string> = new Set(["cut", "drain", "beginWindow"]);
 
-/** What single requests of several senders need. */
+/** Dependencies of {@link JoinedRequests}. */
 export interface JoinedParts {
   readonly senderCount: number;
-  /** What follows the run. */
+  /** The followers of the run. */
   readonly observer: RunObserver;
   readonly reader: RequestReader;
-  /** Measures the tokens of all senders; undefined when they measure none, or each its own. */
+  /** Measures the tokens of all senders; undefined when tokens are not measured, or each sender measures its own. */
   readonly tokens: RunTokens | undefined;
   readonly plan: Plan;
   readonly clock?: Clock;
@@ -55,18 +58,21 @@ export interface JoinedParts {
 /** Approximate memory of a row of the records. */
 const ROW_BYTES = 66;
 
-/** Single requests of several senders, for those who follow a run: each once, between the same events as those of one sender. */
+/**
+ * Passes the single requests of several senders to the followers of a run: each request once, between the same events as with a
+ * single sender.
+ */
 export class JoinedRequests {
-  /** What the conductor reports to. */
+  /** Observer that the conductor reports to. */
   readonly observer: RunObserver;
-  /** Measures the tokens of all senders; undefined when they measure none, or each its own. */
+  /** Measures the tokens of all senders; undefined when tokens are not measured, or each sender measures its own. */
   readonly tokens: RunTokens | undefined;
   readonly plan: Plan;
   private order: RequestOrder<RequestBatch>;
   private readonly journal: RequestJournal<RequestBatch>;
-  /** Requests of a phase that has begun, until the phase is announced. */
+  /** Requests of a phase that has begun, until it is announced. */
   private readonly early: RequestJournal<RequestBatch>;
-  /** Events in their order, from the first one that waits for requests before it. */
+  /** Events in order, starting with the first one that waits for earlier requests. */
   private readonly waiting: { readonly pass: () => void; isReady: boolean }[] = [];
   private readonly clock: Clock;
   private drainAll: () => void = () => {};
@@ -90,7 +96,7 @@ export class JoinedRequests {
     this.observer = this.follow(observer);
   }
 
-  /** Begins. @param drainAll sends all senders the message to drain their records */
+  /** Begins. @param drainAll makes all senders drain their records */
   connect(drainAll: () => void): void {
     this.drainAll = drainAll;
     clearInterval(this.timer);
@@ -98,7 +104,7 @@ export class JoinedRequests {
     this.timer.unref?.();
   }
 
-  /** Returns what hears of the requests of a sender. */
+  /** Returns the listener for the requests of a sender. */
   listenerOf(sender: number): RequestListener {
     return {
       add: (batch) => this.order.add(sender, batch),
@@ -107,12 +113,18 @@ export class JoinedRequests {
     };
   }
 
-  /** All senders are about to get a message that divides requests. Resolves when those before it are passed on, and none after it. */
+  /**
+   * Call before all senders get a message that divides requests. Resolves when the requests before it have been passed on, and none
+   * after it.
+   */
   begin(): Promise<void> {
     return this.order.begin();
   }
 
-  /** Has all senders drain their records. @param action runs when these, and nothing that ended later, are passed on */
+  /**
+   * Makes all senders drain their records. @param action runs when these requests, and none that ended later, have been
+   * passed on
+   */
   divide(action?: () => void): void {
     void this.order.begin(action);
     this.drainAll();
@@ -124,7 +136,7 @@ export class JoinedRequests {
     this.passReady();
   }
 
-  /** Resolves when everything is passed on. Call when the senders have ended. */
+  /** Resolves when everything has been passed on. Call when the senders have ended. */
   async finish(): Promise<void> {
     clearInterval(this.timer);
     this.order.finish();
@@ -134,7 +146,7 @@ export class JoinedRequests {
     await this.journal.finish();
   }
 
-  /** Other senders take over: those before have ended. */
+  /** Changes to other senders, when the previous ones have ended. */
   renew(senderCount: number): void {
     this.order.finish();
     this.order = this.createOrder(senderCount);
@@ -149,7 +161,10 @@ export class JoinedRequests {
     else this.early.addBatch(batch);
   }
 
-  /** Returns an observer that passes on the places of a run in order with its requests. Those come from the senders. */
+  /**
+   * Returns an observer that passes on the run's progress events in order with its requests. The requests come from the
+   * senders.
+   */
   private follow(observer: RunObserver): RunObserver {
     const followed: Record<string, Event> = {};
     for (const name of RUN_EVENTS) {
@@ -160,11 +175,11 @@ export class JoinedRequests {
     const { onLevelStart, onPhase }: RunObserver = observer;
     return {
       ...followed,
-      // Both are reported at once, when requests that ended before may still be at their senders.
+      // Both events are reported at once, when requests that ended earlier may still be at their senders.
       onPhase: (start) =>
         this.emitAfter(
           () => onPhase?.call(observer, start),
-          // The results of the phase before it come first, and take time.
+          // The results of the previous phase come first, and take time.
           () => start !== undefined && this.early.pause(),
         ),
       onLevelStart: (unit, level, isWarmup, phase) => {
@@ -175,7 +190,7 @@ export class JoinedRequests {
     };
   }
 
-  /** Like `emit`, also after the requests that have ended and are still at their senders. */
+  /** Like `emit`, but also after requests that have ended and are still at their senders. */
   private emitAfter(run: () => void, then?: () => void): void {
     const event = { pass: this.placing(run, then), isReady: false };
     this.waiting.push(event);

@@ -11,29 +11,29 @@ import { type Meeting, mpiMeeting, slurmMeeting } from "./meeting.ts";
 
 /** The processes of an MPI job or of a step of Slurm as one fleet: rank 0 conducts, and the others send. */
 
-/** Where the others find rank 0. */
+/** Address of rank 0, for the others. */
 interface Rendezvous {
-  /** Addresses of its host, the likeliest first. */
+  /** Addresses of its host, the most likely one first. */
   readonly hosts: readonly string[];
   readonly port: number;
   readonly token: string;
 }
 
-/** Longest wait of rank 0 for the others' replies that they are there, and of these for rank 0. */
+/** Maximum wait of rank 0 for the replies of the others, and of the others for rank 0. */
 const WAIT_MS = 60_000;
 const RETRY_MS = 200;
 
 /** A process's place in the fleet. */
 export type FleetPlace =
-  /** Nobody else sends. */
+  /** This process was started alone. */
   | { readonly kind: "alone" }
   | { readonly kind: "conductor"; readonly bus: BusPlan; close(): Promise<void> }
-  /** Resolves when the conductor has ended. */
+  /** This process sends. `ended` resolves when the conductor has ended. */
   | { readonly kind: "agent"; readonly ended: Promise<void> };
 
 /**
  * Joins the processes that were started together with this one, if there are any.
- * @throws RunError when they cannot meet: they would measure beside each other, each with the whole load
+ * @throws RunError when the processes cannot connect: each of them would send the whole load
  */
 export async function joinLaunchedFleet(): Promise<FleetPlace> {
   const launch = findLaunch();
@@ -77,7 +77,7 @@ async function serve(meeting: Meeting): Promise<void> {
   await meeting.end();
 }
 
-/** Connects to rank 0. What is heard first may be of a step that was started before with the same number. */
+/** Connects to rank 0. The first address found may be from an earlier step with the same number. */
 async function findConductor(meeting: Meeting): Promise<{ readonly url: string; readonly bus: TcpBus }> {
   const endMs = Date.now() + WAIT_MS;
   for (;;)
@@ -103,7 +103,7 @@ async function firstReachable(urls: readonly string[]): Promise<{ readonly url: 
   throw problem;
 }
 
-/** Addresses of this host: first those by which other hosts may reach it; last, that by which only this one can. */
+/** Addresses of this host, first those that other hosts may reach, last the loopback address. */
 function addresses(): string[] {
   const found = Object.values(networkInterfaces()).flatMap((list = []) => list);
   const outside = found.filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address);

@@ -2,42 +2,42 @@ import type { LostShare } from "../../result/run-result.ts";
 import type { LoadSender, SenderState } from "../send/messages.ts";
 import { stateOfEnded } from "./join-parts.ts";
 
-/** What a run lacks of a sender that was lost. */
+/** The part of a run that is missing after a sender was lost. */
 export type LostPart = Pick<LostShare, "afterNs" | "fromNs" | "uncountedCount">;
 
-/** What a fleet knows of senders that were lost, and what windows lack of them. */
+/** Lost senders, and the parts of windows that are missing because of them. */
 export class LostSenders {
-  /** Where they stood when they were lost. */
+  /** Their states when they were lost. */
   readonly states: SenderState[] = [];
   /** Start of the run. */
   startNs: number;
-  /** Start of the window that has begun. Undefined: nothing is measured. */
+  /** Start of the current window. Undefined: nothing is measured. */
   private windowStartNs: number | undefined;
-  /** How much had ended at each sender when its window began. */
+  /** Number of requests that each sender had ended when its window began. */
   private readonly endedBefore = new Map<LoadSender, number>();
 
-  /** @param startNs start of the run, until it is begun */
+  /** @param startNs start of the run, if it has not begun yet */
   constructor(startNs: number) {
     this.startNs = startNs;
   }
 
-  /** The run begins. */
+  /** Sets the start of the run. */
   beginRun(startNs: number): void {
     this.startNs = startNs;
   }
 
-  /** A sender has begun a window, perhaps after another one. Call when its reply comes. */
+  /** Records that a sender has begun a window, perhaps after another one. Call when its reply arrives. */
   senderBegan(sender: LoadSender): void {
     this.endedBefore.set(sender, endedOf(sender));
   }
 
-  /** A window has begun at all senders; undefined: nothing is measured. */
+  /** Records that a window has begun at all senders; undefined: nothing is measured. */
   beginWindow(startNs: number | undefined): void {
     this.windowStartNs = startNs;
   }
 
   /**
-   * Adds a sender that was lost. What it had reported as ended still counts; the window that has begun lacks it.
+   * Adds a lost sender. Requests that it had reported as ended still count; the current window lacks them.
    * @param heardNs when it was last heard
    */
   add(sender: LoadSender, heardNs: number): LostPart {
@@ -52,7 +52,7 @@ export class LostSenders {
   }
 }
 
-/** Returns the number of requests that a sender reported as ended, of those that windows count. */
+/** Returns the number of a sender's requests that it reported as ended and that windows count. */
 function endedOf(sender: LoadSender): number {
   const { completedCount, failedCount } = sender.progress();
   return completedCount + failedCount;

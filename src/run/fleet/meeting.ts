@@ -6,25 +6,25 @@ import { loadFileText } from "../../runtime/files.ts";
 import type { Launch } from "../../runtime/launch/launcher.ts";
 import type { MpiWorld } from "../../runtime/launch/mpi.ts";
 
-/** How processes that were started together hear where rank 0 is. */
+/** Exchange between processes that were started together, by which they find rank 0. */
 export interface Meeting {
   /** 0 to `size` - 1. */
   readonly rank: number;
   readonly size: number;
-  /** Whether `hear` may be called again, and may return something else. */
+  /** Whether `hear` may be called again, and may then return another text. */
   readonly mayHearAgain: boolean;
-  /** Gives the text of rank 0 to all others. */
+  /** Sends the text of rank 0 to all others. */
   tell(text: string): Promise<void>;
-  /** Returns the text of rank 0. @param endMs end of the wait for it, where it is a file, in milliseconds since the Unix epoch */
+  /** Returns the text of rank 0. @param endMs end of the wait if the text is in a file, in milliseconds since the Unix epoch */
   hear(endMs: number): Promise<string>;
-  /** Leaves the others. */
+  /** Leaves the exchange. */
   end(): Promise<void>;
 }
 
 const POLL_MS = 2;
 const LOOK_MS = 100;
 
-/** Returns the meeting of an MPI job: the text goes by MPI. */
+/** Returns the exchange of an MPI job: the text is sent with MPI. */
 export function mpiMeeting(world: MpiWorld): Meeting {
   return {
     rank: world.rank,
@@ -59,8 +59,8 @@ async function receiveText(world: MpiWorld): Promise<string> {
 }
 
 /**
- * Returns the meeting of a step of Slurm: the text is a file in the folder in which srun starts its tasks, which the hosts share. Only its user can
- * read it.
+ * Returns the exchange of a step of Slurm: the text is a file in the folder in which srun starts its tasks, which the hosts share. Only its
+ * user can read the file.
  */
 export function slurmMeeting(
   { rank, size, step }: Pick<Extract<Launch, { readonly kind: "slurm" }>, "rank" | "size" | "step">,
@@ -73,7 +73,7 @@ export function slurmMeeting(
     size,
     mayHearAgain: true,
     tell: async (text) => {
-      // Whole from the moment at which it is there.
+      // Renamed when complete, so that readers never see a part of it.
       const draft = `${path}.${process.pid}`;
       try {
         await writeFile(draft, text, { mode: 0o600, flag: "wx" });
@@ -97,7 +97,10 @@ export function slurmMeeting(
   };
 }
 
-/** Returns the text of a file that this process's user wrote; undefined without one. A task runs the code that its conductor sends. */
+/**
+ * Returns the text of a file that belongs to this process's user; undefined otherwise. The check matters because a task runs the code
+ * that its conductor sends.
+ */
 async function readOwn(path: string): Promise<string | undefined> {
   try {
     const file = await lstat(path);

@@ -33,63 +33,66 @@ import type { SeatTask, ThreadEvent } from "./sender-thread.ts";
 /** Longest wait for a sender to close its connections. */
 const END_MS = 2000;
 
-/** Senders that send a plan's load together. */
+/** Senders that share a plan's load. */
 export interface Fleet {
   readonly count: number;
   /** The limits of the agents that send. Absent: this process sends. */
   readonly limits?: HostLimits | undefined;
   /**
-   * Returns the sender that all of them are.
-   * @param listener hears of what ends in any of them
-   * @param joined gets their single requests. Default: nobody wants them
+   * Returns a sender that combines all of them.
+   * @param listener receives ended requests and errors of all of them
+   * @param joined receives their single requests. Default: single requests are not needed
    */
   createSender(listener: SenderListener, joined?: JoinedRequests): LoadSender;
   close(): Promise<void>;
 }
 
-/** Where the senders of other hosts run. */
+/** Places of the senders on other hosts. */
 export interface SeatsElsewhere {
   readonly count: number;
-  /** Number of them of each agent. */
+  /** Number of senders of each agent. */
   readonly threads: number;
   /** Number of hosts that may be lost during the run. */
   readonly allowLost: number;
-  /** Opens one of them. @param index 0 to `count` - 1 */
+  /** Opens one of the seats. @param index 0 to `count` - 1 */
   open(index: number, listener: SeatListener): Seat;
 }
 
-/** What the senders need besides the plan. */
+/** Options of senders, besides the plan. */
 export interface FleetOptions {
-  /** Number of threads of this process; with `elsewhere`, none. */
+  /** Number of threads in this process. With `elsewhere`, this process has none. */
   readonly count: number;
   readonly elsewhere?: SeatsElsewhere | undefined;
   readonly signal: RunSignal;
-  /** Maximum number of outstanding requests of all threads of this process; agents have limits of their own. */
+  /** Maximum number of outstanding requests of all threads of this process; agents have separate limits. */
   readonly maxOutstanding: number;
   /** Whether the conductor wants the records of requests. */
   readonly wantsRecords: boolean;
-  /** What the conductor wants of single requests. Absent: nothing. */
+  /** Single requests that the conductor wants. Absent: none. */
   readonly requests?: RequestsWanted | undefined;
   /** Whether each sender measures the tokens of its responses, if the plan measures any. Default: true. */
   readonly measuresTokens?: boolean | undefined;
-  /** Where the functions of the plan are. Absent: it names none. */
+  /** Module with the functions of the plan. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
   /** Data that was made once. Absent: each sender loads the data. */
   readonly made?: MadeInputs | undefined;
 }
 
-/** Opens the plan's target at several senders. @throws RunError or UserError when one of them cannot; none is left then */
+/**
+ * Opens the plan's target at several senders. @throws RunError or UserError when one of them cannot open it; all are
+ * closed then
+ */
 export async function openFleet(plan: Plan, options: FleetOptions): Promise<Fleet> {
   const { signal, elsewhere } = options;
   const maxOutstanding =
     elsewhere === undefined ? options.maxOutstanding : (plan.client.maxOutstanding ?? Number.POSITIVE_INFINITY);
-  // Each sender may have one request in flight.
+  // Each sender must be able to have one request in flight.
   const count = Math.min(elsewhere?.count ?? options.count, maxOutstanding);
   const seats: SeatSender[] = Array.from(
     { length: count },
     (_, index) => new SeatSender({ index, count }, { ...options, maxOutstanding, drop: (...args) => drop(...args) }),
   );
-  // Until the load begins, none may be lost.
+  // Until the load begins, the loss of a sender is an error.
   let drop: SeatOptions["drop"] = () => undefined;
   void signal.interrupted.then(() => {
     for (const seat of seats) seat.post({ kind: "interrupt" });
@@ -129,13 +132,13 @@ export async function openFleet(plan: Plan, options: FleetOptions): Promise<Flee
   };
 }
 
-/** What a seat needs. */
+/** Dependencies of a seat. */
 interface SeatOptions extends FleetOptions {
-  /** Leaves this one out, which is lost: the others report what was measured. Returns undefined when the load has not begun. */
+  /** Drops this seat, which is lost: the others report what was measured. Returns undefined when the load has not begun. */
   drop(seat: SeatSender, heardNs: number): { readonly missing: LostPart; readonly endsRun: boolean } | undefined;
 }
 
-/** Returns the limits of all agents together; undefined where none has said its own. */
+/** Returns the joint limits of all agents; undefined if none has reported limits. */
 function limitsOf(plan: Plan, seats: readonly SeatSender[], threads: number): HostLimits | undefined {
   const agents = new Map(
     seats.flatMap((seat) => (seat.agentLimits === undefined ? [] : [[seat.hostId, seat.agentLimits]])),
@@ -144,7 +147,10 @@ function limitsOf(plan: Plan, seats: readonly SeatSender[], threads: number): Ho
   return first && limitsOfAgents(plan, [first, ...others], threads);
 }
 
-/** Returns the ids of the agents on each host, by its name: an agent's name is that of its host and its process id. */
+/**
+ * Returns the ids of the agents on each host, by the host's name. An agent's name consists of its host's name and its
+ * process id.
+ */
 function agentsByHost(seats: readonly SeatSender[]): ReadonlyMap<string, readonly string[]> {
   const nameById = new Map(seats.map(({ hostId, name }) => [hostId, name]));
   return Map.groupBy(nameById.keys(), (id) => hostOf(nameById.get(id) ?? ""));
@@ -161,9 +167,9 @@ class SeatSender {
   private readonly seat: Seat;
   private readonly opening = Promise.withResolvers<SentCounts>();
   private readonly ended = Promise.withResolvers<void>();
-  /** Rejects when it is gone. */
+  /** Rejects when the seat is gone. */
   private readonly gone = Promise.withResolvers<never>();
-  /** Waits for its time, by the number of the question. */
+  /** Pending clock queries, by number. */
   private readonly times = new Map<number, (wallMs: number) => void>();
   private nextQuestion = 0;
   /** The first comparison of the clocks. */
@@ -187,7 +193,7 @@ class SeatSender {
     this.seat = elsewhere === undefined ? openThreadSeat(listener) : elsewhere.open(share.index, listener);
   }
 
-  /** Compares its clock with that of this thread. */
+  /** Compares the seat's clock with that of this thread. */
   async readClock(): Promise<ClockReading> {
     const reading = await readClock(() => {
       const id = this.nextQuestion++;
@@ -198,11 +204,11 @@ class SeatSender {
     return reading;
   }
 
-  /** Describes what it sent, and its clock. @param runStartNs start of the run */
+  /** Describes the seat's requests and its clock. @param runStartNs start of the run */
   async describe(runStartNs: number): Promise<{ readonly id: string; readonly part: SendingHost }> {
     const last = this.lost === undefined ? await this.readClock() : this.reading;
     const first = this.reading ?? last;
-    // Its latest counts are those of its last reply.
+    // Its last reply has its latest counts.
     const { sentCount = 0, completedCount = 0, failedCount = 0 } = this.remote?.sender.progress() ?? {};
     const { hostId: id, name } = this;
     const counts = { workerCount: 1, sentCount, completedCount, failedCount };
@@ -217,8 +223,9 @@ class SeatSender {
   }
 
   /**
-   * Opens the plan's target there.
-   * @param delayNs time by which its clock is behind, in which a message reaches every seat @param agentsOnHost ids of agents by host
+   * Opens the plan's target at the seat.
+   * @param delayNs time by which its clock is set back, in which a message reaches every seat @param agentsOnHost ids of agents by
+   * host
    */
   open(plan: Plan, delayNs: number, agentsOnHost: ReadonlyMap<string, readonly string[]>): Promise<unknown> {
     const { share, reading } = this;
@@ -244,7 +251,7 @@ class SeatSender {
     return this.seat.host?.name ?? "";
   }
 
-  /** What the agent may use. Undefined until it is open, and for a thread of this process. */
+  /** The limits of the agent. Undefined until the seat is open, and for a thread of this process. */
   get agentLimits(): AgentLimits | undefined {
     const { name, limits } = this;
     return limits && { name, limits };
@@ -266,7 +273,7 @@ class SeatSender {
     return this.remote.sender;
   }
 
-  /** Lanes count among those of all senders, and the limit of a host is that of this agent. */
+  /** Numbers lanes among those of all senders, and applies the limits of this agent. */
   private withLanes(listener: SenderListener): SenderListener {
     return {
       ...listener,
@@ -280,7 +287,7 @@ class SeatSender {
     };
   }
 
-  /** Names the agent whose host has reached a limit. */
+  /** Adds the agent's name to an error about a limit of its host. */
   private named(error: unknown): unknown {
     if (this.seat.host === undefined || !(error instanceof RunError) || error.code !== "host-limit") return error;
     return error.reword([`${this.seat.name}: `, error.text]);

@@ -7,7 +7,7 @@ import type { Judging } from "../judge/judge.ts";
 import type { JudgedRequests } from "../run-parts.ts";
 import { Slots } from "../send/slots.ts";
 
-/** Single requests on their way to a conductor elsewhere: what a batch of records lacks of each of its requests. */
+/** Single requests on the way to a remote conductor: the data of each request that a batch of records lacks. */
 
 const NUMBER_BYTES = 8;
 const NO_BYTES = new Uint8Array(0);
@@ -15,9 +15,9 @@ const NO_CONTENT = -1;
 const SINGLE = -1;
 const UNREAD: ReceivedResponse = { readNs: 0, body: NO_BYTES, isEmpty: true };
 
-/** What the conductor wants of single requests. Failed ones always travel. */
+/** Single requests that the conductor wants. Failed ones are always sent. */
 export interface RequestsWanted {
-  /** Whether successful requests travel too, with their responses. */
+  /** Whether successful requests are sent too, with their responses. */
   readonly hasResponses: boolean;
 }
 
@@ -27,10 +27,10 @@ export interface PackedRequests extends PackedBytes {
   readonly values: readonly unknown[];
 }
 
-/** The side of the sender: packs requests as they are judged. */
+/** The sender's side: packs requests as they are judged. */
 export class RequestPacker implements JudgedRequests {
   readonly needsBodies: boolean;
-  /** Called when the batch is full, before the next request is added: drains the records, so that the batch is taken. */
+  /** Called when the batch is full, before the next request is added. Drains the records, so that the batch is taken. */
   onFull: () => void = () => {};
   private readonly packer = new BytePacker();
   private values: unknown[] = [];
@@ -39,7 +39,7 @@ export class RequestPacker implements JudgedRequests {
     this.needsBodies = hasResponses;
   }
 
-  /** @param content that of the request, unless the conductor finds it in the data */
+  /** @param content content of the request, unless the conductor finds it in the data */
   add(call: Call, slots: Slots, failure: Failure | undefined, content?: RequestContent): void {
     if (failure === undefined && !this.needsBodies) return;
     const { packer } = this;
@@ -82,22 +82,25 @@ export class RequestPacker implements JudgedRequests {
   }
 }
 
-/** The content of the request that is read, when it travelled; undefined otherwise. */
+/** The content of the request being read, if it was sent along; undefined otherwise. */
 export interface CurrentContent {
   content: Payload | undefined;
 }
 
-/** What reads the requests of a batch. */
+/** Dependencies of a {@link RequestReader}. */
 export interface ReaderParts extends RequestsWanted {
-  /** Judges like one in the thread that sends; what was found there is not looked for again. */
+  /** Judges like the judge in the sending thread, but does not repeat the checks that were made there. */
   readonly judge: Judging;
-  /** Counts the requests that it judges. */
+  /** Counts the judged requests. */
   readonly finished: { count: number };
   /** Set before each request. */
   readonly current: CurrentContent;
 }
 
-/** The side of the conductor: has requests judged again, so that its observer and its tokens get what those of the only sender get. */
+/**
+ * The conductor's side: has requests judged again, so that its observer and its token meter get the same data as with a single local
+ * sender.
+ */
 export class RequestReader {
   private readonly parts: ReaderParts;
   private readonly call = new Call(0);

@@ -8,28 +8,31 @@ import type { LoadSender, SenderListener, SenderState } from "../send/messages.t
 import { DIVIDING, type RequestListener } from "./joined-requests.ts";
 import type { PackedRequests } from "./packed-requests.ts";
 
-/** Time from the message that starts a schedule to its start, in which the message reaches every sender, also on busy cores. */
+/**
+ * Time from the message that starts a schedule to its start. Long enough for the message to reach every sender, even on busy
+ * cores.
+ */
 export const START_AHEAD_NS = msToNs(20);
 
-/** A message to a sender elsewhere. */
+/** A message to a remote sender. */
 export interface SentMessage {
   readonly id: number;
   readonly name: MessageName;
   readonly args: readonly unknown[];
 }
 
-/** Messages that pass; the latest counts come by themselves. */
+/** Messages that are sent. The latest counts arrive without a message. */
 export type MessageName = Exclude<keyof LoadSender, "progress" | "counts" | "aheadNs">;
 
 /** The latest counts of a sender. */
 export interface SentCounts {
   readonly progress: SenderState;
   readonly counts: ProgressCounts;
-  /** When it did not run so far, on the clock of windows. Absent: it always ran. */
+  /** Standstills of the sender so far, on the clock of windows. Absent: none. */
   readonly standstills?: readonly Standstill[];
 }
 
-/** What a sender elsewhere reports. */
+/** An event from a remote sender. */
 export type SenderEvent =
   | ({ readonly kind: "counts" } & SentCounts)
   | ({ readonly kind: "reply"; readonly id: number; readonly value: unknown } & SentCounts)
@@ -39,7 +42,7 @@ export type SenderEvent =
       /** {@link RecordColumns} */
       readonly columns: unknown;
       readonly count: number;
-      /** The requests of the rows. Absent: the conductor does not want them. */
+      /** The requests of the rows. Absent: the conductor does not need them. */
       readonly requests?: PackedRequests | undefined;
     }
   | {
@@ -49,33 +52,33 @@ export type SenderEvent =
     }
   | { readonly kind: "broken"; readonly error: SentError };
 
-/** The way to a sender elsewhere, in order and without loss. */
+/** Channel to a remote sender, in order and without loss. */
 export interface SenderChannel {
-  /** Sends messages, which are handled without a pause. @param atNs when the first of them was said */
+  /** Sends messages, which are handled without a pause in between. @param atNs when the first of them was issued */
   send(messages: readonly SentMessage[], atNs: number): void;
 }
 
-/** A message whose reply is awaited. */
+/** A message whose reply is pending. */
 interface Awaited extends PromiseWithResolvers<unknown> {
   readonly name: MessageName;
 }
 
 /** The conductor's side of a sender in another thread or on another host. */
 export class RemoteSender {
-  /** What the conductor talks to. */
+  /** The sender that the conductor uses. */
   readonly sender: LoadSender;
   private readonly channel: SenderChannel;
   private readonly listener: SenderListener;
   private readonly requests: RequestListener | undefined;
   private readonly waiting = new Map<number, Awaited>();
   private unsent: SentMessage[] = [];
-  /** When the first of them was said: this thread may stand still before it sends them. */
+  /** Time when the first pending message was issued: this thread may stand still before it sends them. */
   private saidNs = 0;
   private nextId = 0;
   private latest: SentCounts;
   private end: Error | undefined;
 
-  /** @param latest the counts before the first message @param requests hears of single requests. Default: they are not wanted */
+  /** @param latest the counts before the first message @param requests receives single requests. Default: they are not needed */
   constructor(channel: SenderChannel, listener: SenderListener, latest: SentCounts, requests?: RequestListener) {
     this.channel = channel;
     this.requests = requests;
@@ -84,12 +87,12 @@ export class RemoteSender {
     this.sender = this.createSender();
   }
 
-  /** When the sender did not run so far, on the clock of windows. */
+  /** Standstills of the sender so far, on the clock of windows. */
   get standstills(): readonly Standstill[] {
     return this.latest.standstills ?? [];
   }
 
-  /** Handles what the sender reports; nothing once it is gone, because what it had reported then is what counts. */
+  /** Handles an event of the sender. Events are ignored once it is gone, because only its reports until then count. */
   receive(event: SenderEvent): void {
     if (this.end !== undefined) return;
     switch (event.kind) {
@@ -115,8 +118,8 @@ export class RemoteSender {
   }
 
   /**
-   * The sender is gone: nothing is answered any more.
-   * @param error why
+   * Marks the sender as gone: pending messages get no reply.
+   * @param error the reason
    * @param endsRun whether the run ends with it, unless it has ended; default true
    */
   fail(error: Error, endsRun = true): void {
@@ -155,7 +158,7 @@ export class RemoteSender {
     });
   }
 
-  /** Messages sent without a pause go together. */
+  /** Messages sent without a pause are sent together. */
   private call(name: MessageName, args: readonly unknown[]): Promise<unknown> {
     if (this.end !== undefined) return unheard(Promise.reject(this.end));
     const id = this.nextId++;
@@ -176,7 +179,7 @@ export class RemoteSender {
   }
 }
 
-/** Not every reply is awaited. */
+/** Keeps a rejection from being unhandled, because not every reply is awaited. */
 function unheard<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

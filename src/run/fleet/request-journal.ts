@@ -6,9 +6,9 @@ import { TemporaryFile, temporaryFolder } from "../../runtime/temporary-file.ts"
 
 /** Longest time for handling entries while messages wait. */
 const SLICE_NS = msToNs(2);
-/** Batches wait in memory up to this size, the others in a file. */
+/** Batches up to this total size wait in memory, the rest in a file. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Handled entries stay in the list up to this number, because removing each on its own is slow. */
+/** Handled entries stay in the list up to this number, because removing them one by one is slow. */
 const MOST_HANDLED = 16;
 
 type Entry<T> =
@@ -16,22 +16,22 @@ type Entry<T> =
   | { readonly kind: "held"; readonly batch: T; readonly byteCount: number }
   | { readonly kind: "stored"; readonly position: number; readonly byteCount: number };
 
-/** What a journal does with its entries. */
+/** Callbacks of a journal for its entries. */
 export interface JournalOptions<T> {
   readonly clock: Pick<Clock, "nowNs" | "nextTurn">;
   /** Handles a batch, which is plain data. */
   handle(batch: T): void;
   /** Returns the memory that a batch needs. */
   sizeOf(batch: T): number;
-  /** An entry cannot be handled or stored. */
+  /** Called when an entry cannot be handled or stored. */
   fail(error: unknown): void;
   /** Default: 64 MiB. */
   readonly mostBytes?: number | undefined;
 }
 
 /**
- * Batches of requests and events between them, handled in order, in short slices: the conductor's thread times windows meanwhile. Where
- * requests come faster than they are handled, the journal grows on disk and not in memory.
+ * Batches of requests and events between them, handled in order, in short slices, because the conductor's thread also times windows.
+ * When requests arrive faster than they are handled, the journal grows on disk instead of in memory.
  */
 export class RequestJournal<T> {
   private readonly options: JournalOptions<T>;
@@ -50,7 +50,7 @@ export class RequestJournal<T> {
 
   addBatch(batch: T): void {
     const byteCount = this.options.sizeOf(batch);
-    // What follows a stored batch is stored too, so that the file is read from its beginning to its end.
+    // Batches after a stored one are stored too, so that the file is read from beginning to end.
     if (this.store !== undefined || this.heldBytes + byteCount > this.mostBytes) this.guard(() => this.keep(batch));
     else {
       this.heldBytes += byteCount;
@@ -59,30 +59,30 @@ export class RequestJournal<T> {
     this.begin();
   }
 
-  /** Runs after everything before it; at once when nothing waits. */
+  /** Runs an event after everything before it; at once when nothing waits. */
   addEvent(run: () => void): void {
     if (this.isIdle) run();
     else this.entries.push({ kind: "event", run });
   }
 
-  /** Whether nothing waits, and what is added is handled. */
+  /** Whether nothing waits and the journal is not paused. */
   get isIdle(): boolean {
     return !this.isPaused && this.working === undefined;
   }
 
-  /** Handles nothing until `resume`. */
+  /** Stops handling entries until `resume`. */
   pause(): void {
     this.isPaused = true;
   }
 
-  /** Handles at once what was added since `pause`. */
+  /** Handles at once everything that was added since `pause`. */
   resume(): void {
     this.isPaused = false;
     while (this.hasNext) this.guard(() => this.handleNext());
     this.clear();
   }
 
-  /** Resolves when everything is handled. */
+  /** Resolves when everything has been handled. */
   async finish(): Promise<void> {
     while (this.working !== undefined) await this.working.promise;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/clock.ts";
 
-/** A border between what senders report: what follows it waits until all senders have passed it. */
+/** A border in the senders' reports: everything after it waits until all senders have passed it. */
 interface Border extends PromiseWithResolvers<void> {
   readonly action: (() => void) | undefined;
 }
@@ -8,8 +8,8 @@ interface Border extends PromiseWithResolvers<void> {
 const BORDER = Symbol("border");
 
 /**
- * Brings what several senders report into one order. Each message that divides a sender's requests, such as the cut of a window, is a border:
- * what a sender reports after its reply waits until all others have replied too, and until the conductor has heard of it.
+ * Brings the reports of several senders into one order. Each message that divides a sender's requests, such as the cut of a window, is a
+ * border: reports after the sender's reply wait until all other senders have replied too and the conductor has received the replies.
  */
 export class RequestOrder<T> {
   private readonly queues: (T | typeof BORDER)[][];
@@ -27,8 +27,8 @@ export class RequestOrder<T> {
   }
 
   /**
-   * All senders are about to get a message that is a border. Resolves when what is before it was passed; what is after it is not passed before
-   * the next turn.
+   * Call before all senders get a message that is a border. Resolves when everything before it has been passed on; nothing after it is
+   * passed on before the next turn.
    * @param action called at the same moment
    */
   begin(action?: () => void): Promise<void> {
@@ -42,19 +42,19 @@ export class RequestOrder<T> {
     this.advance();
   }
 
-  /** A sender has replied to the message of the next border. */
+  /** Records that a sender has replied to the message of the next border. */
   passed(sender: number): void {
     this.queues[sender]?.push(BORDER);
     this.advance();
   }
 
-  /** A sender reports nothing more: no border waits for it. */
+  /** Drops a sender that reports nothing more: no border waits for it. */
   lose(sender: number): void {
     this.lost.add(sender);
     this.advance();
   }
 
-  /** Passes on what still waits: no message follows. */
+  /** Passes on everything that still waits: no message follows. */
   finish(): void {
     for (const sender of this.queues.keys()) this.lost.add(sender);
     this.isHeld = false;
@@ -75,7 +75,7 @@ export class RequestOrder<T> {
     border?.action?.();
     border?.resolve();
     this.isHeld = true;
-    // The conductor reports what it makes of the replies before the next turn.
+    // The conductor evaluates the replies before the next turn.
     this.clock.nextTurn(() => {
       this.isHeld = false;
       this.advance();

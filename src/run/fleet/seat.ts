@@ -3,28 +3,31 @@ import type { FileMirror } from "../../runtime/files.ts";
 import { startWorker } from "../../runtime/workers.ts";
 import type { SeatTask, ThreadEvent, ThreadReady } from "./sender-thread.ts";
 
-/** What a seat reports to its conductor. */
+/** Events of a seat, for its conductor. */
 export interface SeatListener {
   event(event: ThreadEvent): void;
-  /** Nothing more comes. @param isCode whether code of the user may have ended it @param heardNs when it was last heard. Default: now */
+  /**
+   * The seat is gone and reports nothing more. @param isCode whether the user's code may have ended it @param heardNs when it was last
+   * heard. Default: now
+   */
   gone(reason: string, isCode: boolean, heardNs?: number): void;
 }
 
-/** Where a sender runs: a thread of this process, or of an agent on another host. */
+/** The place of a sender: a thread of this process, or of an agent on another host. */
 export interface Seat {
-  /** In messages: `a thread that sends`. */
+  /** Name in messages: `a thread that sends`. */
   readonly name: string;
-  /** The other host that it is on. Absent: it is on this one. */
+  /** The other host that it runs on. Absent: this host. */
   readonly host?: { readonly id: string; readonly name: string };
   post(task: SeatTask): void;
-  /** Ends it, whatever it does. */
+  /** Ends the seat immediately. */
   end(): Promise<void>;
 }
 
-/** Starts a thread for a sender. @param files where the files are, if they are those of another host */
+/** Starts a thread for a sender. @param files mapping to local copies, if the files are from another host */
 export function openThreadSeat(listener: SeatListener, files?: FileMirror): Seat {
   const worker: Worker = startWorker({ role: "send", data: undefined }, files);
-  // On Deno, what comes before the thread listens is lost.
+  // On Deno, messages sent before the thread listens are lost.
   let waiting: SeatTask[] | undefined = [];
   worker.on("message", (event: ThreadEvent | ThreadReady) => {
     if (event.kind !== "ready") {

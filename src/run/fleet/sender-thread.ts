@@ -17,55 +17,58 @@ import { RequestPacker, type RequestsWanted } from "./packed-requests.ts";
 import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 import { listenFor, ServedSender } from "./serve-sender.ts";
 
-/** What a thread needs to send a share of a plan's load: plain data. */
+/** Data that a thread needs to send a share of a plan's load: plain data. */
 export interface SenderThreadData {
   readonly plan: Plan;
   readonly share: Share;
   /** Maximum number of outstanding requests of this sender. */
   readonly maxOutstanding: number;
-  /** Threads of the agent that this one is of: they share what its host allows. Absent: it is the conductor's. */
+  /**
+   * Threads of the agent that this thread belongs to: they share the limits of the agent's host. Absent: it is the
+   * conductor's thread.
+   */
   readonly agent?: { readonly threads: number; readonly agentsOnHost: number } | undefined;
   readonly sendsRecords: boolean;
-  /** What the conductor wants of single requests. Absent: nothing. */
+  /** Single requests that the conductor wants. Absent: none. */
   readonly requests?: RequestsWanted | undefined;
   /** Whether the thread measures the tokens of its responses, if the plan measures any. Default: true. */
   readonly measuresTokens?: boolean | undefined;
   readonly secrets: readonly string[];
-  /** Where the functions of the plan are. Absent: it names none. */
+  /** Module with the functions of the plan. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
   /** Data that the conductor made once. Absent: the thread loads the data. */
   readonly made?: MadeInputs | undefined;
-  /** Time origin of the conductor's clock, on the clock of {@link wallMs} here. */
+  /** Time origin of the conductor's clock, on this thread's {@link wallMs} clock. */
   readonly originMs: number;
 }
 
-/** What a conductor says to the thread. */
+/** A message of a conductor to the thread. */
 export type SeatTask =
-  /** Asks for the thread's time, before it is opened and while it sends. */
+  /** Requests the thread's time, before it is opened and while it sends. */
   | { readonly kind: "tell-time"; readonly id: number }
   | { readonly kind: "open"; readonly data: SenderThreadData }
-  /** Messages without a pause. @see SenderThread.handle */
+  /** Messages to handle without a pause. @see SenderThread.handle */
   | { readonly kind: "handle"; readonly messages: readonly SentMessage[]; readonly atNs?: number }
-  /** Opens no further connection to ask the server. */
+  /** Stops the opening of more connections for queries to the server. */
   | { readonly kind: "interrupt" }
   | { readonly kind: "end" };
 
-/** What the thread says first: from now on it listens. */
+/** First message of the thread, which listens from now on. */
 export interface ThreadReady {
   readonly kind: "ready";
 }
 
-/** What the thread says. */
+/** A message of the thread. */
 export type ThreadEvent =
-  /** @property lateNs longest time by which messages came after the moment at which all senders should have acted on them */
+  /** @property lateNs maximum time by which messages were late for the moment at which all senders should act on them */
   | { readonly kind: "time"; readonly id: number; readonly wallMs: number; readonly lateNs: number }
-  /** @property limits those of the agent */
+  /** @property limits limits of the agent */
   | ({ readonly kind: "opened"; readonly limits?: HostLimits | undefined } & SentCounts)
   | { readonly kind: "not-opened"; readonly error: SentError }
   | { readonly kind: "ended" }
   | SenderEvent;
 
-/** Serves a conductor elsewhere in this thread. @param loadApi loads the module that a scenario imports as `"rampart"` */
+/** Serves a remote conductor in this thread. @param loadApi loads the module that a scenario imports as `"rampart"` */
 export function serveSenderThread(port: MessagePort, loadApi: () => Promise<object>): void {
   const thread = new SenderThread(port, loadApi);
   port.on("message", (task: SeatTask) => thread.take(task));
@@ -73,8 +76,8 @@ export function serveSenderThread(port: MessagePort, loadApi: () => Promise<obje
 }
 
 /**
- * Returns the latest moment at which all senders should act on the messages, in the conductor's nanoseconds. A message that names a moment arrives
- * before it. Undefined: when they act is not part of what is measured.
+ * Returns the latest moment at which all senders should act on the messages, in the conductor's nanoseconds. A message that names a moment
+ * arrives before it. Undefined: the time of the action does not affect the measurement.
  */
 function momentOf(messages: readonly SentMessage[], saidNs: number): number | undefined {
   const moments = messages.map(({ name, args: [first, second] }) => {
@@ -146,7 +149,7 @@ class SenderThread {
     for (const secret of secrets) registerSecret(secret);
     const { signal } = this;
     let onTrace: RunObserver["onTrace"];
-    // The conductor has shown what the server says of its model.
+    // The conductor has already shown the server's description of its model.
     const observer: RunObserver = data.plan.outputs.verbosity === 2 ? { onTrace: (event) => onTrace?.(event) } : {};
     const packer = requests && new RequestPacker(requests);
     try {
@@ -180,8 +183,8 @@ class SenderThread {
   }
 
   /**
-   * Handles the messages that are due. Those of a conductor on another host have a time, which is the same on all hosts: each of them hears of
-   * it before.
+   * Handles the messages that are due. Messages of a conductor on another host have a due time that is the same on all hosts, and each host
+   * gets them before that time.
    */
   private handleDue(): void {
     for (let next = this.due[0]; next !== undefined; next = this.due[0]) {

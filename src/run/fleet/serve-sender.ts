@@ -8,19 +8,19 @@ import type { SenderEvent, SentCounts, SentMessage } from "./remote-sender.ts";
 
 /** Time between two reports of the counts of one sender, or of one of a few. */
 const COUNTS_MS = 50;
-/** With many senders each reports less often, so that their conductor gets few hundred reports a second. */
+/** With many senders, each reports less often, so that their conductor gets only a few hundred reports a second. */
 const COUNTS_MS_PER_SENDER = 4;
 const MOST_COUNTS_MS = 1000;
-/** Time over which a sender reports how busy it is. */
+/** Time over which a sender measures its load. */
 const LOAD_MS = 1000;
 
 /** Sends events to a conductor. @param transfer buffers that may be transferred instead of copied */
 export type SendEvent = (event: SenderEvent, transfer?: readonly ArrayBuffer[]) => void;
 
 /**
- * Returns what a sender's events become on the way to its conductor.
- * @param sendsRecords whether the conductor wants the records
- * @param packer has the requests of the records. Default: the conductor does not want them
+ * Returns a listener that sends a sender's events to its conductor.
+ * @param sendsRecords whether the conductor needs the records
+ * @param packer packs the requests of the records. Default: the conductor does not need them
  */
 export function listenFor(send: SendEvent, sendsRecords: boolean, packer?: RequestPacker): SenderListener {
   return {
@@ -52,7 +52,7 @@ function sendRecords(send: SendEvent, records: RecordColumns, count: number, req
   }
 }
 
-/** The side of a sender whose conductor is elsewhere: handles messages in the order in which they come. */
+/** A sender's side of the connection to a remote conductor: handles messages in the order of their arrival. */
 export class ServedSender {
   private readonly sender: LoadSender;
   private readonly send: SendEvent;
@@ -79,7 +79,7 @@ export class ServedSender {
     for (const message of messages) void this.reply(message);
   }
 
-  /** Reports nothing more. */
+  /** Stops reporting. */
   end(): void {
     for (const timer of this.timers) clearInterval(timer);
     this.load.stop();

@@ -5,9 +5,12 @@ import { membersOf } from "../../registry/mix.ts";
 import { targetKindOf } from "../../registry/service-kinds.ts";
 import { type FunctionsSource, whyNotElsewhere } from "../../scenario/thread-functions.ts";
 
-/** Why a plan's load cannot be divided among several threads. */
+/** Reasons why a plan's load cannot be divided among several threads. */
 
-/** Returns what in a plan only one worker can do. @param functions where the functions are that workers call; undefined: there are none */
+/**
+ * Returns the parts of a plan that only one worker can run. @param functions module with the functions that workers call; undefined: there
+ * is none
+ */
 export function findUndivided(plan: Plan, functions: FunctionsSource | undefined): Problem[] {
   const unloadable = functions === undefined ? undefined : whyNotElsewhere(functions);
   const targets = [plan.target, ...membersOf(plan.target).map(({ target }) => target)];

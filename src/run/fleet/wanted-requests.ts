@@ -11,15 +11,21 @@ import type { Feed } from "../send/feed.ts";
 import { JoinedRequests } from "./joined-requests.ts";
 import { type CurrentContent, RequestReader, type RequestsWanted } from "./packed-requests.ts";
 
-/** Which single requests the followers of a run want from senders elsewhere, and how they get them. */
+/** Determines which single requests the followers of a run need from remote senders, and joins these requests. */
 
-/** Whether one meter measures the tokens of all senders, because single requests need theirs. Otherwise each sender measures its own. */
+/**
+ * Whether one meter measures the tokens of all senders, because single requests need their tokens. Otherwise each sender measures its
+ * own.
+ */
 export function sharesMeter(plan: Plan, observer: RunObserver, meter: TokenLink | undefined): boolean {
   const isFollowed = meter !== undefined || observer.onTokens !== undefined || plan.onRecord !== undefined;
   return isFollowed || plan.measurement.tokens?.keepsAllWindows === true || mlperfRulesOf(plan) !== undefined;
 }
 
-/** Returns what is wanted; undefined when counts are enough. @param hasMeter whether one meter measures the tokens of all senders */
+/**
+ * Returns the wanted requests; undefined when counts are enough. @param hasMeter whether one meter measures the tokens of all
+ * senders
+ */
 export function wantedRequests(
   plan: Plan,
   observer: RunObserver,
@@ -33,14 +39,14 @@ export function wantedRequests(
   return hasResponses || observer.onFailed !== undefined || plan.onRecord !== undefined ? { hasResponses } : undefined;
 }
 
-/** What single requests are read with: the target as the conductor has opened it. */
+/** Dependencies for reading single requests: the target as the conductor has opened it. */
 export interface ReadParts extends RequestsWanted {
   readonly plan: Plan;
   readonly observer: RunObserver;
   readonly session: Session;
   readonly groups?: RequestGroups | undefined;
   readonly feed: Feed;
-  /** Undefined when the senders measure none, or each its own. */
+  /** Undefined when tokens are not measured, or each sender measures its own. */
   readonly tokens: RunTokens | undefined;
   readonly senderCount: number;
   /** The run cannot continue. */
@@ -52,7 +58,7 @@ export function joinRequests({ feed, hasResponses, plan, ...parts }: ReadParts):
   const { senderCount, observer, tokens, fail } = parts;
   const finished = { count: 0 };
   const current: CurrentContent = { content: undefined };
-  // The senders have compared and traced the responses.
+  // The senders have already compared and traced the responses.
   const judge = createJudge(
     {
       ...parts,

@@ -10,19 +10,19 @@ import { joinTokenTotals, type TotalledTokens } from "../../measure/tokens/token
 import type { Plan } from "../../plan/plan.ts";
 import type { RequestGroups } from "./request-groups.ts";
 
-/** What measures the tokens of a member. Without a mix, the target is the only member. */
+/** The token meter of a member. Without a mix, the target is the only member. */
 export interface MemberTokens {
   readonly plan: Plan;
   /** Undefined when its responses have no tokens. */
   readonly link: TokenLink | undefined;
 }
 
-/** Measures the tokens of each group of requests apart. */
+/** Measures the tokens of each group of requests separately. */
 export class GroupedTokens implements RunTokens {
   readonly responses: ResponseSink;
   private readonly groups: RequestGroups;
   private readonly members: readonly MemberTokens[];
-  /** Index of each group among those of its member. */
+  /** Each group's index among the groups of its member. */
   private readonly indices: readonly number[];
 
   constructor(groups: RequestGroups, members: readonly MemberTokens[]) {
@@ -70,7 +70,7 @@ export class GroupedTokens implements RunTokens {
     return joinTokenTotals(await Promise.all(this.links().map((link) => link.readTotals())));
   }
 
-  /** Asks each member for its groups. */
+  /** Queries each member for its groups. */
   private async collect(ask: (link: TokenLink) => Promise<readonly MeteredTokens[]>): Promise<LevelTokens> {
     const byMember = await Promise.all(this.members.map(({ link }) => link && ask(link)));
     const groups = this.groups.list.map(({ member }, group) => byMember[member]?.[this.indices[group] as number]);
@@ -91,7 +91,7 @@ export class GroupedTokens implements RunTokens {
     return this.members.flatMap(({ link }) => link ?? []);
   }
 
-  /** Passes each response to the meter of its group. */
+  /** Returns a sink that passes each response to the meter of its group. */
   private toSink(): ResponseSink {
     const sinks = this.groups.list.map(({ member }, group) =>
       this.members[member]?.link?.responsesOf(this.indices[group] as number),

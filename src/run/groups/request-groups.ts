@@ -4,11 +4,11 @@ import { problem, UserError } from "../../plan/problem.ts";
 /** Requests with the same tags. */
 export interface RequestGroup {
   readonly tags: Tags;
-  /** Index of the member of a mix that they are sent to; 0 without a mix. */
+  /** Index of the member of a mix that gets the requests; 0 without a mix. */
   readonly member: number;
 }
 
-/** The groups of a run's requests. A request's group follows from its step of the data. */
+/** The groups of a run's requests. The step of the data determines a request's group. */
 export class RequestGroups {
   readonly list: readonly RequestGroup[];
   /** Index of the group, by step. */

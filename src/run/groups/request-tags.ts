@@ -16,8 +16,8 @@ import { groupSteps, type RequestGroup, type RequestGroups } from "./request-gro
 type CountTokens = (text: string) => number;
 
 /**
- * Returns the groups of a run's requests: the tags of each input, and in a mix the name of its target. Later sources win: fixed tags, those
- * of the data, those of functions; those of a member, those of the whole run.
+ * Returns the groups of a run's requests: the tags of each input, and in a mix the name of its target. Later sources win: fixed tags, tags
+ * of the data, tags from functions; tags of a member, tags of the whole run.
  * @throws UserError when a function fails, when there are too many groups, or when an assertion names tags that no request has
  */
 export async function groupRequests(plan: Plan, session: Session): Promise<RequestGroups> {
@@ -45,7 +45,10 @@ class Tagger {
   private readonly tokens: Plan["measurement"]["tokens"];
   private countTokens: CountTokens | undefined;
 
-  /** @param plans whose tags apply, the last one wins @param target its name; empty without a mix @param plan the target's plan */
+  /**
+   * @param plans plans whose tags apply; the last one wins @param target name of the target; empty without a mix @param plan the
+   * target's plan
+   */
   constructor(plans: readonly Plan[], target: string, plan: Plan) {
     this.fixed = Object.assign(target === "" ? {} : { [TARGET_TAG]: target }, ...plans.map(({ tags }) => tags?.fixed));
     this.functions = plans.flatMap(({ tags }) =>
@@ -55,7 +58,7 @@ class Tagger {
     this.tokens = plan.measurement.tokens;
   }
 
-  /** Whether there is no function. */
+  /** Whether the tags need no function. */
   get isConstant(): boolean {
     return this.functions.length === 0;
   }
@@ -67,7 +70,7 @@ class Tagger {
     return Object.assign({}, this.fixed, stepTags, ...made);
   }
 
-  /** Calls a function; once more when it turns out to need a tokenizer. */
+  /** Calls a function; calls it again with a tokenizer if it turns out to need one. */
   private async call(name: string, tagInput: TagInput, step: DataStep, index: number): Promise<Tags> {
     const need = { isTokenizerMissing: false };
     const input = toTaggedInput(step, index, this.target, () => {
@@ -150,13 +153,8 @@ function toTags(result: unknown, place: string): Tags {
 function checkAssertions({ assertions }: Plan, { list }: RequestGroups): void {
   const problems = assertions.flatMap(({ where }, index) => {
     if (where === undefined || list.some(({ tags }) => hasTags(tags, where))) return [];
-    return [
-      unknownTags(
-        `assert.${index}`,
-        where,
-        list.map(({ tags }) => tags),
-      ),
-    ];
+    const known = list.map(({ tags }) => tags);
+    return [unknownTags(`assert.${index}`, where, known)];
   });
   if (problems.length > 0) throw new UserError(problems);
 }

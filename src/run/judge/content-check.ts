@@ -16,13 +16,16 @@ export interface GivenResponse {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Checks responses; returns the failure of a wrong one. */
+/** Checks a response; returns the failure if it is wrong. */
 export type ContentCheck = (given: GivenResponse) => Failure | undefined;
 
-/** Most characters of a wrong response that a report shows. */
+/** Maximum number of characters of a wrong response in a report. */
 const SHOWN_CHARACTERS = 400;
 
-/** Creates the check of responses that a scenario's function makes. A wrong response is a failed request. @param plan that of the target @param named the function */
+/**
+ * Creates the check that runs a scenario's function on responses. A wrong response is a failed request. @param plan plan of the target
+ * @param named the function
+ */
 export function createContentCheck(plan: Plan, named: FunctionPlan): ContentCheck {
   const check = functionOf<CheckResponse>(named);
   const kind = plan.measurement.tokens?.responses as ResponseKind | undefined;
@@ -47,7 +50,7 @@ function explain(check: CheckResponse, response: ScenarioResponse): string | und
   }
 }
 
-/** Returns the beginning of a response as text: what a language model wrote, tensors, or the body. */
+/** Returns the beginning of a response as text: the text of a language model, tensors, or the body. */
 function excerptOf({ tensors, parts }: GivenResponse, response: ScenarioResponse): string {
   const text = tensors.length > 0 ? tensors.map(describeTensor).join(", ") : response.content || joinTexts(parts);
   const line = text.replaceAll(/\s+/g, " ").trim();
@@ -66,7 +69,7 @@ function joinTexts(parts: readonly Uint8Array[]): string {
 }
 
 function describeTensor({ name, datatype, shape, bytes }: Tensor): string {
-  const MOST_BYTES = 64; // of a tensor, so that the names of all tensors are shown
+  const MOST_BYTES = 64; // per tensor, so that the names of all tensors are shown
   const isNumeric = datatype !== "BYTES";
   const shown = isNumeric ? bytes.subarray(0, MOST_BYTES) : bytes;
   const tensor = createScenarioResponse({

@@ -6,38 +6,38 @@ import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../r
 import { parseUrl, sourcesOf } from "../open/endpoint.ts";
 import { type AskedPlace, identifyServer, type ServerIdentity } from "../open/identify-server.ts";
 
-/** A likely user mistake behind a run's failure. */
+/** A likely user error that explains a run's failure. */
 export type Diagnosis =
-  /** The address ends with the beginning of the path. */
+  /** The address ends with the beginning of the API's path. */
   | { readonly code: "doubled-path"; readonly path: string; readonly doubled: string }
   | { readonly code: "no-key"; readonly status: number }
   | { readonly code: "key-refused"; readonly status: number }
-  /** `location` is empty when the server gave none. */
+  /** The server redirects. `location` is empty when the server sent none. */
   | { readonly code: "redirected"; readonly location: string }
   /** The port speaks gRPC instead of HTTP, or vice versa. `port` is another port with the wanted protocol; absent when none was found. */
   | { readonly code: "grpc-port" | "http-port"; readonly address: string; readonly port?: number | undefined }
   | { readonly code: "tls-port" | "plain-port"; readonly address: string }
-  /** The server's certificate: no trusted authority signed it, it is for another name, or it is not valid today. */
+  /** The server's certificate: not signed by a trusted authority, issued for another name, or not valid today. */
   | { readonly code: "untrusted-certificate" | "other-name" | "outdated-certificate"; readonly address: string }
   /** The server does not answer a TLS handshake. */
   | { readonly code: "no-tls"; readonly address: string }
-  /** A server of another kind, by the name of its API. `asked` is the name of the API that requests used. */
+  /** A server of another kind, by the name of its API. `asked` is the name of the API of the requests. */
   | { readonly code: `${string}-server`; readonly address: string; readonly asked?: string };
 
-/** The part of a plan that a diagnosis needs. */
+/** Part of a plan that a diagnosis needs. */
 type AskedPlan = Pick<Plan, "target"> & { readonly client?: Pick<Plan["client"], "sourceAddresses"> };
 
-/** The request of a failed run, as far as a diagnosis needs it. */
+/** The request of a failed run, as a diagnosis needs it. */
 export interface AskedOf {
   readonly wire: "http" | "grpc";
   readonly api: string;
   readonly isSecure: boolean;
   /** `host:port`. */
   readonly address: string;
-  /** Including the prefix from the URL. */
+  /** Path, including the prefix from the URL. */
   readonly path: string;
   readonly hasKey: boolean;
-  /** Whether servers of this kind cannot be recognized, so that any HTTP server can be the right one. */
+  /** Whether servers of this kind cannot be recognized, so that any HTTP server may be the right one. */
   readonly isAnyServer?: boolean;
 }
 
@@ -60,7 +60,7 @@ function diagnoseFailure(failure: FailureFacts, asked: AskedOf): Diagnosis | und
   return kind === "tls" ? diagnoseTls(message, asked.address) : undefined;
 }
 
-/** Reasons of the three runtimes for refusing a server. */
+/** Error messages of the three runtimes for a certificate that they reject. */
 const TLS_REASONS: readonly (readonly [
   "no-tls" | "untrusted-certificate" | "other-name" | "outdated-certificate",
   RegExp,
@@ -76,7 +76,7 @@ function diagnoseTls(message: string, address: string): Diagnosis | undefined {
   return code && { code, address };
 }
 
-/** Diagnoses a failure from what the server speaks. @param port neighbouring port with the wanted protocol */
+/** Diagnoses a failure by the protocol and APIs of the server. @param port neighbouring port with the wanted protocol */
 export function diagnoseServer(asked: AskedOf, found: ServerIdentity, port?: number): Diagnosis | undefined {
   const { address } = asked;
   const { speaks } = found;

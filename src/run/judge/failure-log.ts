@@ -1,7 +1,7 @@
 import type { FailureCount, TaggedCount, WrongResponse } from "../../result/run-result.ts";
 import { describeFailure, FAILURE_KINDS, type Failure } from "../../transport/failure.ts";
 
-/** Most wrong responses that are kept. */
+/** Maximum number of wrong responses that are kept. */
 const MOST_RESPONSES = 3;
 
 /** Failures of one kind, status and server. */
@@ -11,7 +11,7 @@ interface Entry {
   count: number;
   readonly isWarmup: boolean;
   readonly responses: WrongResponse[];
-  /** Those whose requests have tags, by tags. */
+  /** Number of failures by the tags of their requests. */
   readonly tagged: Map<string, TaggedCount>;
 }
 

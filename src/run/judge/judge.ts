@@ -1,5 +1,6 @@
 import type { ResponseSink } from "../../measure/tokens/packed-responses.ts";
 import { separateReads } from "../../measure/tokens/response-times.ts";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import { limitMessage } from "../../plan/show-value.ts";
@@ -33,17 +34,17 @@ const NO_RESPONSES: readonly ResponseRecord[] = [];
 export interface Judging {
   /** Whether response bodies must be kept. */
   readonly needsBodies: boolean;
-  /** Whether the headers of responses must be kept. Absent: no. */
+  /** Whether the headers of responses must be kept. Absent: false. */
   readonly needsHeaders?: boolean;
   /**
    * Whether a slot may send its next request before its response is judged. Not with traces, which are live, or shared memory, which is
    * overwritten.
    */
   readonly canWait: boolean;
-  /** Creates the clients' checks of responses that are not kept. Absent: each member of a mix has its own. */
+  /** Creates the clients' checks of responses that are not kept. Absent: each member of a mix creates its own. */
   readonly createCheck?: CreateResponseCheck;
   /**
-   * Whether it will only be known from a later stream whether this one was cut off, so that judging waits for that where it can. Absent: it is
+   * Whether only a later stream will show if this one was cut off, so that judging waits for that stream if possible. Absent: this is
    * always known.
    */
   isUndecided?(call: Call): boolean;
@@ -51,30 +52,30 @@ export interface Judging {
   judge(call: Call, slots: Slots): Failure | undefined;
 }
 
-/** What a judge needs of the source of requests. */
+/** A judge's view of the source of requests. */
 export type JudgedFeed = Pick<Feed, "contentOf" | "expectedOf" | "hasExpectations">;
 
-/** What a judge works with. */
+/** Dependencies of a judge. */
 export interface JudgeParts {
   readonly session: Pick<TargetSession, "service" | "shared" | "serverNames">;
   readonly feed: JudgedFeed;
   readonly verbosity: 0 | 1 | 2;
   readonly observer: RunObserver;
-  /** Receives the responses whose tokens are measured. */
+  /** Receives the responses whose tokens are measured. Default: none. */
   readonly responses?: ResponseSink | undefined;
-  /** Receives the values that the target extracts from each successful response, its request's step, and when it ended. */
+  /** Receives the values that the target extracts from each successful response, its request's step, and its end time. */
   readonly onExtracted?: (values: readonly unknown[], step: number, atNs: number) => void;
-  /** The groups of requests, whose tags records carry. Default: there are none. */
+  /** The groups of requests, whose tags are part of records. Default: no groups. */
   readonly groups?: RequestGroups | undefined;
-  /** What the scenario requires of responses. Default: nothing. */
+  /** The scenario's check of responses. Default: none. */
   readonly contentCheck?: ContentCheck | undefined;
   /** See {@link BehaviourPlan}. Default: false. */
   readonly acceptsOtherOutputs?: boolean | undefined;
-  /** Counts the finished requests of the run. Default: those of this judge. */
+  /** Counts the finished requests of the run. Default: counts those of this judge. */
   readonly finished?: { count: number };
-  /** Whether responses are decoded although nothing here needs them. Default: false. */
+  /** Whether to decode responses although this judge does not need them. Default: false. */
   readonly keepsBodies?: boolean | undefined;
-  /** Whether streams that lack the end of others have failed, where responses are kept. Default: false. */
+  /** Whether a stream that lacks the end marker of the others has failed, where responses are kept. Default: false. */
   readonly findsCuts?: boolean | undefined;
 }
 
@@ -92,13 +93,13 @@ export class RequestJudge implements Judging {
   private readonly contentCheck: ContentCheck | undefined;
   private readonly sessions: SessionFeed | undefined;
   private readonly finished: { count: number };
-  /** Number of the request that is judged, among the finished ones of the run. */
+  /** Number of the request being judged, among the finished requests of the run. */
   private index = 0;
   readonly needsBodies: boolean;
   readonly needsHeaders: boolean;
   readonly canWait: boolean;
   readonly createCheck: CreateResponseCheck;
-  /** Checks responses that are kept. */
+  /** Checks responses whose bodies are kept. */
   private readonly check: ResponseCheck;
   private readonly cuts: CutCheck | undefined;
 
@@ -174,7 +175,7 @@ export class RequestJudge implements Judging {
     return this.groups === undefined ? {} : { tags: this.groups.tagsOf(step) };
   }
 
-  /** The responses, as far as someone needs them; or what is wrong. */
+  /** Returns the decoded responses that are needed, or the failure. */
   private examine(call: Call, slots: Slots): Failure | readonly ResponseRecord[] {
     if (call.failure !== undefined) return this.service.codec.explain(call.failure, call.body);
     const fault = call.isChecked ? undefined : this.findFault(call);
@@ -208,7 +209,7 @@ export class RequestJudge implements Judging {
     const wrong = isJudged
       ? this.contentCheck?.({ ...this.answerOf(received, records, call.slot), ...this.requestOf(step) })
       : undefined;
-    // Only a response that is right in all other ways is one to continue from.
+    // A session continues only from a response that is right in all other ways.
     const lacking = wrong ?? this.sessions?.takeValues(call);
     if (lacking !== undefined) return lacking;
     if (extracted !== undefined) this.onExtracted?.(extracted, step, call.endNs);
@@ -220,7 +221,7 @@ export class RequestJudge implements Judging {
       inputs: this.feed.contentOf(step),
       latencyNs: call.endNs - call.sendStartNs,
       responses: records,
-      ...(server === undefined ? {} : { server }),
+      ...defined({ server }),
       ...(call.isResent ? { isResent: true } : {}),
       ...(extracted === undefined ? {} : { extracted: this.nameExtracted(extracted) }),
       ...this.tagsOf(step),
@@ -240,7 +241,7 @@ export class RequestJudge implements Judging {
     });
   }
 
-  /** Returns the tensors of a response; none for one of payloads. @throws ProtocolError */
+  /** Returns the tensors of a response; empty for one of payloads. @throws ProtocolError */
   private tensorsOf(body: Uint8Array, { jsonBytes, slot }: Call): Tensor[] {
     return this.outputs.read(this.service.codec.decode(body, jsonBytes).outputs, slot);
   }
@@ -250,7 +251,7 @@ export class RequestJudge implements Judging {
     return this.service.wire === "grpc-call" ? call.responses : responsesOf(call);
   }
 
-  /** Returns what a check of the content sees of a response. */
+  /** Returns a response as content checks see it. */
   private answerOf(
     received: readonly ReceivedResponse[],
     records: readonly ResponseRecord[],
@@ -298,7 +299,7 @@ export class RequestJudge implements Judging {
   }
 }
 
-/** Masks secrets, because servers repeat keys in messages that are printed and exported. Cuts a message of any length. */
+/** Masks secrets, because servers repeat keys in messages that are printed and exported. Shortens long messages. */
 function maskFailure(failure: Failure): Failure {
   const { message, response, excerpt } = failure;
   return {

@@ -7,14 +7,14 @@ import type { RequestGroups } from "../groups/request-groups.ts";
 
 /** The threads that measure a run's tokens. */
 export interface OpenTokens {
-  /** Returns what the run uses. @param groups the groups of requests to measure apart; undefined: there are none */
+  /** Returns the meter for the run. @param groups groups of requests that are measured separately; undefined: no groups */
   measure(groups: RequestGroups | undefined): Promise<RunTokens | undefined>;
   close(): Promise<void>;
 }
 
 /**
- * Starts a thread for each target whose tokens are measured, because each has a tokenizer of its own.
- * @param plans those of the members of a mix, or the run's only one @param spare threads that were started before
+ * Starts a thread for each target whose tokens are measured, because each target has its own tokenizer.
+ * @param plans plans of the members of a mix, or the run's only plan @param spare threads that were started before
  * @throws RunError or UserError when a tokenizer cannot be loaded
  */
 export async function openTokens(plans: readonly Plan[], spare: SpareThreads): Promise<OpenTokens> {
@@ -30,16 +30,14 @@ export async function openTokens(plans: readonly Plan[], spare: SpareThreads): P
   return {
     measure: async (groups) => {
       if (groups === undefined) return threads[0]?.link;
-      return new GroupedTokens(
-        groups,
-        plans.map((plan, index) => ({ plan, link: threads[index]?.link })),
-      );
+      const links = plans.map((plan, index) => ({ plan, link: threads[index]?.link }));
+      return new GroupedTokens(groups, links);
     },
     close: () => closeAll(threads),
   };
 }
 
-/** How long a thread may take to reply to the last question of a display. */
+/** Maximum wait for a thread's reply to the last query of a display. */
 const MOST_WAIT_MS = 300;
 
 async function closeAll(threads: readonly (TokenThread | undefined)[]): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Failure } from "../../transport/failure.ts";
 
-/** The target is unreachable when connections fail and no request is answered for this long. */
+/** The target is unreachable when connections fail and no request is answered for this time. */
 const UNREACHABLE_NS = 5e9; // 5 s
-/** Number of connections lost in a row that is not accidental. A single lane reaches it within 5 s. */
+/** Number of consecutive lost connections that rules out an accident. A single lane reaches it within 5 s. */
 const MANY_LOST = 8;
-/** Number of stalled requests sent since the last response that is not accidental, for a target that has answered before. */
+/** Number of stalled requests since the last response that rules out an accident, for a target that has responded before. */
 const MANY_STALLED = 8;
-/** The same for a target that has not answered yet. */
+/** The same for a target that has not responded yet. */
 const FEW_STALLED = 2;
 
 /** The state of the target after a failure. */
@@ -17,7 +17,7 @@ export type Reach =
   /** Connections can be opened, but no request is answered. */
   | "stalled";
 
-/** The state of the run at a failure. */
+/** State of the run at a failure. */
 export interface ReachContext {
   /** Time of the failure. */
   readonly failedNs: number;
@@ -29,7 +29,7 @@ export interface ReachContext {
   readonly outstanding: number;
   /** Start of sending the failed request. */
   readonly sentNs: number;
-  /** Whether requests are still sent. At the end of a load, outstanding requests have no later ones beside them that could be answered. */
+  /** Whether requests are still being sent. At the end of a load, no later requests show that the server still responds. */
   readonly isSending: boolean;
 }
 
@@ -51,13 +51,13 @@ export class Reachability {
   /** Servers that lost connections or requests since the last response. */
   private readonly lost = new Set<string>();
 
-  /** @param waitsForServer whether a server that has answered nothing yet gets some seconds */
+  /** @param waitsForServer whether to allow some seconds for a server that has not responded yet */
   constructor(serverCount: number, waitsForServer: boolean) {
     this.serverCount = serverCount;
     this.waitsForServer = waitsForServer;
   }
 
-  /** Takes a failure that this client did not cause itself. */
+  /** Judges a failure that this client did not cause itself. */
   judge(failure: Failure, context: ReachContext): Reach {
     const { kind } = failure;
     if (context.completedCount > 0) this.hasAnswered = true;
@@ -103,8 +103,8 @@ export class Reachability {
   }
 
   /**
-   * A target that has answered before has stopped only if nothing that was sent since is answered, as long as requests are sent. A request
-   * that stalled while the target answered others, or at the end of the load, is just one failure. All requests in flight must have stalled.
+   * A target that has responded before has stalled only if nothing sent since is answered, while requests are being sent. A request that
+   * stalled while others were answered, or at the end of the load, is a single failure. All requests in flight must have stalled.
    */
   private stalled({ server = "" }: Failure, { outstanding, sentNs, isSending }: ReachContext): Reach {
     if (this.hasAnswered && (!isSending || sentNs < this.answeredNs)) return "reachable";

@@ -17,13 +17,16 @@ export class ResponseOutputs {
     this.empty = new Map(outputs.map(({ name, datatype }) => [name, { name, datatype, shape: [0], bytes }]));
   }
 
-  /** Returns the tensors of a response with their bytes; none for one of payloads. */
+  /** Returns the tensors of a response with their bytes; empty for one of payloads. */
   read(outputs: ResponseContent, slot: number): Tensor[] {
     if (outputs instanceof Uint8Array) return [];
     return [...outputs.values()].map((tensor) => ({ ...tensor, bytes: this.bytesOf(tensor, slot) }));
   }
 
-  /** Compares a response with what the data expects. Returns the first difference; undefined without any, and for payloads. */
+  /**
+   * Compares a response with the expected outputs of the data. Returns the first difference; undefined if there is none, and
+   * for payloads.
+   */
   findDifference(
     outputs: ResponseContent,
     slot: number,
@@ -45,8 +48,8 @@ export class ResponseOutputs {
 }
 
 /**
- * Compares an output with the one that the data expects, byte by byte. The messages begin like perf_analyzer's.
- * @param actual bytes of the output; undefined when the response has no such output
+ * Compares an output with the expected one of the data, byte by byte. The messages begin like perf_analyzer's.
+ * @param actual bytes of the output; undefined when the response lacks it
  * @param step step of the data that the request used
  * @returns the first difference; undefined when they are equal
  */
@@ -68,7 +71,7 @@ export function compareOutput(
   };
 }
 
-/** Returns the places of the first and last entry of an expected output. */
+/** Returns where the first and last entry of an expected output are defined. */
 function placesOf({ items }: ExpectedOutput, step: number): string {
   const first = items[0]?.place ?? "";
   const last = items.at(-1)?.place ?? "";

@@ -8,13 +8,13 @@ import type { Slots } from "../send/slots.ts";
 
 const encoder = new TextEncoder();
 
-/** Hands judged requests to what measures their tokens: each prompt once, then each response and failure. */
+/** Passes judged requests to the meter of their tokens: each prompt once, then each response and failure. */
 export class ResponsePacker {
   private readonly responses: ResponseSink;
   private readonly feed: Pick<Feed, "contentOf">;
   private readonly serverNames: readonly string[] | undefined;
 
-  /** @param serverNames by the number of the server; undefined when there is one server */
+  /** @param serverNames names by number of the server; undefined when there is one server */
   constructor(responses: ResponseSink, feed: Pick<Feed, "contentOf">, serverNames: readonly string[] | undefined) {
     this.responses = responses;
     this.feed = feed;
@@ -53,7 +53,7 @@ export class ResponsePacker {
     });
   }
 
-  /** Adds a call's prompt unless it is known, and returns its step. */
+  /** Adds a call's prompt unless it was added before, and returns its step. */
   private addPrompt({ slot }: Call, { steps }: Slots): number {
     const step = steps[slot] as number;
     if (this.responses.knowsPrompt(step)) return step;
@@ -66,6 +66,6 @@ export class ResponsePacker {
 
 /** Returns the time of the first byte of a failed request; undefined when none arrived. */
 export function firstByteOf({ firstByteNs, endNs }: Call, { kind }: Failure): number | undefined {
-  // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive completely in one read.
+  // Without a byte, `firstByteNs` equals `endNs`; an HTTP error may also arrive in a single read.
   return firstByteNs > 0 && (firstByteNs < endNs || kind === "http") ? firstByteNs : undefined;
 }

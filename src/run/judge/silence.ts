@@ -1,90 +1,67 @@
+import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { RunError } from "../../plan/problem.ts";
 import { formatDurationNs, msToNs } from "../../plan/units.ts";
-import { membersOf } from "../../registry/mix.ts";
-import { networkOf, type ServerTargetPlan, serviceKindOf, urlsOf } from "../../registry/service-kinds.ts";
+import { urlsOf } from "../../registry/service-kinds.ts";
+import type { RunObserver } from "../../result/observer.ts";
 import type { RunSignal } from "../interrupt.ts";
-import { parseUrl, sourcesOf } from "../open/endpoint.ts";
-import { identifyServer } from "../open/identify-server.ts";
+import { answersNothing, areSilent, canAsk } from "../open/silent-server.ts";
 
-/** A server that accepts connections and answers nothing: the run does not wait until each of its requests stalls. */
+/**
+ * Detects a server that accepts connections and answers nothing, so that the run does not wait until each of its
+ * requests stalls.
+ */
 
+/** Time without any response after which the observer hears of it. */
+const SLOW_MS = 3000;
 /** Part of the stall timeout without any response after which the server is asked something else. */
 const SILENT_RATIO = 1 / 2;
 
-/** Requests that the server has answered, also with an error, and those in flight. */
+/** Number of requests that the server has answered, including with an error, and of those in flight. */
 export interface ResponseCounts {
   readonly answeredCount: number;
   readonly outstanding: number;
 }
 
-/** What is known of the run. */
+/** The watched run and its counts. */
 export interface WatchedRun {
   readonly signal: Pick<RunSignal, "fail">;
+  readonly observer: Pick<RunObserver, "onSlowServer">;
   progress(): ResponseCounts;
 }
 
 /**
- * Ends a run with an error if none of its requests is answered after half of the stall timeout, and the server does not answer a request of
- * another kind either, which a slow one does. A server that is waited for, or that the run starts, is not watched.
- * @returns stops watching
+ * Ends a run with an error if none of its requests is answered within half of the stall timeout, and the server does not answer a request
+ * of another kind either; a slow server does. Servers that the plan waits for, or that the run starts, are not watched.
+ * @returns a function that stops watching
  */
-export function watchSilence(plan: Plan, { signal, progress }: WatchedRun): () => void {
-  const places = plan.behaviour?.waitsForServer === true ? [] : placesOf(plan);
-  if (places.length === 0) return () => {};
+export function watchSilence(plan: Plan, { signal, observer, progress }: WatchedRun): () => void {
+  if (plan.behaviour?.waitsForServer === true || !canAsk(plan)) return () => {};
   const limitMs = SILENT_RATIO * plan.client.stallTimeoutMs;
   let isOver = false;
-  const isSilent = (): boolean => {
+  const isUnanswered = (): boolean => {
     const { answeredCount, outstanding } = progress();
     isOver ||= answeredCount > 0;
     return !isOver && outstanding > 0;
   };
+  const first = setTimeout(() => {
+    if (isUnanswered()) for (const url of urlsOf(plan.target)) observer.onSlowServer?.(url);
+  }, SLOW_MS);
   const check = async (): Promise<void> => {
-    if (isSilent() && (await areSilent(places)) && isSilent()) {
+    if (isUnanswered() && (await areSilent(plan)) && isUnanswered()) {
       isOver = true;
-      signal.fail(answersNothing(plan, `within ${formatDurationNs(msToNs(limitMs))}`, "client.stallTimeoutMs"));
+      signal.fail(answersNothing(plan, `within ${formatDurationNs(msToNs(limitMs))}`, raise("client.stallTimeoutMs")));
     }
     if (!isOver) timer = setTimeout(() => void check(), limitMs);
   };
   let timer = setTimeout(() => void check(), limitMs);
   return () => {
     isOver = true;
+    clearTimeout(first);
     clearTimeout(timer);
   };
 }
 
-/** Returns what the queries of a server find out. Rejects when the server is silent, as that of {@link watchSilence} is. */
-export function unlessSilent<T>(plan: Plan, asking: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const progress = () => ({ answeredCount: 0, outstanding: 1 });
-  const unwatch = watchSilence(plan, { signal: { fail: reject }, progress });
-  return Promise.race([asking, promise]).finally(unwatch);
-}
-
-/** Returns the error of a target that answered no request. @param since for how long, or which requests: `within 10 s` @param limit the setting that lets it wait longer */
-export function answersNothing(
-  { target }: Pick<Plan, "target">,
-  since: string,
-  limit: "client.stallTimeoutMs" | "client.requestTimeoutMs",
-): RunError {
-  const message = `${urlsOf(target).join(", ")} accepts connections, but has answered nothing ${since}`;
-  return new RunError("unreachable", message, ["Look at the server, or raise ", { setting: limit }, "."]);
-}
-
-type Place = Parameters<typeof identifyServer>[0];
-
-function placesOf({ target, client }: Plan): readonly Place[] {
-  const urls = urlsOf(target);
-  const served = target as ServerTargetPlan;
-  if (urls.length === 0 || membersOf(target).length > 0) return [];
-  const { defaultPort } = serviceKindOf(served).address(served);
-  return urls.map((url) => {
-    const { host, port, isSecure } = parseUrl(url, defaultPort);
-    return { host, port, isSecure: isSecure || networkOf(served).tls.isEnabled, sources: sourcesOf(client) };
-  });
-}
-
-async function areSilent(places: readonly Place[]): Promise<boolean> {
-  const asked = await Promise.all(places.map(identifyServer));
-  return asked.every(({ speaks }) => speaks === "nothing");
+/** Returns the hint for requests that are not answered. @param limit the setting that lets them wait longer */
+export function raise(limit: "client.stallTimeoutMs" | "client.requestTimeoutMs"): Text {
+  return ["Look at the server, or raise ", { setting: limit }, "."];
 }

@@ -18,12 +18,12 @@ import { MixedFeed } from "./mixed-feed.ts";
 /** Seed for sequence lengths and data streams, in a run with seed 0. */
 const SEQUENCE_SEED = 5489;
 
-/** What creating a source of requests needs besides the models. */
+/** Options of a source of requests, besides the models. */
 export interface FeedOptions {
   readonly plan: Plan;
   readonly search: LevelSearch;
   readonly lanes: LaneOptions;
-  /** Which sender of how many sends them. Default: the only one. */
+  /** Index of the sender and number of senders. Default: one sender. */
   readonly senders?: Share | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function createTargetFeed(
   return new RequestFeed(service, dataset, { usesIds, sequences, shared, isInOrder, senders });
 }
 
-/** A member's requests come from any lane, so each takes the next step of the member's data. */
+/** A member's requests come from any lane, so each one takes the next step of the member's data. */
 async function createMixedFeed(
   { dataset, members }: MixSession,
   { plan: { target }, lanes: { isSync }, senders = WHOLE }: FeedOptions,
@@ -55,7 +55,7 @@ async function createMixedFeed(
   const feeds = members.map(({ session }, index) => {
     const usesIds = !isSync || session.service.wire === "grpc-stream";
     const feed = new RequestFeed(session.service, session.dataset, { usesIds, isInOrder: true, senders });
-    // The mix skips the steps of other senders.
+    // The mix itself skips the steps of other senders.
     feed.ownPart(WHOLE);
     const stepCount = dataset.streams[index]?.length ?? 0;
     return { feed, stepCount, weight: membersOf(target)[index]?.weight ?? 1 };
@@ -99,7 +99,7 @@ async function createSequences(
   });
 }
 
-/** Like perf_analyzer, which requires an end of the concurrency for asynchronous sequences. */
+/** Like perf_analyzer, requires an end of the concurrency range for asynchronous sequences. */
 function checkEnd({ levels }: LevelSearch): void {
   const range = rangeOf(levels);
   if (range === undefined || (range.end !== null && range.isThreadLimited !== true)) return;

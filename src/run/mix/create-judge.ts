@@ -29,17 +29,17 @@ export class MixedJudge implements Judging {
   }
 }
 
-/** What judging the responses of a run needs. */
+/** Dependencies of a run's judge. */
 export interface JudgedParts
   extends Pick<SenderParts, "plan" | "observer" | "session" | "tokens" | "groups" | "createCheck" | "requests"> {
   readonly feed: JudgedFeed;
-  /** Whether senders elsewhere have judged the responses before. Default: false. */
+  /** Whether remote senders have judged the responses already. Default: false. */
   readonly isJudged?: boolean;
 }
 
 /**
- * Creates what judges a run's responses; for a mix, one judge for each member.
- * @param onExtracted receives the values that the target extracts from each successful response, when it ended, and the group of its request
+ * Creates the judge of a run's responses; for a mix, one that has a judge for each member.
+ * @param onExtracted receives the values that the target extracts from each successful response, its end time, and the group of its request
  * @param finished counts the requests
  */
 export function createJudge(

@@ -47,7 +47,10 @@ export interface MemberFeed {
   readonly stepCount: number;
 }
 
-/** Returns the requests of a mix: whose turn it is, by weight, and that member's next request. Steps are counted over all members. */
+/**
+ * Returns the requests of a mix: selects the next member by weight, and returns that member's next request. Steps are counted over
+ * all members.
+ */
 export class MixedFeed implements Feed {
   step = 0;
   stamp: Uint8Array | undefined = undefined;
@@ -57,9 +60,9 @@ export class MixedFeed implements Feed {
   readonly sequences = undefined;
   private readonly members: readonly MemberFeed[];
   private share = WHOLE;
-  /** Number of turns of other senders before the next one of this sender. */
+  /** Number of turns of other senders before this sender's next turn. */
   private skipCount = 0;
-  /** By member: the number of its first step. */
+  /** Number of the first step of each member. */
   private readonly starts: readonly number[];
   private readonly memberTurns: WeightedTurns;
 
@@ -85,7 +88,7 @@ export class MixedFeed implements Feed {
     for (const { feed } of this.members) feed.shareSteps();
   }
 
-  /** Owns a part of the load from now on. The turns of another part begin anew, so that all senders count them alike. */
+  /** Takes over a part of the load. The turns restart, so that all senders count them alike. */
   ownPart(share: Share): void {
     if (share.index === this.share.index && share.count === this.share.count) return;
     this.share = share;
@@ -100,7 +103,7 @@ export class MixedFeed implements Feed {
   }
 
   next(lane: number, sequence: number, slot = lane): WireRequest {
-    // What other senders send belongs to the order of turns and of data too.
+    // Requests of other senders also take turns and steps of data.
     for (; this.skipCount > 0; this.skipCount--) this.members[this.memberTurns.next()]?.feed.skip();
     this.skipCount = this.share.count - 1;
     const member = this.memberTurns.next();

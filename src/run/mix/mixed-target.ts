@@ -18,7 +18,7 @@ interface OpenMember {
 
 /**
  * Opens all members of a mix as one target.
- * @throws RunError or UserError that name the members
+ * @throws RunError or UserError whose message names the members
  */
 export async function openMixedTarget(
   plan: Plan,
@@ -39,11 +39,9 @@ export async function openMixedTarget(
     throw joinErrors(names, opening);
   }
   const responses = members.map((): ResponseNeeds => ({ keepBodies: true }));
+  const served = members.map(({ target }) => target.served.target);
   return {
-    served: serveMembers(
-      plan,
-      members.map(({ target }) => target.served.target),
-    ),
+    served: serveMembers(plan, served),
     setTrace: undefined,
     isQueried: () => members.some(({ target }) => target.isQueried()),
     setUp: async () => {
@@ -85,7 +83,7 @@ async function closeAll(members: readonly OpenMember[]): Promise<string[]> {
   return (await Promise.all(members.map(({ target }) => target.close()))).flat();
 }
 
-/** Joins what is wrong with some members, each by its name. */
+/** Joins the errors of members, each with the member's name. */
 function joinErrors(names: readonly string[], settled: readonly PromiseSettledResult<unknown>[]): Error {
   const failed = settled.flatMap((one, index) =>
     one.status === "rejected" ? [{ name: names[index] ?? "", error: one.reason as unknown }] : [],
@@ -102,7 +100,7 @@ function joinErrors(names: readonly string[], settled: readonly PromiseSettledRe
   return new RunError(code, texts, hint, facts);
 }
 
-/** Returns the session with requests that name the member that they go to. */
+/** Returns the session with requests that name their member. */
 function nameMember(session: TargetSession, member: number): TargetSession {
   const { codec } = session.service;
   const encode: typeof codec.encode = (...content) => ({ ...codec.encode(...content), member });
@@ -130,7 +128,7 @@ function mixSessions(members: readonly MemberSession[], responses: readonly Resp
   };
 }
 
-/** Returns the traits of all members together, where their differences do not matter. */
+/** Returns the joint traits of all members, where their differences do not matter. */
 function mixServices(members: readonly MemberSession[]): ServiceTraits {
   const services = members.map(({ session }) => session.service);
   return {

@@ -6,20 +6,20 @@ import type { Ask, Query, ServiceAddress } from "../../service/service.ts";
 import { ControlError } from "../../transport/control-client.ts";
 import type { QueryClients } from "./query-clients.ts";
 
-/** The server that is asked. */
+/** The server to query. */
 export interface AskedServer {
   readonly control: QueryClients;
   readonly address: ServiceAddress;
-  /** What the server should be, for errors: `a KServe v2 server`. */
+  /** The expected server, in errors: `a KServe v2 server`. */
   readonly serverName: string;
-  /** What to do when it does not answer in time. Default: look at it, or raise the stall timeout. */
+  /** Advice for a server that does not respond in time. Default: check the server, or raise the stall timeout. */
   readonly waitHint?: Text;
 }
 
-/** How long a query is in flight before the observer hears of it. */
-const SLOW_MS = 3000;
+/** A query that takes longer is reported to the observer. A server that answers nothing at all is an error before that. */
+const SLOW_MS = 3500;
 
-/** Creates the function for queries. It converts failures into `RunError`. */
+/** Creates the function that sends queries and converts failures into `RunError`. */
 export function createAsk(
   { control, address, serverName, waitHint = { say: "look-or-wait" } }: AskedServer,
   observer: RunObserver,
@@ -101,7 +101,7 @@ function toRunError(
   }
 }
 
-/** Names the port that an address without one stands for. */
+/** Describes the implied port of an address without one. */
 function impliedPort({ url, defaultPort }: ServiceAddress): string {
   const isBare = /^[^/:[\]]+$/.test(url) && defaultPort > 0;
   return isBare ? ` (port ${defaultPort}, because it names none)` : "";

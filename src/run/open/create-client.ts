@@ -7,7 +7,8 @@ import type { Endpoint } from "../../transport/request.ts";
 import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 
 /**
- * Loads the client that a plan requests. The libraries are loaded when needed, and so is gRPC: 1.5 ms of a start over HTTP.
+ * Loads the client that a plan requests. Libraries are loaded on demand, and so is gRPC: it takes 1.5 ms of a start over
+ * HTTP.
  * @param readStreamed reads the messages of a service's streams; required for `grpc-stream`
  */
 export async function loadClient(

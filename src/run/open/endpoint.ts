@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";
@@ -7,7 +8,10 @@ import type { Endpoint } from "../../transport/request.ts";
 import { SourceTurns } from "../../transport/source-addresses.ts";
 import { readTls } from "./tls-files.ts";
 
-/** Parses a service's URL and reads its TLS files. @param sources what its connections come from; default: the system's choice @throws UserError */
+/**
+ * Parses a service's URL and reads its TLS files. @param sources source addresses of its connections; default: the system's choice @throws
+ * UserError
+ */
 export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?: SourceTurns): Endpoint {
   registerUrl(address.url);
   registerHeaders(address.headers);
@@ -19,12 +23,15 @@ export function resolveEndpoint(address: ServiceAddress, tls: TlsPlan, sources?:
     authority: url.authority,
     pathPrefix: url.pathPrefix,
     headers: address.headers,
-    ...(sources === undefined ? {} : { sources }),
+    ...defined({ sources }),
     ...(usesTls ? { tls: readTls(tls, address.wire === "http" ? ["http/1.1"] : ["h2"]) } : {}),
   };
 }
 
-/** Returns what the connections to one server come from; undefined: the system's choice. @param first number of the first address. Default: 0 */
+/**
+ * Returns the source addresses of the connections to one server; undefined: the system's choice. @param first number of the first address.
+ * Default: 0
+ */
 export function sourcesOf(
   { sourceAddresses }: Pick<ClientPlan, "sourceAddresses">,
   first = 0,
@@ -57,6 +64,8 @@ export function parseUrl(text: string, defaultPort: number): ParsedUrl {
     host.includes("[") ||
     Number.isNaN(port) ||
     /^[a-z]+:\/\//i.test(rest) ||
+    // Not the host `http`.
+    (scheme === undefined && /^https?\/\//i.test(rest)) ||
     // A line break could inject a header.
     /[\s\u0000-\u0020\u007f]/.test(rest) ||
     rest.includes("?") ||

@@ -1,5 +1,6 @@
 import { msToNs } from "../../plan/units.ts";
 import { SERVICE_KINDS } from "../../registry/service-kinds.ts";
+import { sleepMs } from "../../runtime/clock.ts";
 import type { GrpcProbeResponse, ServiceApi, ServiceProbe } from "../../service/probe.ts";
 import { ControlClient, ControlError } from "../../transport/control-client.ts";
 import { type NamedTarget, openNamedSocket } from "../../transport/named-socket.ts";
@@ -12,9 +13,10 @@ const FRAME_HEADER_BYTES = 9;
 const SETTINGS_FRAME = 4;
 const TLS_ALERT = 0x15;
 const HTTP_BEGIN = "HTTP/1.";
+const NOT_HTTP = "?\r\n\r\n";
 const UNVERIFIED = { verifyPeer: false, verifyHost: false } as const;
 
-/** What a server speaks. */
+/** Protocol and APIs of a server. */
 export interface ServerIdentity {
   /** `nothing`: no connection or no response. `other`: bytes of another protocol. */
   readonly speaks: "http" | "grpc" | "tls" | "other" | "nothing";
@@ -35,17 +37,17 @@ export interface FoundApi {
   readonly description: string;
 }
 
-/** The address to query. */
+/** An address to query. */
 export interface AskedPlace {
   readonly host: string;
   readonly port: number;
   /** Query over TLS, without verification. */
   readonly isSecure: boolean;
-  /** What connections come from. Absent: the system's choice. */
+  /** Source addresses of connections. Absent: the system's choice. */
   readonly sources?: SourceTurns | undefined;
 }
 
-/** Sends what servers of each known kind answer; takes a few seconds at most and never throws. */
+/** Sends requests that servers of each known kind answer. Takes a few seconds at most and never throws. */
 export async function identifyServer(place: AskedPlace): Promise<ServerIdentity> {
   const first = await ask(place, FIRST_PATH);
   const speaks = classify(first);
@@ -53,9 +55,24 @@ export async function identifyServer(place: AskedPlace): Promise<ServerIdentity>
   if (speaks === "http") return { speaks, found: await probeHttp(place, first) };
   if (speaks === "tls" || speaks === "other") return { speaks, found: [] };
   if (!place.isSecure) return { speaks: (await answersHandshake(place)) ? "tls" : "nothing", found: [] };
-  // A gRPC server may refuse a handshake for HTTP/1.1.
+  // A gRPC server may reject a handshake for HTTP/1.1.
   const found = await probeGrpc(place);
   return { speaks: found.length > 0 ? "grpc" : "nothing", found };
+}
+
+/**
+ * Reports whether a server accepts connections and neither sends a byte nor closes them for 1.5 s: not after a GET, which a slow server may
+ * still work on, and not after a line that is not HTTP, which a server refuses before it does any work.
+ */
+export async function isSilent(place: AskedPlace): Promise<boolean> {
+  const send = (text: string, limitMs: number) =>
+    connect(place, place.isSecure, new TextEncoder().encode(text), limitMs).then(
+      ({ isOpened, isTimeUp, bytes }) => isOpened && isTimeUp && bytes.length === 0,
+    );
+  const getting = send(getRequest(place, FIRST_PATH), LIMIT_MS);
+  // Servers log what is not HTTP: one that answers is not sent it.
+  const isAnswered = (await Promise.race([getting, sleepMs(LIMIT_MS / 2)])) === false;
+  return !isAnswered && (await send(NOT_HTTP, LIMIT_MS / 2)) && getting;
 }
 
 /** Sends one GET and returns the status of its response; undefined without one. Takes 1.5 s at most and never throws. */
@@ -64,7 +81,7 @@ export async function askStatus(place: AskedPlace, path: string): Promise<number
   return status === 0 ? undefined : status;
 }
 
-/** Returns the status, 0 without one, and the text of a response over HTTP/1.1. */
+/** Returns the status and the text of a response over HTTP/1.1. A status of 0 means that there is none. */
 function readResponse(bytes: Uint8Array): { readonly status: number; readonly text: string } {
   const [, status = "0", text = ""] = /^HTTP\/1\.\d (\d{3})(?:.*?\r\n\r\n(.*))?/s.exec(textOf(bytes)) ?? [];
   return { status: Number(status), text };
@@ -75,12 +92,12 @@ interface ProbedKind {
   readonly isInProcess?: true;
 }
 
-/** The kinds to recognize; the first one of those with the same API. */
+/** The kinds to recognize; only the first of several kinds with the same API. */
 const KINDS = (Object.entries(SERVICE_KINDS) as [FoundApi["kind"], ProbedKind][])
   .filter(([, { isInProcess }]) => isInProcess !== true)
   .filter(([, { api }], index, all) => all.findIndex(([, other]) => other.api.name === api.name) === index);
 
-/** The path of the first request, which also shows the protocol. */
+/** The path of the first request, which also reveals the protocol. */
 const FIRST_PATH = KINDS.flatMap(([, { api }]) => api.probes).find(({ protocol }) => protocol === "http")?.path ?? "/";
 
 async function probeHttp(place: AskedPlace, first: Uint8Array): Promise<FoundApi[]> {
@@ -157,17 +174,24 @@ function classify(response: Uint8Array): ServerIdentity["speaks"] {
   return isForeign(response) ? "other" : "nothing";
 }
 
-/** Reports whether a response begins like none of HTTP, TLS and HTTP/2: with text of another protocol, such as a greeting. */
+/**
+ * Reports whether a response belongs to another protocol than HTTP, TLS and HTTP/2: whether it begins with foreign text, such
+ * as a greeting.
+ */
 function isForeign(response: Uint8Array): boolean {
   const begin = textOf(response.subarray(0, HTTP_BEGIN.length));
   return begin.length > 0 && /^[\x20-\x7e]/.test(begin) && !HTTP_BEGIN.startsWith(begin);
 }
 
-/** Sends an HTTP/1.1 request and returns the response as far as it arrives; empty without one. */
+/** Sends an HTTP/1.1 request and returns the bytes of the response that arrive; empty without a response. */
 function ask(place: AskedPlace, path: string): Promise<Uint8Array> {
+  const request = new TextEncoder().encode(getRequest(place, path));
+  return connect(place, place.isSecure, request).then(({ bytes }) => bytes);
+}
+
+function getRequest(place: AskedPlace, path: string): string {
   const host = place.host.includes(":") ? `[${place.host}]` : place.host;
-  const head = `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
-  return connect(place, place.isSecure, new TextEncoder().encode(head)).then(({ bytes }) => bytes);
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}:${place.port}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
 }
 
 async function answersHandshake(place: AskedPlace): Promise<boolean> {
@@ -176,45 +200,48 @@ async function answersHandshake(place: AskedPlace): Promise<boolean> {
 
 interface Outcome {
   readonly isOpened: boolean;
+  /** Whether the connection was still open at the end of the time. */
+  readonly isTimeUp: boolean;
   readonly bytes: Uint8Array;
 }
 
-/** Connects and collects bytes until the server closes. @param request undefined: only connect */
+/** Connects and collects bytes until the server closes. @param request undefined: only connect @param limitMs longest time */
 function connect(
   { host, port, sources }: AskedPlace,
   isSecure: boolean,
   request: Uint8Array | undefined,
+  limitMs = LIMIT_MS,
 ): Promise<Outcome> {
   const target: NamedTarget = {
     host,
     port,
     sources,
-    // A server of gRPC alone refuses a handshake without h2.
+    // A gRPC-only server rejects a handshake without h2.
     ...(isSecure ? { tls: { ...UNVERIFIED, alpn: request === undefined ? ["http/1.1", "h2"] : ["http/1.1"] } } : {}),
   };
   return new Promise((resolve) => {
     const pieces: Uint8Array[] = [];
     let length = 0;
     let isOpened = false;
-    const end = (): void => {
+    const end = (isTimeUp: boolean): void => {
       clearTimeout(timer);
-      resolve({ isOpened, bytes: Buffer.concat(pieces) });
+      resolve({ isOpened, isTimeUp, bytes: Buffer.concat(pieces) });
       socket.close();
     };
-    const timer = setTimeout(end, LIMIT_MS);
+    const timer = setTimeout(() => end(true), limitMs);
     const socket = openNamedSocket(target, {
       onOpen: () => {
         isOpened = true;
-        if (request === undefined) end();
+        if (request === undefined) end(false);
         else socket.write(request);
       },
       onData: (bytes) => {
         pieces.push(bytes.slice());
         length += bytes.length;
         // A greeting is followed by nothing that tells more.
-        if (length > MAX_BYTES || isForeign(pieces[0] as Uint8Array)) end();
+        if (length > MAX_BYTES || isForeign(pieces[0] as Uint8Array)) end(false);
       },
-      onClose: end,
+      onClose: () => end(false),
     });
   });
 }

@@ -11,29 +11,29 @@ import type { ReadStreamed } from "../../transport/streamed-responses.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 
-/** The ways to a target: for its load and for queries. */
+/** Connections to a target: for its load and for queries. */
 export interface Links {
   readonly createClient: CreateClient;
   readonly createControl: CreateClient;
-  /** Loads the client of the load for connections that are opened in process. Absent: it cannot do without its server. */
+  /** Loads the load's client for connections that are opened in process. Absent: the client cannot work without its server. */
   createSinkClient?(open: OpenSocket): Promise<CreateClient>;
-  /** Loads the client for queries to another server, by its address. Absent: there is none. */
+  /** Loads the client for queries to another server, by its address. Absent: there is no such client. */
   createControlAt?(url: string): Promise<CreateClient>;
   /** Number of servers, 1 or more. */
   readonly serverCount: number;
-  /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: there is one. */
+  /** The servers as the user wrote them, without secrets, in the order of the plan. Absent: one server. */
   readonly serverNames?: readonly string[];
-  /** Resolves with warnings for the user when the server can be queried. Absent: it runs already. */
+  /** Resolves with warnings for the user when the server can be queried. Absent: the server runs already. */
   readonly ready?: Promise<readonly string[]>;
   close?(): Promise<void>;
 }
 
-/** What connecting to a target needs besides the plan. */
+/** Options for connecting to a target, besides the plan. */
 interface Connected {
   readonly target: ServerTargetPlan;
   readonly address: ServiceAddress;
   readonly readStreamed: ReadStreamed | undefined;
-  /** Which sender of how many uses the clients. Default: the only one. */
+  /** Index of the sender that uses the clients, and number of senders. Default: one sender. */
   readonly senders?: Share | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function connect(
   { target, address, readStreamed, senders = WHOLE }: Connected,
 ): Promise<Links> {
   const { moreUrls, tls } = networkOf(target);
-  // Each server has separate turns, and each sender begins with another address.
+  // Each server has separate turns, and each sender begins with another source address.
   const resolve = (url: string): Endpoint =>
     resolveEndpoint({ ...address, url }, tls, sourcesOf(plan.client, senders.index));
   const endpoint = resolve(address.url);
@@ -63,14 +63,14 @@ export async function connect(
   const named = others.length > 0 ? { serverNames } : {};
   const createControlAt = (url: string): Promise<CreateClient> => loadClient(controlKind, controlWire, resolve(url));
   const isOwn = plan.client.kind === "own";
-  // Requests to the sink are not compressed, because it reads them.
+  // Requests to the sink are not compressed, because the sink reads them.
   const createSinkClient = (open: OpenSocket): Promise<CreateClient> =>
     loadClient("own", address.wire, { ...endpoint, tls: undefined, open }, readStreamed);
   const links = { createClient, createControl, createControlAt, serverCount: serverNames.length, ...named };
   return isOwn ? { ...links, createSinkClient } : links;
 }
 
-/** Returns the ways to a server that the run has started. */
+/** Returns the links to a server that the run has started. */
 export function toLinks({ ready, createClient, close }: StartedServer): Links {
   return { createClient, createControl: createClient, serverCount: 1, ready, close };
 }
@@ -88,8 +88,8 @@ async function balance(
 }
 
 /**
- * Chooses the client for queries: the one of the load, if the plan selects a library. With Rampart's own client, queries go through the
- * libraries, unless the plan asks for the own client here too: loading a library would triple the time to the first request.
+ * Chooses the client for queries: the load's client, if the plan selects a library. With Rampart's client, queries use a library,
+ * unless the plan requests Rampart's client for them too: loading a library would triple the time to the first request.
  */
 function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint): Plan["client"]["kind"] {
   // Bun and Deno reject the server name that grpc-js sets for an IP address.
@@ -97,7 +97,7 @@ function controlKindOf(plan: Plan, address: ServiceAddress, endpoint: Endpoint):
     address.wire !== "http" &&
     endpoint.tls !== undefined &&
     process.getBuiltinModule("node:net").isIP(endpoint.host) !== 0;
-  // Nor can its connections have a source address.
+  // Nor can connections of grpc-js have a source address.
   const hasSources = plan.client.sourceAddresses !== undefined;
   const isBuiltIn =
     plan.client.kind === "own" &&

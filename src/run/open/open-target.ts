@@ -3,10 +3,10 @@ import type { Dataset } from "../../inputs/dataset.ts";
 import { applyShapes, shapeProblems } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { startEmbedded } from "../../mock/embedded.ts";
+import { maxResponseBytesOf } from "../../plan/defaults.ts";
 import { defined } from "../../plan/defined.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
-import { maxResponseBytesOf } from "../../plan/response-limit.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";
 import type { TracePlan } from "../../plan/telemetry.ts";
 import { msToNs } from "../../plan/units.ts";
@@ -27,13 +27,14 @@ import { connect, type Links, toLinks } from "./links.ts";
 import { QueryClients } from "./query-clients.ts";
 import type { Session, Target, TargetOptions, TargetSession } from "./session.ts";
 import { shareTensors } from "./shared-tensors.ts";
+import { unlessSilent } from "./silent-server.ts";
 
-/** Timeout for restoring, so that a dead server cannot delay the end of a run. */
+/** Timeout for restoring settings, so that a dead server cannot delay the end of a run. */
 const RESTORE_TIMEOUT_MS = 5000;
 
 /**
  * Applies the plan's trace settings.
- * @returns restores the previous settings within 5 s; reports a failure to the observer
+ * @returns a function that restores the previous settings within 5 s, and reports a failure to the observer
  * @throws RunError with the settings that the server rejects; nothing is changed then
  */
 export async function setServerTrace(
@@ -77,7 +78,7 @@ async function withinTime(done: Promise<void>): Promise<void> {
   }
 }
 
-/** Opens the plan's target; starts the embedded one first. */
+/** Opens the plan's target; an embedded target is started first. */
 export async function openTarget(
   plan: Plan,
   { observer, search, signal, made, held = made?.[0], senders }: TargetOptions,
@@ -98,12 +99,15 @@ export async function openTarget(
   void signal.interrupted.then(() => control.lowerTimeout(INTERRUPTED_LIMIT_NS));
   const send = createAsk({ control, address, serverName: kind.server }, observer, plan.outputs.verbosity === 2);
   let isQueried = false;
+  let session: TargetSession | undefined;
   const ask: Ask = (query, what) => {
     isQueried = true;
-    return send(query, what);
+    const asking = send(query, what);
+    // Under load a slow server may be silent too.
+    const isWaiting = session !== undefined || plan.behaviour?.waitsForServer === true;
+    return isWaiting ? asking : unlessSilent({ target, client: plan.client }, asking);
   };
   const { trace } = plan.telemetry;
-  let session: TargetSession | undefined;
   return {
     served: started === undefined ? plan : { ...plan, target },
     setTrace: trace === null ? undefined : async () => setServerTrace(trace, front, ask, observer),
@@ -132,7 +136,7 @@ interface SetUpParts extends Pick<TargetOptions, "search" | "held" | "observer">
   readonly ask: Ask;
 }
 
-/** Queries the model, loads the data, and puts tensors into shared memory where the plan says so. */
+/** Queries the model, loads the data, and puts tensors into shared memory if the plan requests it. */
 async function setUpSession(
   plan: Plan,
   { front, links, ask, search, held, observer }: SetUpParts,
@@ -168,7 +172,10 @@ async function setUpSession(
   };
 }
 
-/** Returns the options of a client that prints its requests. @param codecOf returns their codec; undefined before the model is known */
+/**
+ * Returns the options of a client that prints its requests. @param codecOf returns the codec of the requests; undefined before the
+ * model is known
+ */
 function traceRequests(
   options: ClientOptions,
   codecOf: () => InferCodec | undefined,
@@ -181,7 +188,7 @@ function traceRequests(
   return { ...options, onRequest };
 }
 
-/** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared */
+/** Restricts a service to what works with several servers. @throws RunError when requests cannot be shared among them */
 function shareAmong({ statistics, composing: _, ...service }: Service, { behaviour }: Plan): Service {
   if (service.isSequence)
     throw new RunError(
@@ -189,14 +196,14 @@ function shareAmong({ statistics, composing: _, ...service }: Service, { behavio
       `model '${service.model.name}' takes sequences, whose requests must all reach the same server`,
       "Measure one server, or put a load balancer before them that keeps sequences together.",
     );
-  // The counters of one server would look like those of all.
+  // The counters of one server would look like those of all servers.
   const warnings = [...service.warnings];
   if (statistics !== undefined && behaviour?.skipsRunCounters !== true)
     warnings.push("several servers share the load: their own counts and times are not reported.");
   return { ...service, warnings };
 }
 
-/** Starts a target that is the run's own; undefined for servers that run already. */
+/** Starts a target that belongs to the run; undefined for servers that run already. */
 async function startTarget(
   target: Plan["target"],
 ): Promise<{ target: ServerTargetPlan; stop(): Promise<void> } | undefined> {
@@ -221,8 +228,8 @@ function openControl(plan: Plan, address: ServiceAddress, create: CreateClient, 
 }
 
 /**
- * Returns what reads a server's counters, and warns once when it has none or cannot be asked for them.
- * @param isNeeded whether a failed query is an error, and not only a warning
+ * Returns a reader of a server's counters, which warns once when the server has none or cannot be queried.
+ * @param isNeeded whether a failed query is an error instead of a warning
  */
 function counterReader(service: Service, ask: Ask, observer: RunObserver, isNeeded: boolean): Session["counters"] {
   let isMissing = false;
@@ -242,7 +249,7 @@ function counterReader(service: Service, ask: Ask, observer: RunObserver, isNeed
   };
 }
 
-/** Returns a sentence for each sequence setting without effect in this run. */
+/** Returns a sentence for each sequence setting that has no effect in this run. */
 function unusedSequenceSettings({ sequences, load }: Plan, { isSequence }: Service, { streams }: Dataset): string[] {
   const mode = loadModeOf(load);
   const { length, lengthVariationPct, startId, idCount, concurrent, isSerial } = DEFAULT_SEQUENCES;

@@ -8,14 +8,15 @@ import { createAsk } from "./ask.ts";
 import { loadClient } from "./create-client.ts";
 import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 import { QueryClients } from "./query-clients.ts";
+import { unlessSilent } from "./silent-server.ts";
 
-/** Longest time without a byte, and for a response. */
+/** Maximum time without a byte, and for a response. */
 const TIMEOUT_NS = 10e9; // 10 s
 const LIMIT_NS = 2 * TIMEOUT_NS;
 
 /**
- * Queries a server for its models that are ready.
- * @param limitMs longest time for a response. Default, and at most: 20 s
+ * Queries a server for its ready models.
+ * @param limitMs maximum time for a response. Default and maximum: 20 s
  * @throws UserError when the address is not valid
  * @throws RunError when the server cannot be queried
  */
@@ -38,9 +39,8 @@ export async function probeModels(
   const control = new QueryClients(await open(address), (url) => open({ ...address, url }));
   try {
     const front = await kind.open(target);
-    return await front.listModels(
-      createAsk({ control, address, serverName: kind.server, waitHint: "Look at the server." }, {}, false),
-    );
+    const ask = createAsk({ control, address, serverName: kind.server, waitHint: "Look at the server." }, {}, false);
+    return await unlessSilent({ target, client }, front.listModels(ask));
   } finally {
     control.close();
   }

@@ -13,7 +13,7 @@ const ENDS = ["exit", "uncaughtExceptionMonitor"] as const;
  */
 export function atProcessEnd(release: () => void, close: () => Promise<unknown>): () => void {
   const onSignal = (signal: NodeJS.Signals): void => {
-    // Another listener ends the run in order.
+    // Another listener ends the run in an orderly way.
     if (process.listenerCount(signal) > 1) return;
     stop();
     release();
@@ -30,7 +30,7 @@ export function atProcessEnd(release: () => void, close: () => Promise<unknown>)
 
 /**
  * Removes a file's partial output, from any thread, if the process ends (also by a signal) while `work` writes it.
- * @param path of the final file: partial files start with it and this process's id, and end in `.part`
+ * @param path path of the final file. Partial files start with it and this process's id, and end in `.part`
  */
 export async function removingPart<T>(path: string, work: () => Promise<T>): Promise<T> {
   const stop = atProcessEnd(

@@ -1,7 +1,7 @@
 import type { Query } from "../../service/service.ts";
 import type { ControlClient } from "../../transport/control-client.ts";
 
-/** The clients of queries: one for the target's server, and one for each other server that a query names. */
+/** Clients for queries: one for the target's server, and one for each other server that a query names. */
 export class QueryClients {
   private readonly first: ControlClient;
   private readonly open: (url: string) => Promise<ControlClient>;

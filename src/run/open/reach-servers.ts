@@ -8,12 +8,12 @@ import { openNamedSocket } from "../../transport/named-socket.ts";
 import type { Endpoint } from "../../transport/request.ts";
 import { resolveEndpoint, sourcesOf } from "./endpoint.ts";
 
-/** A server that takes longer to connect to may still be reachable. */
+/** Maximum time for connecting. A slower server may still be reachable. */
 export const MOST_PROBE_MS = 1000;
 
 /**
- * Connects once to each server of a target, because a load that they share hides one that is not there.
- * @returns the error that names those that cannot be reached; undefined when there are none
+ * Connects once to each server of a target, because a shared load would hide a missing server.
+ * @returns the error that names the unreachable servers; undefined when all can be reached
  */
 export async function reachServers(
   target: ServerTargetPlan,
@@ -33,7 +33,7 @@ export async function reachServers(
   return new RunError("unreachable", `cannot connect to ${refused.join(", ")}`, hint);
 }
 
-/** Returns the server with the reason why it cannot be reached; undefined when it can, or that is not known in time. */
+/** Returns the server with the reason why it cannot be reached; undefined when it can, or when this is not known in time. */
 async function reach(endpoint: Endpoint): Promise<string | undefined> {
   const failure = await new Promise<Failure | undefined>((resolve) => {
     let isOpened = false;

@@ -22,11 +22,11 @@ export interface Target<S extends Session = Session> {
   /** Whether the server has been queried, which opens a connection. */
   isQueried(): boolean;
   createClient(options: ClientOptions): LoadClient;
-  /** The plan, with the server that was started in place of the embedded target. */
+  /** The plan, with a started server in place of the embedded target. */
   readonly served: Plan;
   /** Applies the plan's trace settings and returns a function that restores the previous ones. Undefined when the plan has none. */
   readonly setTrace: (() => Promise<() => Promise<void>>) | undefined;
-  /** Returns why shared memory could not be unregistered. */
+  /** Closes the target. Returns the reasons why shared memory could not be unregistered. */
   close(): Promise<readonly string[]>;
 }
 
@@ -43,7 +43,7 @@ export type Session = TargetSession | MixSession;
 interface SessionBase {
   readonly dataset: Dataset;
   readonly warnings: readonly Text[];
-  /** Returns the server's current counters; undefined when it has none. */
+  /** Returns the server's current counters; undefined when the server has none. */
   counters(): Promise<ServerCounters[] | undefined>;
 }
 
@@ -51,26 +51,26 @@ interface SessionBase {
 export interface TargetSession extends SessionBase {
   readonly service: Service;
   readonly members?: undefined;
-  /** Names of the servers by their index, when there are several. */
+  /** Names of the servers by index. Absent: one server. */
   readonly serverNames?: readonly string[];
   /** Present when tensors are in shared memory. */
   readonly shared: SharedTensors | undefined;
-  /** See `Links`. Absent: the client cannot do without its server. */
+  /** See `Links`. Absent: the client cannot work without its server. */
   createSinkClient?(open: OpenSocket): Promise<CreateClient>;
 }
 
-/** The members of a mix as one. Each member has its own codec. */
+/** The members of a mix as one target. Each member has its own codec. */
 export interface MixSession extends SessionBase {
   readonly service: ServiceTraits;
   readonly members: readonly MemberSession[];
-  /** By member, for its client. */
+  /** Response needs of each member's client. */
   readonly responses: readonly ResponseNeeds[];
 }
 
-/** Entries by member of a mix, or of the only target. Undefined: they are not made once. */
+/** Entries that were made once, by member of a mix, or of the only target. Undefined: that target's data is not made once. */
 export type MadeInputs = readonly (HeldEntries | undefined)[];
 
-/** What opening a target needs besides its plan. */
+/** Options for opening a target, besides its plan. */
 export interface TargetOptions {
   readonly observer: RunObserver;
   readonly search: LevelSearch;
@@ -78,8 +78,8 @@ export interface TargetOptions {
   readonly signal: RunSignal;
   /** The entries of the plan's input file. Default: the file is read. */
   readonly held?: HeldEntries | undefined;
-  /** The entries of each member of a mix, or of the only target, that were made once. Default: they are made or read here. */
+  /** The entries of each member of a mix, or of the only target, if they were made once. Default: they are made or read here. */
   readonly made?: MadeInputs | undefined;
-  /** Which sender of how many opens it. Default: the only one. */
+  /** Index of the sender that opens the target, and number of senders. Default: one sender. */
   readonly senders?: Share | undefined;
 }

@@ -6,7 +6,7 @@ import { RunError, UserError } from "../../plan/problem.ts";
 import type { TokensPlan } from "../../plan/tokens.ts";
 import { membersOf } from "../../registry/mix.ts";
 
-/** A part of a plan that can have a tokenizer. */
+/** A part of a plan that may have a tokenizer. */
 interface WithTokenizer {
   readonly tokenizer: string;
   readonly revision: string;
@@ -14,9 +14,10 @@ interface WithTokenizer {
 }
 
 /**
- * Replaces each tokenizer that the user did not name and that cannot be loaded: the fields of `ifNotLoaded` take its place. Tokenizers that the user
+ * Replaces each tokenizer that the user did not name and that cannot be loaded by the fields of `ifNotLoaded`. Tokenizers that the user
  * named are not loaded here.
- * @param say gets a sentence for each such tokenizer @param spare where those that can be loaded are loaded, so that the run need not do it again
+ * @param say receives a sentence for each replaced tokenizer @param spare receives the loaded tokenizers, so that the run need not load
+ * them again
  */
 export function settleTokenizers(plan: Plan, say: (text: Text) => void, spare: SpareThreads): Promise<Plan> {
   return new Settling(say, spare).settle(plan);
@@ -25,7 +26,7 @@ export function settleTokenizers(plan: Plan, say: (text: Text) => void, spare: S
 class Settling {
   private readonly say: (text: Text) => void;
   private readonly spare: SpareThreads;
-  /** Whether a tokenizer can be loaded, by its name and revision. */
+  /** Whether a tokenizer can be loaded, by name and revision. */
   private readonly tried = new Map<string, Promise<boolean>>();
 
   constructor(say: (text: Text) => void, spare: SpareThreads) {

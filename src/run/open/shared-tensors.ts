@@ -19,21 +19,21 @@ import { atProcessEnd } from "./process-end.ts";
 /** Maximum wait for a server when unregistering regions. */
 const CLOSE_MS = 2000;
 const IN_USE_POLL_MS = 20;
-/** Slots' places in a region do not share a cache line. */
+/** Alignment of slots' places in a region, so that they do not share a cache line. */
 const PLACE_ALIGNMENT = 64;
 const NO_BYTES = new Uint8Array(0);
 
-/** What to put into shared memory. */
+/** Contents of the shared memory. */
 export interface SharedTensorsOptions {
   readonly memory: ServiceSharedMemory;
   readonly service: Service;
   readonly dataset: Dataset;
-  /** Maximum number of outstanding requests, if each needs its own outputs; otherwise 1. */
+  /** Maximum number of outstanding requests if each needs a separate place for its outputs; otherwise 1. */
   readonly slotCount: number;
   readonly ask: Ask;
 }
 
-/** The run for which to create shared memory. */
+/** The run that needs shared memory. */
 export interface SharedRun {
   readonly plan: Plan;
   readonly memory: ServiceSharedMemory;
@@ -70,20 +70,21 @@ export async function shareTensors({ plan, memory, search, service, dataset, ask
 
 /**
  * The tensors of a run in shared memory: one region for each step of each input, and one for each output. Regions have perf_analyzer's
- * names; if another process uses one of them, all names get this process's id as a suffix. Regions of other processes are not touched.
+ * names; if another process uses one of these names, all names get this process's id as a suffix. Regions of other processes are not
+ * touched.
  */
 export class SharedTensors {
-  /** One sentence each. */
+  /** Warnings, one sentence each. */
   readonly warnings: string[] = [];
   private readonly options: SharedTensorsOptions;
   private readonly memory: SharedMemory;
   private readonly stopGuard: () => void;
   private suffix = "";
-  /** A name that another process uses. */
+  /** A region name that another process uses. */
   private takenName = "";
   private readonly names = new Set<string>();
   private readonly registered: SharedRegion[] = [];
-  /** By step, counted over all streams. */
+  /** Inputs by step, counted over all streams. */
   private readonly inputs: Tensor[][] = [];
   private readonly outputs = new Map<string, { readonly region: SharedRegion; readonly sizeBytes: number }>();
   private readonly codecs: InferCodec[] = [];
@@ -116,13 +117,13 @@ export class SharedTensors {
     return this.inputs[step] as Tensor[];
   }
 
-  /** Whether every slot has its own codec. */
+  /** Whether each slot has its own codec. */
   get isPerSlot(): boolean {
     return this.options.slotCount > 1;
   }
 
   /**
-   * Returns the codec of a slot, which encodes the places of its outputs.
+   * Returns the codec of a slot, which encodes where its outputs go.
    * @throws RunError when there are more outstanding requests than places
    */
   codecOf(slot: number): InferCodec {
@@ -143,7 +144,7 @@ export class SharedTensors {
     return codec;
   }
 
-  /** Reads an output that the server wrote to a slot's place, described by its response. */
+  /** Reads an output that the server wrote to a slot's place, as the response describes it. */
   read({ name, shape, datatype }: Tensor, slot: number): Uint8Array {
     const output = this.outputs.get(name);
     if (output === undefined) return NO_BYTES;
@@ -155,7 +156,7 @@ export class SharedTensors {
     return bytes.subarray(0, sizeInPlace(shape, bytes));
   }
 
-  /** Unregisters all regions and releases their memory. Returns the problems. */
+  /** Unregisters all regions and releases their memory. Returns a list of problems. */
   close(): Promise<string[]> {
     this.closing ??= this.closeOnce();
     return this.closing;
@@ -179,7 +180,7 @@ export class SharedTensors {
       try {
         await this.unregister(region, deadlineNs);
       } catch (error) {
-        // A server that is gone has no regions.
+        // A server that has ended has no regions.
         if (error instanceof RunError && error.code === "unreachable") return problems;
         problems.push(messageOf(error));
       }
@@ -187,7 +188,7 @@ export class SharedTensors {
     return problems;
   }
 
-  /** Some versions of Triton refuse while a request uses the region, even if its client is gone. */
+  /** Some versions of Triton refuse to unregister while a request uses the region, even if its client has disconnected. */
   private async unregister(region: SharedRegion, deadlineNs: number): Promise<void> {
     for (;;) {
       try {
@@ -219,7 +220,7 @@ export class SharedTensors {
     throw new RunError("unsupported", message, "Unregister them on the server, and remove them from /dev/shm.");
   }
 
-  /** Shares everything under names with this suffix. Returns false when a name is in use. */
+  /** Shares all tensors under names with this suffix. Returns false when a name is in use. */
   private async shareAs(suffix: string): Promise<boolean> {
     this.suffix = suffix;
     const { model, batchSize } = this.options.service;

@@ -11,7 +11,7 @@ const ENCRYPTED_KEY = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRY
 const DER_SEQUENCE = 0x30;
 
 /**
- * Reads the TLS files of a plan as PEM. Parses them, because for an invalid file TLS would only report a failed handshake.
+ * Reads the TLS files of a plan as PEM. Parses them, because TLS would report an invalid file only as a failed handshake.
  * @throws UserError with each file that cannot be read or parsed
  */
 export function readTls(plan: TlsPlan, alpn: readonly string[]): TlsSettings {
@@ -62,7 +62,7 @@ function isPair(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     return certificate.checkPrivateKey(key);
   } catch {
-    // Not every runtime supports every kind of key; the handshake will fail if necessary.
+    // Not every runtime supports every key type; the handshake will fail if necessary.
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import { sleepMs } from "../../runtime/clock.ts";
 import type { Peers, Stoppable } from "./peers.ts";
 
-/** Runs of one process that measure at the same time. */
+/** Interval between checks of the other runs. */
 
 const POLL_MS = 1;
 
@@ -12,15 +12,18 @@ export function joinLocally(count: number): Peers[] {
   return members;
 }
 
-/** One of several runs. Load continues during a wait, and runs that have ended are not waited for. */
+/**
+ * One of several runs in this process that measure at the same time. Load continues during a wait, and runs that have
+ * ended are not awaited.
+ */
 class LocalPeers implements Peers {
   readonly count: number;
   readonly rank: number;
   private readonly members: readonly LocalPeers[];
-  /** Number of levels that the run has reached. */
+  /** Number of levels that this run has reached. */
   private level = 0;
   private hasEnded = false;
-  /** Whether each window at the level was stable. */
+  /** Whether each of this run's windows at the level was stable. */
   private verdicts: boolean[] = [];
 
   constructor(members: readonly LocalPeers[], rank: number, count: number) {

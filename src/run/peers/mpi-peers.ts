@@ -7,19 +7,19 @@ const MESSAGES = { level: 1, stable: 2, unstable: 3, ended: 4, missing: 5 } as c
 
 const POLL_MS = 1;
 
-/** What another rank has reported. */
+/** Reports of another rank. */
 interface Peer {
   readonly rank: number;
   /** Number of levels that it has reached. */
   level: number;
-  /** Stability of its windows at that level, not yet compared with ours. */
+  /** Stability of its windows at that level, as far as it is not yet compared with this rank's. */
   readonly verdicts: boolean[];
   hasEnded: boolean;
 }
 
 /**
  * The ranks of an MPI job. They exchange small messages instead of collective calls, which block, or wait forever for a failed rank. Here
- * load continues during a wait, and ended ranks are not waited for.
+ * load continues during a wait, and ranks that have ended are not awaited.
  */
 export class MpiPeers implements Peers {
   readonly count: number;
@@ -49,7 +49,7 @@ export class MpiPeers implements Peers {
 
   async areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean> {
     this.sendToAll(isStable ? MESSAGES.stable : MESSAGES.unstable);
-    // A rank at the next level, or one that has ended, has had its last window and does not wait for this one.
+    // A rank at the next level, or one that has ended, has finished its last window and does not wait for this one.
     await this.waitUntil((peer) => peer.level > this.level || peer.verdicts.length > 0, signal);
     let areAll = isStable;
     for (const peer of this.peers)
@@ -64,7 +64,7 @@ export class MpiPeers implements Peers {
 
   async close(): Promise<void> {
     this.end(MESSAGES.missing);
-    // MPI_Finalize blocks until all ranks call it, and signals are not handled meanwhile.
+    // MPI_Finalize blocks until all ranks call it, and signals are not handled while it blocks.
     await this.waitUntil(() => false, { isStopped: false });
     this.world.finalize();
   }

@@ -2,18 +2,18 @@
 export interface Peers {
   /** Number of processes, including this one. */
   readonly count: number;
-  /** This process among them, 0 to `count` - 1. */
+  /** Number of this process, 0 to `count` - 1. */
   readonly rank: number;
   /** Resolves when every process is about to begin the next level or has ended, or when `signal` is stopped. */
   waitForAll(signal: Stoppable): Promise<void>;
   /**
-   * Reports whether a window was stable, and returns whether all processes were after the same number of windows. Does not wait when
-   * `signal` is stopped.
+   * Reports whether a window was stable, and returns whether all processes were stable after the same number of windows. Does not
+   * wait when `signal` is stopped.
    */
   areAllStable(isStable: boolean, signal: Stoppable): Promise<boolean>;
-  /** Reports that this process has finished measuring. Resolves when all have, or when `signal` is stopped. */
+  /** Reports that this process has finished measuring. Resolves when all processes have, or when `signal` is stopped. */
   waitForEnd(signal: Stoppable): Promise<void>;
-  /** Leaves. Call when all reports are written. A process that has not called `waitForEnd` is reported as missing to the others. */
+  /** Leaves. Call when all reports are written. Without an earlier `waitForEnd`, the others see this process as missing. */
   close(): Promise<void>;
 }
 

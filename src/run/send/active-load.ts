@@ -3,7 +3,7 @@ import type { DelayedRequests } from "../../result/run-result.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Slots } from "./slots.ts";
 
-/** The driver's interface for loads. */
+/** The driver as loads see it. */
 export interface Sender {
   readonly clock: Clock;
   /** Slot `s` belongs to lane `s % laneCount`. */
@@ -12,27 +12,27 @@ export interface Sender {
   readonly isSync: boolean;
   readonly slots: Slots;
   /**
-   * Whether a closed loop reads what has arrived, and then sends. When tokens of many streams arrive at once, a request sent between two reads
-   * would make the tokens read after it look late. A delayed request's own times count from its send.
+   * Whether a closed loop reads everything that has arrived before it sends. When tokens of many streams arrive at once, a request sent
+   * between two reads would delay the timestamps of the tokens read after it. A delayed request's times count from its send.
    */
   readonly readsFirst: boolean;
   /** Absent when requests do not belong to sequences. */
   readonly sequences: Sequences | undefined;
-  /** Number of requests still to send, without sequence ends. */
+  /** Number of requests left to send, without sequence ends. */
   readonly quota: number;
   /** Number of outstanding requests. */
   readonly outstanding: number;
   /** Maximum number of outstanding requests; sending ends when a load needs more. */
   readonly maxOutstanding: number;
-  /** Reduces the number of requests still to send. */
+  /** Reduces the number of requests left to send. */
   skipRemaining(count: number): void;
-  /** Makes this number of slots usable. */
+  /** Makes a number of slots usable. */
   reserve(count: number): Promise<void>;
-  /** Whether the slot has no request and is not waiting to retry. */
+  /** Whether the slot has no request and does not wait to retry. */
   isIdle(slot: number): boolean;
   /** Sets the number of active lanes: the stride with which each goes through the data. */
   setActiveLanes(count: number): void;
-  /** Makes each request take the next step of the data, for loads whose active lanes change all the time. */
+  /** Makes each request take the next step of the data, for loads whose number of active lanes changes all the time. */
   shareSteps(): void;
   /**
    * Sends the slot's next request, if the quota allows.
@@ -55,9 +55,9 @@ export interface ActiveLoad {
   readonly activeLanes: number;
   /** Requests delayed by a limit of outstanding requests; undefined without a limit. */
   readonly delayedByLimit?: DelayedRequests | undefined;
-  /** Returns the number of requests that are due by then and not sent, and skips them. Absent: none has a due time. */
+  /** Returns the number of requests that are due by `atNs` and not sent, and skips them. Absent: no request has a due time. */
   takeUnsent?(atNs: number): number;
-  /** Called when a level begins that is measured. */
+  /** Called when a measured level begins. */
   beginLevel?(): void;
   /** Called when a slot's request has ended. */
   next(slot: number): void;

@@ -2,11 +2,11 @@ import { usToNs } from "../../plan/units.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { type CoreYield, openCoreYield } from "../../runtime/core-yield.ts";
 
-/** Requests closer than this belong to one burst. */
+/** Requests closer together than this belong to one burst. */
 const BURST_GAP_NS = 200_000;
-/** Maximum time per burst to give to other threads, so that responses are not read late. */
+/** Maximum time per burst given to other threads, so that responses are not read late. */
 const MAX_SHARED_NS = 5e6;
-/** Above this CPU usage the core is not shared, because this thread's own work makes it late. */
+/** Above this CPU usage the core is not yielded, because this thread's own work delays it. */
 const MAX_CPU_RATIO = 0.7;
 const CHECK_INTERVAL_NS = 50e6;
 
@@ -19,9 +19,9 @@ export interface BurstClock {
 }
 
 /**
- * Yields the core briefly after each request. A server on the same machine often runs on the core of the client that wakes it, and would
- * have to wait until a whole burst of requests has been sent, some milliseconds later; that wait would look like the server's own time.
- * When no thread waits for the core, it costs a microsecond.
+ * Yields the core briefly after each request. A server on the same machine often runs on the core of the client that wakes it. It would
+ * have to wait until a whole burst of requests has been sent, some milliseconds later, and this wait would look like the server's time.
+ * When no thread waits for the core, yielding costs a microsecond.
  */
 export class BurstSharing {
   private readonly yieldCore: CoreYield;

@@ -6,25 +6,28 @@ import { createRandomFor, type Random } from "../../runtime/random.ts";
 import type { Call } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 
-/** Cancels a percentage of the requests, each some time after it was sent, unless it has ended. */
+/** Cancels a percentage of the requests, each some time after its send, unless it has ended. */
 export class Canceller {
   /** Whether to cancel requests; false during warm-up. */
   isEnabled = false;
   private readonly sharePct: number;
   private readonly delayNs: number;
   private readonly random: Random;
-  /** Number of draws of other senders before the next one of this sender, and between two. */
+  /** Number of draws of other senders before this sender's next draw, and between two of its draws. */
   private skipCount: number;
   private readonly others: number;
   private readonly failure: Failure;
   private readonly clock: Clock;
   private cancel: (slot: number, failure: Failure) => void = () => {};
-  /** By slot: whether to cancel its request. */
+  /** Whether to cancel each slot's request. */
   private readonly chosen: boolean[] = [];
-  /** By slot: stops its timer. */
+  /** Function that stops each slot's timer. */
   private readonly waits = new Map<number, Cancel>();
 
-  /** @param senders which sender of how many cancels: it draws for every `count`-th request. Default: the only one */
+  /**
+   * @param senders index of the sender and number of senders: a sender draws for every `count`-th request. Default: one
+   * sender
+   */
   constructor({ sharePct, delayMs, seed }: CancellationPlan, clock = systemClock, senders = WHOLE) {
     this.skipCount = senders.index;
     this.others = senders.count - 1;
@@ -41,7 +44,7 @@ export class Canceller {
     this.cancel = cancel;
   }
 
-  /** Call after a request was handed to the client. Decides whether to cancel it. */
+  /** Call after a request was passed to the client. Decides whether to cancel it. */
   add(call: Call): void {
     const isChosen = this.isEnabled && this.draw() * 100 < this.sharePct;
     this.chosen[call.slot] = isChosen;
@@ -54,7 +57,7 @@ export class Canceller {
     return this.random();
   }
 
-  /** Call when all bytes of a request are with the socket. */
+  /** Call when all bytes of a request have been passed to the socket. */
   sent(call: Call): void {
     if (this.chosen[call.slot] === true) this.waitFor(call);
   }

@@ -7,13 +7,13 @@ import { isSameThinking, Thinking } from "./think-time.ts";
 /** Time between two changes of a ramp. */
 const RAMP_STEP_MS = 20;
 
-/** Keeps a number of requests outstanding, which may change over time. Each slot sends one sequence after the other. */
+/** Keeps a number of requests outstanding, which may change over time. Each slot sends one sequence after another. */
 export class ClosedLoad implements ActiveLoad {
   private readonly sender: Sender;
   /** Slots below this keep a request outstanding. */
   private target = 0;
   private cancelRamp: Cancel | undefined;
-  /** Slots that send after the reads; without `readsFirst` those of a new load, as many as fit into a slice at once. */
+  /** Slots that send after the reads. Without `readsFirst`: slots of a new load, of which a slice sends as many as fit. */
   private waiting: number[] = [];
   private cancelTurn: Cancel | undefined;
   /** Slots whose users think; undefined without a think time. */
@@ -27,7 +27,9 @@ export class ClosedLoad implements ActiveLoad {
     return this.target;
   }
 
-  /** Changes the number of outstanding requests. Resolves when at most that many are outstanding, and when all users have begun. */
+  /**
+   * Changes the number of outstanding requests. Resolves when no more than that are outstanding, and when all users have begun.
+   */
   async hold({ concurrency, thinkTime }: Omit<DriveOf<"closed">, "kind">): Promise<void> {
     this.stopRamp();
     this.sender.setActiveLanes(concurrency);
@@ -35,12 +37,12 @@ export class ClosedLoad implements ActiveLoad {
     const before = this.target;
     this.think(thinkTime);
     this.reach(concurrency, true);
-    // At a lower level, the surplus must be answered before measuring.
+    // At a lower level, surplus requests must end before measuring.
     if (concurrency < before) await this.sender.waitForOutstanding(concurrency);
     if (thinkTime !== undefined && concurrency > before) await this.untilBegun(thinkTime);
   }
 
-  /** @param atNs its start. Default: now */
+  /** @param atNs start of the ramp. Default: now */
   async ramp(drive: DriveOf<"ramp">, atNs?: number): Promise<void> {
     this.stopRamp();
     this.think(drive.thinkTime);
@@ -60,7 +62,7 @@ export class ClosedLoad implements ActiveLoad {
     this.reach(drive.concurrency, true);
   }
 
-  /** New users begin within the mean think time. A run that ends before does not wait for it. */
+  /** New users begin within the mean think time. A run that ends earlier does not wait for it. */
   private untilBegun({ meanMs }: ThinkTime): Promise<void> {
     return new Promise((resolve) => {
       this.sender.clock.after(meanMs, resolve, true);
@@ -74,7 +76,7 @@ export class ClosedLoad implements ActiveLoad {
     this.thinking = thinkTime && new Thinking(thinkTime, clock, () => this.sender.guard(() => this.sendThought()));
   }
 
-  /** Sends for the users whose think time is over. */
+  /** Sends the requests of users whose think time is over. */
   private sendThought(): void {
     const { sender, thinking } = this;
     if (thinking === undefined) return;
@@ -143,7 +145,7 @@ export class ClosedLoad implements ActiveLoad {
   /** @param isTogether whether all new users begin at this time, not one after the other */
   private reach(wanted: number, isTogether = false): void {
     const before = this.target;
-    // One above the limit, which ends the load.
+    // One more than the limit ends the load.
     const target = Math.min(wanted, this.sender.maxOutstanding + 1);
     this.target = target;
     // Waiting slots are idle, so the loop below finds them again.

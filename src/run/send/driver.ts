@@ -5,10 +5,10 @@ import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { limitDrain } from "./end-waits.ts";
 import { RequestSender } from "./request-sender.ts";
 
-/** Starts, changes and stops the loads whose requests are sent, one after another. Can open connections before `setWork`. */
+/** Starts, changes and stops the loads whose requests are sent, one load after another. Can open connections before `setWork`. */
 export class Driver extends RequestSender {
   private readonly endsDrain: boolean;
-  /** Number of starts and stops, so that an outdated change of load is dropped. */
+  /** Number of starts and stops. It identifies outdated load changes, which are dropped. */
   private turn = 0;
 
   constructor(options: DriverOptions) {
@@ -45,7 +45,10 @@ export class Driver extends RequestSender {
     return this.load.delayedByLimit;
   }
 
-  /** Begins a start of a load. Returns what reports whether no other start or stop has followed. @param quota maximum number of requests */
+  /**
+   * Prepares the start of a load. Returns a function that reports whether no other start or stop has followed. @param quota maximum
+   * number of requests
+   */
   begin(quota: number): () => boolean {
     this.quota = quota;
     this.isStopped = false;
@@ -53,7 +56,7 @@ export class Driver extends RequestSender {
     return () => turn === this.turn;
   }
 
-  /** Changes to another load without a pause: requests in flight end under it. @param begin starts it */
+  /** Changes to another load without a pause: requests in flight end under the new load. @param begin starts the new load */
   replace(load: ActiveLoad, quota: number, begin: () => void): void {
     if (load !== this.load) this.guard(() => this.load.stop());
     this.quota = quota;
@@ -61,7 +64,7 @@ export class Driver extends RequestSender {
     this.guard(begin);
   }
 
-  /** Sends as this load decides from now on. */
+  /** Makes this load decide when requests are sent. */
   use<L extends ActiveLoad>(load: L): L {
     this.isStopped = false;
     this.load = load;
@@ -84,7 +87,10 @@ export class Driver extends RequestSender {
     return this.waits.untilEnded(this.endedCount, count);
   }
 
-  /** Fails outstanding requests and closes the connections. @param cancelMessage set: cancel them for this reason instead */
+  /**
+   * Fails outstanding requests and closes the connections. @param cancelMessage reason to cancel them instead of failing
+   * them. Default: they fail
+   */
   close(cancelMessage?: string): void {
     if (this.feed !== undefined) void this.stop();
     this.isClosed = true;
@@ -96,7 +102,8 @@ export class Driver extends RequestSender {
 
   /**
    * Cancels requests in flight, so that they count neither as completed nor as failed.
-   * @param message the reason @param which "unsent": those that wait for a connection, or for a stream on one. Default: all
+   * @param message the reason @param which "unsent": only requests that wait for a connection, or for a stream on one.
+   * Default: all
    */
   cancel(message: string, which: "all" | "unsent" = "all"): void {
     for (const { slot, isActive, isSending, hasStream } of this.client.calls)
@@ -115,7 +122,7 @@ export class Driver extends RequestSender {
     this.feed?.rewind();
   }
 
-  /** Stops sending like {@link stop}, as a part of a start. */
+  /** Stops sending like {@link stop}, as part of a start. */
   halt(): Promise<void> {
     this.isStopped = true;
     const waiting = this.backoff.clear();

@@ -3,21 +3,24 @@ import { formatDurationNs, nsToMs } from "../../plan/units.ts";
 import { type Clock, sleepUnless } from "../../runtime/clock.ts";
 import type { Moment } from "./messages.ts";
 
-/** Requests get this time to end after their load, or this many times the longest latency so far. */
+/** After the end of their load, requests have this time to end, or a multiple of the longest latency so far. */
 const DRAIN_NS = 10e9;
 const DRAIN_LATENCIES = 2;
 
-/** Returns the longest time that responses are waited for at the end of a load. @param longestLatencyNs of the requests so far */
+/** Returns the longest wait for responses at the end of a load. @param longestLatencyNs longest latency of the requests so far */
 export function drainLimitNs(longestLatencyNs: number): number {
   return Math.max(DRAIN_NS, DRAIN_LATENCIES * longestLatencyNs);
 }
 
-/** Whether the end of a load waits only for a limited time. */
+/** Whether the wait for responses at the end of a load is limited. */
 export function endsDrain({ behaviour }: Pick<Plan, "behaviour">): boolean {
   return behaviour?.usesWholeHost !== true;
 }
 
-/** Limits how long the end of a load waits for responses. @param cancelAll cancels what has none then, for this reason */
+/**
+ * Limits the wait for responses at the end of a load. @param cancelAll cancels requests without a response, for the given
+ * reason
+ */
 export function limitDrain(
   drained: Promise<void>,
   longestLatencyNs: number,
@@ -31,21 +34,21 @@ export function limitDrain(
   return drained.finally(cancel);
 }
 
-/** Longest wait for the end of a round, in rounds. A server that stalls must not delay the end of the level for longer than a drain. */
+/** Longest wait for the end of a round, in rounds. A stalled server must not delay the end of the level for longer than a drain. */
 const MOST_ROUNDS = 3;
 
-/** Returns the longest wait for the end of a round. @param roundNs its usual length; at most that of the window */
+/** Returns the longest wait for the end of a round. @param roundNs usual length of a round; at most the length of the window */
 export function roundLimitNs(roundNs: number, longestLatencyNs: number): number {
   return Math.min(MOST_ROUNDS * roundNs, drainLimitNs(longestLatencyNs));
 }
 
 /** The rounds of a window. */
 export interface Rounds {
-  /** Number of requests that the loop keeps in flight. Undefined: it has no rounds. */
+  /** Number of requests that the loop keeps in flight. Undefined: the loop has no rounds. */
   readonly size: number | undefined;
   /** Start of the window. */
   readonly startNs: number;
-  /** Number of requests that have ended in it. */
+  /** Number of requests that have ended in the window. */
   readonly endedCount: number;
 }
 
@@ -60,7 +63,10 @@ interface Looping {
   reachEnded(count: number): Promise<void>;
 }
 
-/** Resolves when every request that was sent before the first end has ended. @param openSentNs returns the send time of each request in flight */
+/**
+ * Resolves when every request that was sent before the first response has ended. @param openSentNs returns the send time of each request in
+ * flight
+ */
 export async function untilSteady(
   driver: Omit<Looping, "activeLanes" | "ended">,
   openSentNs: () => readonly number[],
@@ -75,8 +81,8 @@ export async function untilSteady(
 }
 
 /**
- * Resolves when the number of requests that ended in the window is a multiple of those that the loop keeps in flight, and after a few rounds
- * in any case. Throughput is then free of the moment at which the time was over.
+ * Resolves when the number of requests that ended in the window is a multiple of the requests that the loop keeps in flight, and after a
+ * few rounds in any case. The throughput then does not depend on the moment at which the time was over.
  */
 export async function untilRoundEnds(driver: Looping, { size, startNs, endedCount }: Rounds): Promise<void> {
   const { clock, activeLanes, ended } = driver;
@@ -87,7 +93,7 @@ export async function untilRoundEnds(driver: Looping, { size, startNs, endedCoun
   await sleepUnless(nsToMs(limitNs), driver.reachEnded(driver.endedCount + missing), clock);
 }
 
-/** Waits of a driver for the ends of its requests. A new wait resolves the previous one of its kind. */
+/** Waits for the ends of a driver's requests. A new wait resolves the previous one of its kind. */
 export class EndWaits {
   private atMost = 0;
   private onIdle: (() => void) | undefined;
@@ -123,7 +129,7 @@ export class EndWaits {
     });
   }
 
-  /** Whether anything waits for `finish`. */
+  /** Whether a caller waits for `finish`. */
   get isFinishAwaited(): boolean {
     return this.onFinished !== undefined;
   }

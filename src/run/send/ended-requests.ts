@@ -14,7 +14,7 @@ import type { SenderListener } from "./messages.ts";
 import type { Slots } from "./slots.ts";
 import { WaitingResponses } from "./waiting-responses.ts";
 
-/** Writes a completed request and its slot's data into the columns, whose `group` is written before. */
+/** Writes a completed request and its slot's data into the columns. The caller has already written `group`. */
 export function writeRecord(records: RecordColumns, call: Call, failure: Failure | undefined, slots: Slots): void {
   const { row } = records;
   const { slot } = call;
@@ -51,7 +51,7 @@ export class EndedRequests implements EndedCounts {
   failedCount = 0;
   cancelledCount = 0;
   lastSuccessNs: number;
-  /** Longest latency of a success. */
+  /** Longest latency of a successful request. */
   longestNs = 0;
   private successCount = 0;
   private readonly client: LoadClient;
@@ -59,7 +59,7 @@ export class EndedRequests implements EndedCounts {
   private records: RecordColumns | undefined;
   private readonly waiting: WaitingResponses;
 
-  /** @param client attributes failures to servers */
+  /** @param client names the server of a failure */
   constructor(client: LoadClient, clock: Clock) {
     this.client = client;
     this.lastSuccessNs = clock.nowNs();
@@ -84,7 +84,7 @@ export class EndedRequests implements EndedCounts {
       });
   }
 
-  /** Includes streams that may turn out to be cut off. */
+  /** Number of completed requests, including streams that may turn out to be cut off. */
   get completedCount(): number {
     return this.successCount + this.waiting.undecidedCount;
   }

@@ -3,9 +3,9 @@ import type { DataStep, Dataset } from "../../inputs/dataset.ts";
 import { LaneIds } from "../../load/lane-ids.ts";
 import type { SequencePlace, Sequences } from "../../load/sequences.ts";
 import { numberOf, type Share, WHOLE } from "../../load/share.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import type { RequestContent } from "../../service/content.ts";
 import type { Service } from "../../service/service.ts";
-import { joinBytes } from "../../service/tensor.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SharedTensors } from "../open/shared-tensors.ts";
 
@@ -22,13 +22,13 @@ export interface FeedOptions {
   readonly sequences?: Sequences | undefined;
   /** Present when tensors are in shared memory instead of requests. */
   readonly shared?: SharedTensors | undefined;
-  /** Whether every request takes the next step of the data, whatever its lane. Default: false. */
+  /** Whether each request takes the next step of the data, whatever its lane. Default: false. */
   readonly isInOrder?: boolean | undefined;
-  /** Which sender of how many has the lanes. Default: the only one. */
+  /** Index of the sender that has the lanes, and number of senders. Default: one sender. */
   readonly senders?: Share | undefined;
 }
 
-/** What a sender and a judge need of a source of requests. */
+/** A source of requests, for a sender and a judge. */
 export type Feed = Pick<
   RequestFeed,
   | "step"
@@ -47,7 +47,7 @@ export type Feed = Pick<
   | "expectedOf"
 >;
 
-/** Returns lanes' next requests: selects the step of the data, encodes each step once, and creates the stamp. */
+/** Returns the next requests of lanes: selects the step of the data, encodes each step once, and creates the stamp. */
 export class RequestFeed {
   /** Step of the last request, counted over all streams. */
   step = 0;
@@ -57,32 +57,32 @@ export class RequestFeed {
   sequenceId = 0;
   /** Whether the last request ends its sequence. */
   isSequenceEnd = false;
-  /** Whether steps were skipped before the last request to end its sequence early. */
+  /** Whether the last request ends its sequence early, so that steps before it were skipped. */
   isCut = false;
   readonly sequences: Sequences | undefined;
   protected readonly service: Service;
   protected readonly dataset: Dataset;
   private readonly usesIds: boolean;
   private readonly laneIds: LaneIds[] = [];
-  /** Step number of each stream's first step. */
+  /** Number of each stream's first step. */
   protected readonly streamStarts: number[] = [];
   /** Number of requests per lane. */
   private readonly turns: number[] = [];
-  /** Encodings by step and lengths of the stamp. */
+  /** Encodings by step and length of the stamp. */
   private readonly encoded = new Map<number, WireRequest>();
   private readonly contents = new Map<number, RequestContent>();
   private readonly expected = new Map<number, ExpectedOutput[]>();
   private readonly shared: SharedTensors | undefined;
-  /** By slot, when slots have different encodings. */
+  /** Encodings by slot, when they differ between slots. */
   private readonly encodedBySlot: Map<number, WireRequest>[] = [];
-  /** Active lanes of all senders: the stride with which a lane goes through the data. */
+  /** Number of active lanes of all senders: the stride with which a lane goes through the data. */
   private activeLanes = 1;
   private allActiveLanes: number | undefined;
-  /** What the sender owns of the load: lanes count among those of all senders. */
+  /** The sender's share of the load. Lanes count among those of all senders. */
   protected share = WHOLE;
   /** Number of requests while lanes share the data; negative when each lane goes through it separately. */
   private sharedTurns: number;
-  /** Number of requests of all senders before these. */
+  /** Number of requests that all senders sent before these. */
   private firstShared = 0;
   private readonly isInOrder: boolean;
   private readonly senders: Share;
@@ -117,7 +117,7 @@ export class RequestFeed {
 
   /**
    * Takes the encodings of the first step from another feed of the same session, unless each slot has its own. Other steps may differ: the
-   * other feed can have less data, so that its batches wrap around earlier.
+   * other feed may have less data, whose batches wrap around earlier.
    */
   takeEncodings({ encoded }: RequestFeed): void {
     if (this.dataset.isStored === true) return;
@@ -125,9 +125,10 @@ export class RequestFeed {
   }
 
   /**
-   * Owns a part of the load from now on.
-   * @param activeLanes number of active lanes of all senders. Default: as many of each
-   * @param firstNumber number of requests that all senders have sent of the data, which lanes share. Default: this one continues with its part
+   * Takes over a part of the load.
+   * @param activeLanes number of active lanes of all senders. Default: each sender has the same number
+   * @param firstNumber number of requests that all senders have sent of the data, when lanes share it. Default: this feed continues with
+   * its part
    */
   ownPart(share: Share, activeLanes?: number, firstNumber?: number): void {
     this.share = share;
@@ -142,12 +143,14 @@ export class RequestFeed {
     if (!this.isInOrder) this.sharedTurns = -1;
   }
 
-  /** Makes every request take the next step, whatever its lane. When lanes come and go, strides would repeat some steps and skip others. */
+  /**
+   * Makes each request take the next step, whatever its lane. When lanes come and go, strides would repeat some steps and skip others.
+   */
   shareSteps(): void {
     this.sharedTurns = Math.max(0, this.sharedTurns);
   }
 
-  /** Leaves out the next step of data that is sent in order. */
+  /** Skips the next step of data that is sent in order. */
   skip(): void {
     this.sharedTurns++;
   }
@@ -180,7 +183,7 @@ export class RequestFeed {
     return request;
   }
 
-  /** What the request that begins with a step is made of. */
+  /** Returns the content of the request that starts with a step. */
   contentOf(step: number): RequestContent {
     let content = this.contents.get(step);
     if (content === undefined) {
@@ -225,7 +228,7 @@ export class RequestFeed {
   }
 
   private encode(idDigits: number, sequenceStamp: Uint8Array | undefined, slot: number): WireRequest {
-    // Stored data is sent once and not cached; the next time, it is read again.
+    // Stored data is encoded once and not cached; it is read again the next time.
     if (this.dataset.isStored === true)
       return { ...this.service.codec.encode(this.contentOf(this.step), idDigits, sequenceStamp), isOnce: true };
     const key = (this.step * MAX_ID_DIGITS + idDigits) * MAX_STAMP_BYTES + (sequenceStamp?.length ?? 0);

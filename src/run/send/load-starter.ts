@@ -9,16 +9,16 @@ import { createScheduledLoad } from "./scheduled-load.ts";
 import { type SessionFeed, sessionsOf } from "./session-feed.ts";
 import { SessionLoad } from "./session-load.ts";
 
-/** Where a drive starts. */
+/** The driver and its loads, for the start of a drive. */
 interface Host {
   readonly driver: Driver;
-  /** One for all closed loops and ramps, so that one follows another without a pause. */
+  /** Shared by all closed loops and ramps, so that one follows another without a pause. */
   readonly closed: ClosedLoad;
 }
 
-/** How a drive starts. */
+/** Options of a start. */
 interface StartOptions {
-  /** Whether no other start or stop has followed; a start does nothing more after another one. */
+  /** Whether no other start or stop has followed. A start does nothing more after another one. */
   isCurrent(): boolean;
   /** Start of a schedule or a ramp. Default: now. */
   readonly atNs?: number | undefined;
@@ -30,7 +30,7 @@ function createSessionLoad(driver: Driver, repeats: boolean): SessionLoad {
   return new SessionLoad(driver, sessionsOf(driver.feed) as SessionFeed, repeats);
 }
 
-/** The way each kind of drive starts. */
+/** Start function of each kind of drive. */
 const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
   closed: ({ driver, closed }, drive) => driver.use(closed).hold(drive),
   ramp: ({ driver, closed }, drive, { atNs }) => driver.use(closed).ramp(drive, atNs),
@@ -44,7 +44,7 @@ const STARTERS: { readonly [K in Drive["kind"]]: Starter<DriveOf<K>> } = {
     if (isCurrent()) driver.use(createSessionLoad(driver, repeats)).arrive(arrivals, atNs);
   },
   scheduled: async ({ driver }, { arrivals, maxOutstanding }, { isCurrent, atNs }) => {
-    // Slots that wait after a failure get their place like all others.
+    // Slots that wait after a failure get their place like all other slots.
     await driver.halt();
     await driver.reserve(lanesAheadOf(driver));
     const load = await createScheduledLoad(driver, driver.lanes, maxOutstanding);
@@ -57,10 +57,10 @@ function lanesAheadOf({ laneCount }: Pick<Driver, "laneCount">): number {
   return Math.min(laneCount, OPENED_AHEAD);
 }
 
-/** Changes to a prepared load. @param quota number of requests that it may send @param atNs start of a schedule. Default: now */
+/** Changes to a prepared load. @param quota maximum number of requests @param atNs start of a schedule. Default: now */
 export type BeginChange = (quota: number, atNs?: number) => void;
 
-/** Starts the loads of a driver, which only knows the one that runs. */
+/** Starts the loads of a driver. The driver itself only knows its current load. */
 export class LoadStarter implements Host {
   readonly driver: Driver;
   readonly closed: ClosedLoad;
@@ -77,7 +77,10 @@ export class LoadStarter implements Host {
     return driver.reserve(maxInFlightOf(drive) ?? lanesAheadOf(driver));
   }
 
-  /** Whether the limit of outstanding requests allows a load from its start. If not, reports it, and sends nothing more. @param wanted number to report */
+  /**
+   * Whether the limit of outstanding requests allows a load from its start. If not, reports this, and sends nothing more. @param wanted
+   * number to report
+   */
   admits(drive: Drive, wanted = leastInFlightOf(drive)): boolean {
     if (leastInFlightOf(drive) <= this.driver.maxOutstanding) return true;
     this.driver.endAtLimit(wanted);
@@ -91,8 +94,9 @@ export class LoadStarter implements Host {
   }
 
   /**
-   * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once. Requests in flight end under the new load. Loads that assign sequences, or lanes that wait for their
-   * responses, wait for them first.
+   * Prepares another load while the current one continues: opens its connections. Returns a function that changes to it at once. Requests
+   * in flight end under the new load. Loads that assign sequences, and loads whose lanes wait for their responses, wait for requests in
+   * flight first.
    */
   async prepareChange(drive: Drive): Promise<BeginChange> {
     const { driver, closed } = this;

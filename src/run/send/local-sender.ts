@@ -45,26 +45,26 @@ import type {
 } from "./messages.ts";
 import type { SessionFeed } from "./session-feed.ts";
 
-/** A load, and the part of it that a sender owns. */
+/** A load, and a sender's part of it. */
 interface OwnedDrive {
   readonly whole: Drive;
   readonly share: Share;
   readonly drive: Drive;
 }
 
-/** What decides how to send at a level. */
+/** Parameters that determine how a level is sent. */
 interface DriveParts {
   readonly driver: Driver;
-  /** What this sender owns of the load. Default: all of it. */
+  /** This sender's share of the load. Default: all of it. */
   readonly share?: Share | undefined;
-  /** Set for a load of sessions. */
+  /** The session feed, for a load of sessions. */
   readonly sessions: Pick<SessionFeed, "tally" | "turnCount" | "turnCountOf"> | undefined;
   readonly load: { readonly phases: readonly { readonly load: Pick<PreparedLoad, "drive"> }[] };
   /** Due time of each step, when the load follows the data. */
   readonly timestampsMs: readonly number[];
 }
 
-/** Returns how to send at a level, all senders together. */
+/** Returns how a level is sent by all senders together. */
 function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
   const { phaseIndex, level, draw, mostRequests } = step;
   const phase = load.phases[phaseIndex];
@@ -73,17 +73,17 @@ function driveOf({ load, timestampsMs }: DriveParts, step: LoadStep): Drive {
   return mostRequests === undefined ? drive : limitConcurrency(drive, mostRequests);
 }
 
-/** Returns what a sender owns of a load. @param sender its share of loads that are divided among all senders */
+/** Returns a sender's part of a load. @param sender its share of loads that are divided among all senders */
 function ownDrive(whole: Drive, sender: Share, { sequences, lanes }: Pick<Driver, "sequences" | "lanes">): OwnedDrive {
   if (sender.count === 1) return { whole, share: sender, drive: whole };
   const share = shareOfDrive(whole, sender, sequences === undefined ? undefined : lanes.sequenceCount);
   return { whole, share, drive: divideDrive(whole, share) };
 }
 
-/** What a sender owns of the load that runs. */
+/** A sender's part of the current load. */
 class Ownership {
   private readonly parts: DriveParts;
-  /** What it owns of loads that are divided among all senders. */
+  /** Its share of loads that are divided among all senders. */
   private readonly whole: Share;
   private running: OwnedDrive | undefined;
 
@@ -92,12 +92,12 @@ class Ownership {
     this.whole = parts.share ?? WHOLE;
   }
 
-  /** Returns what it owns of a load. */
+  /** Returns its part of a load. */
   of(step: LoadStep): OwnedDrive {
     return ownDrive(driveOf(this.parts, step), this.whole, this.parts.driver);
   }
 
-  /** Sets the load that runs from now on. @param firstNumber see {@link LevelStart} */
+  /** Sets the current load. @param firstNumber see {@link LevelStart} */
   use(owned: OwnedDrive, firstNumber: number | undefined): void {
     this.running = owned;
     const { whole, share } = owned;
@@ -108,18 +108,18 @@ class Ownership {
     feed?.ownPart(share, concurrency && Math.min(concurrency, laneCount * share.count), firstNumber);
   }
 
-  /** Whether it owns nothing of the load that runs. */
+  /** Whether it has no part of the current load. */
   get isNothing(): boolean {
     const { index, count } = this.running?.share ?? WHOLE;
     return index >= count;
   }
 
-  /** Number of requests that it keeps in flight, in rounds. Undefined: the load has no rounds. */
+  /** Number of requests that the sender keeps in flight, in rounds. Undefined: the load has no rounds. */
   get roundSize(): number | undefined {
     return this.running && roundSizeOf(this.running.drive);
   }
 
-  /** Returns its share of a number of requests of the load that runs. Sessions are not divided. */
+  /** Returns its share of a number of requests of the current load. Sessions are not divided. */
   shareOf(requestCount: number): number {
     const { sessions } = this.parts;
     const share = this.running?.share ?? WHOLE;
@@ -127,7 +127,7 @@ class Ownership {
   }
 }
 
-/** What a sender of this thread consists of. */
+/** Dependencies of a sender in this thread. */
 export interface LocalSenderParts extends TallyParts, DriveParts {
   readonly groups?: RequestGroups | undefined;
   readonly meter: LevelMeter;
@@ -138,18 +138,18 @@ export interface LocalSenderParts extends TallyParts, DriveParts {
   readonly tokens: RunTokens | undefined;
 }
 
-/** Sends from the conductor's own thread. */
+/** Sends from the conductor's thread. */
 export class LocalSender implements LoadSender {
   private readonly parts: LocalSenderParts;
   private readonly driver: Driver;
   private readonly loads: LoadStarter;
   private readonly counter: WindowCounter;
-  /** Begins the level that was prepared. */
+  /** Starts the prepared level. */
   private next: BeginChange | undefined;
   private readonly owned: Ownership;
-  /** What is owned of the load that is prepared. */
+  /** Part of the prepared load. */
   private nextOwned: OwnedDrive | undefined;
-  /** Number of requests of the load that runs that were skipped last. */
+  /** Number of requests of the current load that were skipped last. */
   private skippedCount = 0;
 
   constructor(parts: LocalSenderParts) {
@@ -184,7 +184,7 @@ export class LocalSender implements LoadSender {
     return this.loads.start(owned.drive, most, atNs);
   }
 
-  /** The requests of a query are sent at once: the first one decides for all. */
+  /** The requests of a query are sent together: the first one decides for all. */
   private endAtMinimums({ startNs, minDurationNs, leastCount, samplesPerQuery }: QueryMinimums): void {
     const { driver } = this;
     const ownCount = this.owned.shareOf(leastCount);
@@ -339,7 +339,7 @@ export class LocalSender implements LoadSender {
   }
 }
 
-/** Takes tokens where they are measured. */
+/** Takes tokens in the thread that measures them. */
 export function takeTokensOf(tokens: RunTokens, span: TakenSpan): Promise<LevelTokens> {
   return span.kind === "windows" ? tokens.mergeLevel(span.count) : tokens.takeRecent(span.tap);
 }

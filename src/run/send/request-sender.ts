@@ -6,25 +6,28 @@ import type { WireRequest } from "../../transport/request.ts";
 import type { RequestGroups } from "../groups/request-groups.ts";
 import { type LaneOptions, OPENED_AHEAD } from "../lanes.ts";
 import type { ActiveLoad, Sender } from "./active-load.ts";
+import { Backoff, RequestTimeout } from "./backoff-and-timeout.ts";
 import type { BurstSharing } from "./burst-sharing.ts";
 import type { Canceller } from "./canceller.ts";
 import type { DriverOptions, DriverWork } from "./driver-work.ts";
 import { EndWaits } from "./end-waits.ts";
 import { EndedRequests } from "./ended-requests.ts";
 import type { Feed, RequestFeed } from "./feed.ts";
-import { Backoff, RequestTimeout } from "./slot-timers.ts";
 import { Slots } from "./slots.ts";
 
 /** Sends nothing: the load before the first one. */
 const NO_LOAD: ActiveLoad = { activeLanes: 0, next: () => {}, stop: () => {} };
 
-/** Sends each request that the load asks for, and hands its end back to the load. Does not measure. */
+/** Sends each request when the load decides so, and reports its end to the load. Does not measure. */
 export class RequestSender implements Sender {
-  /** Number of requests handed to the client. */
+  /** Number of requests passed to the client. */
   sentCount = 0;
   quota = Number.POSITIVE_INFINITY;
   lastDueNs = 0;
-  /** Called before a request is sent, for a load that sets its quota when its end is known. @param intendedNs NaN: it is due now */
+  /**
+   * Called before a request is sent, for a load whose quota is set once its end is known. @param intendedNs NaN: the request is
+   * due now
+   */
   onSend: ((intendedNs: number) => void) | undefined;
   /** Called when the last request of the quota is sent. */
   onAllSent: (() => void) | undefined;
@@ -32,21 +35,21 @@ export class RequestSender implements Sender {
   readonly clock: Clock;
   lanes: LaneOptions;
   protected work: DriverWork | undefined;
-  /** What the client reads before its first request. */
+  /** Settings that the client reads before its first request. */
   protected readonly responses: ResponseNeeds = { keepBodies: true };
   protected readonly clientLanes: Lanes;
   feed: Feed | undefined;
   protected groups: RequestGroups | undefined;
-  /** Only the driver sends on it. */
+  /** Used only by the driver to send. */
   readonly client: LoadClient;
-  /** Yields the core while many requests leave at once. */
+  /** Yields the core while a burst of requests is sent. */
   sharing: BurstSharing | undefined;
-  /** Counts and records of ended requests. */
+  /** Counts and records ended requests. */
   readonly ended: EndedRequests;
   private readonly canceller: Canceller | undefined;
   protected readonly requestTimeout: RequestTimeout | undefined;
   readonly maxOutstanding: number;
-  /** Whether a closed loop reads what has arrived before sending. */
+  /** Whether a closed loop reads everything that has arrived before it sends. */
   readsFirst = false;
   load: ActiveLoad = NO_LOAD;
   protected isStopped = true;
@@ -109,12 +112,14 @@ export class RequestSender implements Sender {
     return this.load.activeLanes;
   }
 
-  /** Sends nothing more of the current load, except for the ends of open sequences. */
+  /** Stops sending the current load, except for the ends of open sequences. */
   endSending(): void {
     this.quota = 0;
   }
 
-  /** Ends sending because a load needs more outstanding requests than allowed. @param wanted their number, for a load that was not begun */
+  /**
+   * Ends sending because a load needs more outstanding requests than allowed. @param wanted their number, for a load that was not started
+   */
   endAtLimit(wanted?: number): void {
     this.endSending();
     this.work?.listener.limited(wanted);
@@ -219,7 +224,7 @@ export class RequestSender implements Sender {
     if (!isLost || !this.backoff.wait(slot)) load.next(slot);
   }
 
-  /** Resolves waits for requests to end. */
+  /** Resolves waits for the ends of requests. */
   private settle(): void {
     this.waits.check(this.outstandingCount, this.endedCount);
     if (!this.waits.isFinishAwaited || !this.isFinished) return;

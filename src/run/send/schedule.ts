@@ -15,10 +15,10 @@ export class Schedule {
   private readonly startNs: number;
   private readonly heap = new DueHeap();
   private readonly pacer: Pacer;
-  /** By lane: whether its next request was already due when the previous one was sent. */
+  /** Whether each lane's next request was already due when the previous one was sent. */
   private readonly behind: boolean[] = [];
 
-  /** @param startNs its start. Default: now */
+  /** @param startNs start of the schedule. Default: now */
   constructor(arrivals: Arrivals, laneCount: number, clock = systemClock, startNs = clock.nowNs()) {
     this.clock = clock;
     this.startNs = startNs;
@@ -48,7 +48,7 @@ export class Schedule {
     return dueNs;
   }
 
-  /** Returns the number of requests that are due by then and were not popped, and skips them. */
+  /** Returns the number of requests that are due by `atNs` and were not popped, and skips them. */
   takeDue(atNs: number): number {
     const untilNs = atNs - this.startNs;
     const lanes: number[] = [];

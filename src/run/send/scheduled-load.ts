@@ -14,7 +14,7 @@ import { SequencePool } from "./sequence-pool.ts";
 class OutstandingLimit {
   readonly max: number;
   private readonly clock: Clock;
-  /** Whether the schedule waits because of it. */
+  /** Whether the limit makes the schedule wait. */
   private isReached = false;
   private count = 0;
   private longestNs = 0;
@@ -32,7 +32,7 @@ class OutstandingLimit {
     return true;
   }
 
-  /** Forgets what was delayed before a level. */
+  /** Discards the statistics from before a level. */
   forget(): void {
     this.count = 0;
     this.longestNs = 0;
@@ -67,8 +67,8 @@ export async function createScheduledLoad(
 }
 
 /**
- * Sends requests at due times. Asynchronous lanes send independent of outstanding requests, up to an optional limit; synchronous lanes wait
- * for their response first.
+ * Sends requests at due times. Asynchronous lanes send independently of outstanding requests, up to an optional limit; synchronous lanes
+ * wait for their response first.
  */
 class ScheduledLoad implements ActiveLoad {
   private readonly sender: Sender;
@@ -80,7 +80,8 @@ class ScheduledLoad implements ActiveLoad {
 
   /**
    * @param pool assigns requests to sequences; absent without sequences
-   * @param maxOutstanding while this many requests are outstanding, others wait in due order; absent: no limit
+   * @param maxOutstanding maximum number of outstanding requests, above which others wait in due order; absent: no
+   * limit
    */
   constructor(sender: Sender, pool: SequencePool | undefined, maxOutstanding: number | undefined) {
     this.sender = sender;
@@ -98,7 +99,10 @@ class ScheduledLoad implements ActiveLoad {
     return this.limit?.delayedByLimit(this.schedule?.firstDueNs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Starts a schedule. Requests that are outstanding keep their slots until they end. @param atNs its start. Default: now */
+  /**
+   * Starts a schedule. Requests that are outstanding keep their slots until they end. @param atNs start of the schedule.
+   * Default: now
+   */
   start(arrivals: Arrivals, atNs?: number): void {
     const { laneCount, slots, clock } = this.sender;
     this.sender.setActiveLanes(laneCount);
@@ -137,8 +141,8 @@ class ScheduledLoad implements ActiveLoad {
   }
 
   /**
-   * Sends what is due, as much as fits into one slice: the timer continues at once, after the event loop has read responses, seen signals and
-   * the end of the level.
+   * Sends due requests, as many as fit into one slice. The timer continues at once, after the event loop has read responses and handled
+   * signals and the end of the level.
    */
   private tick(): void {
     const { schedule, limit, slice } = this;
@@ -154,7 +158,7 @@ class ScheduledLoad implements ActiveLoad {
     const isOver = this.sender.quota <= 0;
     if (isOver) this.endSequences();
     this.sender.flush();
-    // Without capacity, the next response continues.
+    // Without capacity, the next response continues the schedule.
     this.timer.set(isOver || !this.hasRoom ? Number.POSITIVE_INFINITY : schedule.firstDueNs);
   }
 

@@ -5,8 +5,8 @@ const MIN_PER_SLICE = 32;
 
 /**
  * Limits how long requests are sent in a row while responses to others may have arrived: 1 ms, or 32 requests if the thread had to wait for
- * a core. The rest is sent in the next turn of the event loop, after reading: 2,000 requests at once would make the first tokens of all of
- * them look late.
+ * a core. The rest is sent in the next turn of the event loop, after reading. Otherwise, 2,000 requests sent at once would delay the
+ * timestamps of all their first tokens.
  */
 export class SendSlice {
   private readonly clock: Clock;
@@ -24,7 +24,7 @@ export class SendSlice {
     this.sentCount = 0;
   }
 
-  /** Whether one more request may be sent in this slice; counts it. */
+  /** Reports whether one more request may be sent in this slice, and counts it. */
   takeOne(): boolean {
     return this.sentCount++ < MIN_PER_SLICE || this.clock.nowNs() < this.endNs;
   }

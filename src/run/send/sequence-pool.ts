@@ -4,9 +4,9 @@ export class SequencePool {
   private readonly laneCount: number;
   private readonly isSerial: boolean;
   private readonly random: () => number;
-  /** By sequence: number of outstanding requests. */
+  /** Number of outstanding requests of each sequence. */
   private readonly outstanding: number[] = [];
-  /** By lane: its sequences that can continue. */
+  /** Each lane's sequences that can continue. */
   private readonly ready: number[][] = [];
   private readonly blockedSinceNs: (number | undefined)[] = [];
 
@@ -42,14 +42,14 @@ export class SequencePool {
     return (this.outstanding[sequence] as number) > 0;
   }
 
-  /** Takes this sequence to end it. It must not be busy. */
+  /** Takes the given sequence to end it. It must not be busy. */
   takeForEnd(sequence: number): void {
     const ready = this.readyOf(sequence);
     if (this.isSerial) this.drop(ready, ready.indexOf(sequence));
     this.outstanding[sequence] = (this.outstanding[sequence] as number) + 1;
   }
 
-  /** Returns a sequence after a response. */
+  /** Releases a sequence after a response. */
   release(sequence: number): void {
     this.outstanding[sequence] = (this.outstanding[sequence] as number) - 1;
     if (this.isSerial) this.readyOf(sequence).push(sequence);
@@ -60,7 +60,7 @@ export class SequencePool {
     this.blockedSinceNs[lane] = dueNs;
   }
 
-  /** Stops the lane's wait and returns the due time of its request; undefined when none waits. */
+  /** Ends the lane's wait and returns the due time of its request; undefined when none waits. */
   unblock(lane: number): number | undefined {
     const dueNs = this.blockedSinceNs[lane];
     this.blockedSinceNs[lane] = undefined;

@@ -25,7 +25,7 @@ interface ActiveSession {
   readonly slot: number;
   readonly conversation: Conversation;
   readonly stream: number;
-  /** Number of what draws its think times: its user, or the session itself where it arrived. */
+  /** Number that seeds its think times: its user's, or for sessions that arrive, the session's. */
   readonly drawer: number;
   /** Index of the current or next turn. */
   turn: number;
@@ -35,26 +35,26 @@ interface ActiveSession {
   ready: ReadyTurn | undefined;
   /** The last response, until it is decoded. */
   reads: readonly Uint8Array[];
-  /** Whether an earlier turn was judged failed after the session had continued. */
+  /** Whether an earlier turn failed after the session had continued. */
   hasFailed: boolean;
 }
 
 interface ReadyTurn {
   readonly request: WireRequest;
-  /** Its bytes for exports. */
+  /** Bytes of the turn as exports show them. */
   readonly shown: Uint8Array;
 }
 
-/** A turn that was sent. */
+/** A turn that has been sent. */
 interface SentTurn {
   readonly session: ActiveSession;
   readonly step: number;
   readonly sent: Payload;
 }
 
-/** What a feed of sessions needs besides its data. */
+/** Options of a session feed, besides its data. */
 export interface SessionFeedOptions {
-  /** Which sender of how many holds the sessions. Default: the only one. */
+  /** Index of the sender that holds the sessions, and number of senders. Default: one sender. */
   readonly senders?: Share | undefined;
   /** Seed of think times. Default: 0. */
   readonly seed?: number | undefined;
@@ -63,8 +63,8 @@ export interface SessionFeedOptions {
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held on one slot, and its responses become part of
- * the next turns. Turns are encoded separately from sending, because that takes time.
+ * Returns slots' next requests for turns of sessions. Each stream of the data is a session, held on one slot, and its responses become part
+ * of the next turns. Turns are encoded separately from sending, because encoding takes time.
  */
 export class SessionFeed extends RequestFeed {
   /** Number of turns in all sessions. */
@@ -75,25 +75,25 @@ export class SessionFeed extends RequestFeed {
   private readonly fixed = new WeakMap<Payload, WireRequest>();
   private readonly open: (user: number) => Conversation;
   private readonly seed: number;
-  /** Of think times, by slot. */
+  /** Random numbers for think times, by slot. */
   private readonly draws: (Random | undefined)[] = [];
   private readonly active: (ActiveSession | undefined)[] = [];
-  /** By the slot of their session: turns that were sent and not judged. The same turn may be in flight in several sessions. */
+  /** Turns that were sent and not judged, by the slot of their session. The same turn may be in flight in several sessions. */
   private readonly inFlight = new Map<number, SentTurn>();
-  /** By call: turns whose session has continued before they are judged. */
+  /** Turns whose session has continued before they are judged, by call. */
   private readonly undecided = new Map<Call, SentTurn>();
-  /** The turn that is judged. */
+  /** The turn being judged. */
   private judged: SentTurn | undefined;
   private onTurn: OnTurn = () => {};
   private onSkipped: (count: number) => void = () => {};
   private begunCount = 0;
-  /** Those with at least one turn that was sent. */
+  /** Number of sessions with at least one sent turn. */
   private sentCount = 0;
   private cutCount = 0;
   private unsentCount = 0;
   private unreadReason: string | undefined;
 
-  /** @param open starts a conversation of a user */
+  /** @param open starts a user's conversation */
   constructor(
     service: Service,
     dataset: Dataset,
@@ -123,20 +123,23 @@ export class SessionFeed extends RequestFeed {
     return { sessionCount, cutCount, unsentCount, ...reason };
   }
 
-  /** Sets the callbacks for judged turns, and for a number of turns that are left out. */
+  /** Sets the callbacks for judged turns, and for the number of skipped turns. */
   listen(onTurn: OnTurn, onSkipped: (count: number) => void = () => {}): void {
     this.onTurn = onTurn;
     this.onSkipped = onSkipped;
   }
 
-  /** Takes from a successful response what later turns need. Returns why the request has failed; undefined when it has not. */
+  /**
+   * Takes from a successful response the values that later turns need. Returns the failure if the response lacks them;
+   * undefined otherwise.
+   */
   takeValues({ responses, body = NO_BYTES, headers }: Call): Failure | undefined {
     const bodies = responses.length > 0 ? responses.map((response) => response.body) : [body];
     const message = this.judged?.session.conversation.takeValues?.(bodies, headers);
     return message === undefined ? undefined : { kind: "validation", message };
   }
 
-  /** Notes that the turn that is judged has failed. Returns the failure without the secrets of its session. */
+  /** Records that the judged turn has failed. Returns the failure without the secrets of its session. */
   failTurn(failure: Failure): Failure {
     return this.judged?.session.conversation.endTurn?.(failure) ?? failure;
   }
@@ -157,8 +160,8 @@ export class SessionFeed extends RequestFeed {
   }
 
   /**
-   * Continues a session from a response that is judged later: if all sessions waited, no later response would decide about it. When it has
-   * failed, the session ends with the turn that is in flight then.
+   * Continues a session from a response that is judged later: if all sessions waited, no later response would decide about it. When it
+   * turns out to have failed, the session ends with the turn that is in flight then.
    */
   continueUndecided(call: Call, slots: Slots): void {
     const owner = slots.sequences[call.slot] as number;
@@ -170,8 +173,9 @@ export class SessionFeed extends RequestFeed {
 
   /**
    * Starts the next session on the slot and encodes its first turn. Returns false when no session is left.
-   * @param repeats whether the sessions begin again when all have begun
-   * @param arrives whether it begins at a time of its own: users take turns then, because which slot is free depends on time. Default: each slot is a user
+   * @param repeats whether the sessions start over when all have begun
+   * @param arrives whether sessions begin at due times. Then users take turns, because it depends on time which slot is free. Default: each
+   * slot is a user
    */
   begin(slot: number, repeats = false, arrives = false): boolean {
     const count = this.dataset.streams.length;
@@ -204,7 +208,7 @@ export class SessionFeed extends RequestFeed {
     return request;
   }
 
-  /** Returns what was sent for the turn that is judged, with its session and delay, as perf_analyzer records them. */
+  /** Returns the content that was sent for the judged turn, with its session and delay, as perf_analyzer records them. */
   override contentOf(step: number): RequestContent {
     return this.judged?.step === step ? this.judged.sent : super.contentOf(step);
   }
@@ -216,20 +220,21 @@ export class SessionFeed extends RequestFeed {
     return msToNs(thinkTime === undefined ? delayMs : this.drawMs(slot, thinkTime));
   }
 
-  /** Whether that delay is a user's, which also comes between the slot's session and its next one. */
+  /** Whether the delay is a user's, which also applies between the slot's session and its next one. */
   restsAtEnd(slot: number): boolean {
     const { stream, turn } = this.active[slot] as ActiveSession;
     return this.turnsOf(stream)[turn]?.thinkTime !== undefined;
   }
 
-  /** Whether the slot's session may not continue, because an earlier turn was judged failed late. */
+  /** Whether the slot's session must not continue, because an earlier turn turned out to have failed. */
   hasFailed(slot: number): boolean {
     return this.active[slot]?.hasFailed === true;
   }
 
   /**
    * Decodes the response and encodes the slot's next turn.
-   * @returns `over` when this was the last turn, `unreadable` when the session cannot be continued from the response, or an earlier turn has failed
+   * @returns `over` when this was the last turn, `unreadable` when the session cannot continue from the response, or an earlier turn has
+   * failed
    */
   advance(slot: number): "ready" | "over" | "unreadable" {
     const session = this.active[slot] as ActiveSession;
@@ -311,12 +316,12 @@ function isSkipped(conversation: Conversation, step: DataStep | undefined): bool
   return conversation.skips?.(toPayload(step)) === true;
 }
 
-/** Returns a turn of the data. */
+/** Returns the payload of a turn of the data. */
 function toPayload({ payload: bytes = NO_BYTES, request, origin }: Partial<DataStep> = {}): Payload {
   return { bytes, ...(request === undefined ? {} : { request }), ...(origin === undefined ? {} : { origin }) };
 }
 
-/** Returns the feed if it is one of sessions; undefined otherwise. */
+/** Returns the feed if it is a session feed; undefined otherwise. */
 export function sessionsOf(feed: object | undefined): SessionFeed | undefined {
   return feed instanceof SessionFeed ? feed : undefined;
 }

@@ -15,9 +15,9 @@ interface JudgedTurn {
 }
 
 /**
- * Holds conversations: each slot holds one session after the other, or each session begins at its due time on a free slot. It sends a turn, waits for the response and the following delay, and
- * sends the next turn with the response. A failed turn ends its session. Responses are decoded separately from socket reads, so that no
- * measured time includes it.
+ * Sends conversations: each slot runs one session after another, or each session begins at its due time on a free slot. A session sends a
+ * turn, waits for the response and the following delay, and sends the next turn with the response. A failed turn ends its session.
+ * Responses are decoded separately from socket reads, so that no measured time includes decoding.
  */
 export class SessionLoad implements ActiveLoad {
   private readonly sender: Sender;
@@ -25,11 +25,11 @@ export class SessionLoad implements ActiveLoad {
   private readonly timer: DueTimer;
   /** Slots by due time of the next turn. */
   private readonly due = new DueHeap();
-  /** Slots whose session is over, until the due time of their next one. */
+  /** Slots that rest after a session, until the due time of their next one. */
   private readonly resting = new Set<number>();
   private judged: JudgedTurn[] = [];
   private cancelPrepare: Cancel | undefined;
-  /** Starts the remaining slots. */
+  /** Cancels the start of the remaining slots. */
   private cancelStart: Cancel | undefined;
   /** Slots whose turn got no response. */
   private readonly lost = new Set<number>();
@@ -39,11 +39,11 @@ export class SessionLoad implements ActiveLoad {
   private arrivals: Arrivals | undefined;
   private arrivalsStartNs = 0;
   private nextArrivalNs = Number.POSITIVE_INFINITY;
-  /** With arrivals: slots without a session, and the number of slots. */
+  /** With arrivals: slots without a session, and number of slots. */
   private readonly free: number[] = [];
   private slotCount = 0;
 
-  /** @param repeats whether the sessions of the data begin again when all have begun */
+  /** @param repeats whether the sessions of the data start over when all have begun */
   constructor(sender: Sender, sessions: SessionFeed, repeats = false) {
     this.sender = sender;
     this.sessions = sessions;
@@ -59,7 +59,7 @@ export class SessionLoad implements ActiveLoad {
     return this.arrivals === undefined ? this.concurrency : this.sender.laneCount;
   }
 
-  /** Starts this number of sessions. */
+  /** Starts a number of sessions. */
   async start(concurrency: number): Promise<void> {
     this.sender.setActiveLanes(concurrency);
     this.concurrency = concurrency;
@@ -91,7 +91,7 @@ export class SessionLoad implements ActiveLoad {
       this.cancelStart = sender.clock.nextTurn(() => sender.guard(() => this.beginFrom(slot)));
   }
 
-  /** Continues only after a request without a response; other responses are judged later. */
+  /** Continues after a request without a response; responses are judged later. */
   next(slot: number): void {
     if (this.lost.delete(slot)) this.endSession(slot);
   }
@@ -112,7 +112,7 @@ export class SessionLoad implements ActiveLoad {
     return this.activeLanes === 0;
   }
 
-  /** The session of a slot has ended. @param dueNs of its next one. Default: now */
+  /** Ends the session of a slot. @param dueNs due time of the slot's next session. Default: now */
   private endSession(slot: number, dueNs?: number): void {
     if (this.arrivals === undefined) this.begin(slot, dueNs);
     else this.free.push(slot);
@@ -151,7 +151,7 @@ export class SessionLoad implements ActiveLoad {
     });
   }
 
-  /** Encodes the next turns after all judged ones. */
+  /** Encodes the next turn after each judged one. */
   private prepareNext(): void {
     const { judged, sessions } = this;
     this.judged = [];
@@ -172,7 +172,7 @@ export class SessionLoad implements ActiveLoad {
     this.tick();
   }
 
-  /** Sends what is due. The timer fires again at once if that is too much for one slice. */
+  /** Sends due turns. The timer fires again at once if they do not fit into one slice. */
   private tick(): void {
     if (this.isStopped) return;
     const { due, sender } = this;

@@ -6,17 +6,17 @@ type GivenRequest = Pick<RequestFeed, "step" | "sequenceId" | "isSequenceEnd" | 
 export class Slots {
   /** Due time of the slot's request; NaN: no due time. */
   readonly intendedNs: number[] = [];
-  /** Whether it was sent late. */
+  /** Whether the slot's request was sent late. */
   readonly isDelayed: boolean[] = [];
-  /** Step of the data. */
+  /** Step of the data, by slot. */
   readonly steps: number[] = [];
-  /** Index of its sequence. */
+  /** Index of the sequence, by slot. */
   readonly sequences: number[] = [];
   readonly sequenceIds: number[] = [];
   readonly endsSequence: boolean[] = [];
-  /** Whether its sequence was cut short, so that its response is not the expected one. */
+  /** Whether the sequence was cut short, so that the response differs from the expected one. */
   readonly isCut: boolean[] = [];
-  /** By lane: free slots, for lanes with several slots. */
+  /** Free slots of each lane, for lanes with several slots. */
   private readonly free: number[][] = [];
   private laneCount = 1;
 
@@ -24,7 +24,7 @@ export class Slots {
     return this.intendedNs.length;
   }
 
-  /** Adds slots up to this number. */
+  /** Adds slots up to this total number. */
   grow(count: number): void {
     while (this.count < count) this.add();
   }
@@ -60,7 +60,7 @@ export class Slots {
   /** Assigns all slots to lanes: slot `s` belongs to lane `s % laneCount`. @param isIdle whether a slot is free; default: all are */
   assignLanes(laneCount: number, isIdle: (slot: number) => boolean = () => true): void {
     this.laneCount = laneCount;
-    // `take` relies on equally many slots for each lane.
+    // `take` requires the same number of slots for each lane.
     this.grow(Math.ceil(this.count / laneCount) * laneCount);
     this.free.length = 0;
     for (let lane = 0; lane < laneCount; lane++) this.free.push([]);

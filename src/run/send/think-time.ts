@@ -4,7 +4,10 @@ import { msToNs } from "../../plan/units.ts";
 import { type Clock, DueTimer } from "../../runtime/clock.ts";
 import { createRandomFor, drawNormal, type Random } from "../../runtime/random.ts";
 
-/** The users of a closed load who think: each slot is a user. Each user has draws of its own, whatever the others do. */
+/**
+ * The users of a closed load with think time: each slot is a user. Each user draws separate random numbers, independent
+ * of the other users.
+ */
 export class Thinking {
   readonly thinkTime: ThinkTime;
   private readonly clock: Clock;
@@ -13,7 +16,7 @@ export class Thinking {
   private readonly slots = new Set<number>();
   private readonly draws: Random[] = [];
 
-  /** @param onDue called when the time of a user is over */
+  /** @param onDue called when a user's think time is over */
   constructor(thinkTime: ThinkTime, clock: Clock, onDue: () => void) {
     this.thinkTime = thinkTime;
     this.clock = clock;
@@ -25,18 +28,18 @@ export class Thinking {
     return this.slots.has(slot);
   }
 
-  /** The user begins: after a part of the mean time, so that users who begin together do not send together. */
+  /** Makes the user begin after a part of the mean time, so that users who begin together do not send together. */
   begin(slot: number): void {
     this.wait(slot, msToNs(this.thinkTime.meanMs) * this.drawOf(slot)());
   }
 
-  /** The user has a response, and thinks before the next request. */
+  /** Makes the user think before the next request. Call when the user has a response. */
   rest(slot: number): void {
     const { meanMs, stddevMs = 0 } = this.thinkTime;
     this.wait(slot, msToNs(Math.max(0, drawNormal(this.drawOf(slot), meanMs, stddevMs))));
   }
 
-  /** Returns a user whose time is over; undefined while there is none. */
+  /** Returns a user whose think time is over; undefined if there is none. */
   take(): number | undefined {
     if (this.due.firstDueNs > this.clock.nowNs()) return undefined;
     const slot = this.due.pop();
@@ -66,7 +69,7 @@ export class Thinking {
   }
 }
 
-/** Whether users think in the same way. */
+/** Whether two think times are the same. */
 export function isSameThinking(one: ThinkTime | undefined, other: ThinkTime | undefined): boolean {
   return one?.meanMs === other?.meanMs && one?.stddevMs === other?.stddevMs;
 }

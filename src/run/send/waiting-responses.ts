@@ -5,9 +5,9 @@ import { Slots } from "./slots.ts";
 
 /** Maximum time for judging responses while sockets wait. */
 const SLICE_NS = 200_000;
-/** Number of responses that wait for a later one after which none is expected to decide about them. */
+/** Maximum number of responses that wait for a later one. Above it, no later response is expected to decide about them. */
 const MOST_UNDECIDED = 1000;
-/** Maximum of deferred responses. A client without idle time judges them as they arrive. */
+/** Default limits of deferred responses. A client without idle time judges them as they arrive. */
 const MAX_WAITING: WaitingLimits = { responses: 4096, bytes: 8 * 1024 * 1024 };
 /** Approximate memory per response besides its bytes. */
 const RESPONSE_BYTES = 128;
@@ -15,16 +15,16 @@ const RESPONSE_BYTES = 128;
 /** Limits of deferred responses. */
 export interface WaitingLimits {
   readonly responses: number;
-  /** Memory of the responses. A single response may have more. */
+  /** Memory of the responses. A single response may be larger. */
   readonly bytes: number;
 }
 
-/** Judges a deferred request. @param lane of its slot */
+/** Judges a deferred request. @param lane lane of its slot */
 export type JudgeResponse = (call: Call, slots: Slots, lane: number) => void;
 
 /**
- * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay what arrives or
- * is sent meanwhile.
+ * Defers judging of responses until sockets are idle: decoding and exporting takes longer than receiving, and would delay other sends and
+ * receives.
  */
 export class WaitingResponses {
   private readonly judge: JudgeResponse;
@@ -43,9 +43,9 @@ export class WaitingResponses {
   private cancelTurn: Cancel | undefined;
   /** Rows that wait for a later response, in the order of the requests' ends. */
   private undecided: number[] = [];
-  /** Whether judging a response should wait for that of a later one. Undefined: it never should. */
+  /** Whether a response should be judged only after a later one. Undefined: never. */
   isUndecided: ((call: Call) => boolean) | undefined;
-  /** Hears of a response that begins to wait for a later one. */
+  /** Receives a response that begins to wait for a later one. */
   onUndecided: ((call: Call, slots: Slots) => void) | undefined;
 
   /** @param options.max default: 4,096 responses, 8 MiB */
@@ -60,7 +60,7 @@ export class WaitingResponses {
     return this.undecided.length;
   }
 
-  /** Adds an ended request. Its slot may be used again. */
+  /** Adds an ended request. Its slot may then be reused. */
   add(call: Call, slots: Slots, lane: number): void {
     const size = sizeOf(call);
     while (this.count > 0 && (this.count >= this.max.responses || this.byteCount + size > this.max.bytes))
@@ -78,7 +78,7 @@ export class WaitingResponses {
     this.sizes[row] = size;
     this.byteCount += size;
     this.order.push(row);
-    // Judging waits one more turn of the event loop, so that due requests are sent first.
+    // Judging waits for the next turn of the event loop, so that due requests are sent first.
     this.cancelTurn ??= this.clock.nextTurn(() => {
       this.cancelTurn = this.clock.nextTurn(() => this.judgeSome());
     });
@@ -100,7 +100,7 @@ export class WaitingResponses {
     if (this.count > 0) this.cancelTurn = clock.nextTurn(() => this.judgeSome());
   }
 
-  /** Whether responses can wait until nothing arrives, as in a burst. */
+  /** Whether responses can be deferred until nothing arrives, as in a burst. */
   private get hasRoom(): boolean {
     const { responses, bytes } = this.max;
     return this.count < responses / 2 && this.byteCount < bytes / 2;
@@ -121,7 +121,9 @@ export class WaitingResponses {
     this.judgeRow(row);
   }
 
-  /** Lets a response wait for a later one if it must. Otherwise it may have decided about those that wait, which are judged first. */
+  /**
+   * Defers a response until a later one if it must wait. Otherwise, it may decide about those that wait, which are judged first.
+   */
   private mustWait(row: number): boolean {
     const { isUndecided, undecided } = this;
     if (isUndecided === undefined) return false;
@@ -137,20 +139,20 @@ export class WaitingResponses {
     return false;
   }
 
-  /** Judges the responses of a member that are decided now. */
+  /** Judges the responses of a member that are no longer undecided. */
   private judgeDecided(member: number, isUndecided: (call: Call) => boolean): void {
     const callOf = (row: number): Call => this.calls[row] as Call;
     if (!this.undecided.some((row) => callOf(row).member === member)) return;
     this.judgeUndecided((row) => callOf(row).member !== member || isUndecided(callOf(row)));
   }
 
-  /** No later response is expected to decide. */
+  /** Judges all undecided responses. No later response is expected to decide about them. */
   private endUndecided(): void {
     this.isUndecided = undefined;
     this.judgeUndecided();
   }
 
-  /** @param stays whether a response still waits. Default: none does */
+  /** @param stays whether a response continues to wait. Default: none does */
   private judgeUndecided(stays: (row: number) => boolean = () => false): void {
     const waiting: number[] = [];
     const decided: number[] = [];

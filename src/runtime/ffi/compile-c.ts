@@ -13,19 +13,19 @@ interface BunCompiler {
   cc(options: { source: string; symbols: Record<string, object> }): { readonly symbols: Record<string, RawFunction> };
 }
 
-/** The system's C compiler, where the runtime has none. */
+/** The system's C compiler, for runtimes without one. */
 const COMPILER = "cc";
 const COMPILER_ARGS = ["-shared", "-fPIC", "-O2"];
-/** What the compiler calls its result. */
+/** File name of the compiler's result. */
 const COMPILED = "a.out";
 const COMPILER_LIMIT_MS = 30_000;
 
 /**
- * Compiles C: on Bun with the compiler inside it, also in an executable; on Node and Deno with the `cc` of the PATH. The source declares what
- * it uses, because there may be no headers.
+ * Compiles C: on Bun with its built-in compiler, also in an executable; on Node and Deno with the `cc` of the PATH. The source must declare
+ * everything that it uses, because there may be no headers.
  * @param names functions without parameters that return an address
  * @returns the results of these functions
- * @throws NativeError when there is no compiler, or the source does not compile
+ * @throws NativeError if there is no compiler, or the source does not compile
  */
 export async function compileC<const Name extends string>(
   source: string,
@@ -47,7 +47,7 @@ export async function compileC<const Name extends string>(
 }
 
 function compileInBun(source: string, names: readonly string[]): Record<string, bigint> {
-  // A dynamic name hides the module from bundlers: other runtimes do not have it.
+  // A dynamic name hides the module from bundlers, because other runtimes lack it.
   const { cc } = createRequire(import.meta.url)("bun:ffi") as BunCompiler;
   const { symbols } = cc({ source, symbols: describeAll(names, { args: [], returns: "u64" }) });
   return Object.fromEntries(names.map((name) => [name, BigInt(symbols[name]?.() ?? 0)]));

@@ -30,12 +30,12 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Callbacks that may not be collected. */
+/** Callbacks that must not be garbage-collected. */
 const kept: object[] = [];
 
 /** Native calls through `bun:ffi`, also in an executable. */
 export function openBunBackend(): NativeBackend {
-  // A dynamic name hides the module from bundlers: other runtimes do not have it.
+  // A dynamic name hides the module from bundlers, because other runtimes lack it.
   const ffi = createRequire(import.meta.url)("bun:ffi") as BunFfi;
   return {
     openSystemLibrary: (name, symbols) => ffi.dlopen(name, describeAll(symbols)).symbols,

@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Callbacks that may not be collected. */
+/** Callbacks that must not be garbage-collected. */
 const kept: object[] = [];
 
 /** Native calls through `Deno.dlopen`. */

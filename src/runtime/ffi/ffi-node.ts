@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<NativeType | NativeResult, string>> = {
   void: "void",
 };
 
-/** Native calls through koffi, because Node has no FFI. @throws NativeError when koffi is not installed */
+/** Native calls through koffi, because Node has no FFI. @throws NativeError if koffi is not installed */
 export function openNodeBackend(): NativeBackend {
   const koffi = loadKoffi();
   return {

@@ -29,10 +29,10 @@ export type NativeFunction<Signature extends NativeSignature> = (
 
 /** An open library. It stays open until the process ends. */
 export interface NativeLibrary<Symbols extends NativeSymbols> {
-  /** The name, among the tried ones, that the library was opened with. */
+  /** The name, among those tried, with which the library was opened. */
   readonly name: string;
   readonly functions: { readonly [Name in keyof Symbols]: NativeFunction<Symbols[Name]> };
-  /** Returns the address of a symbol, such as a variable. @throws NativeError when the library does not have it */
+  /** Returns the address of a symbol, such as a variable. @throws NativeError if the library lacks it */
   addressOf(symbol: string): bigint;
   /** Returns the NUL-terminated UTF-8 text at an address. */
   readText(address: bigint): string;
@@ -42,7 +42,7 @@ export interface NativeLibrary<Symbols extends NativeSymbols> {
   functionAt<const Signature extends NativeSignature>(address: bigint, signature: Signature): NativeFunction<Signature>;
 }
 
-/** Libraries with dlopen: libc of glibc 2.34 and musl, libdl of older glibc, libSystem of macOS. */
+/** Libraries with `dlopen`: libc of glibc 2.34 and musl, libdl of older glibc, libSystem of macOS. */
 const LOADERS = ["libc.so.6", "libdl.so.2", "libc.so", "libSystem.B.dylib"];
 const LOADER_SYMBOLS = {
   dlopen: { args: ["buffer", "i32"], result: "pointer" },
@@ -115,9 +115,9 @@ export type NativeCallback<Signature extends CallbackSignature> = (
 
 /**
  * Returns the address of a function for C, which lives as long as the process. When C calls it on another thread, `action` runs on this
- * thread as soon as its event loop is free. On Node and Deno C waits for that; on Bun it does not, and the result is `void`.
+ * thread as soon as its event loop is free. On Node and Deno, C waits for this; on Bun it does not, and the result is `void`.
  * @param action must not throw
- * @throws NativeError when this runtime cannot return such a result
+ * @throws NativeError if this runtime cannot return such a result
  */
 export async function createCallback<const Signature extends CallbackSignature>(
   signature: Signature,
@@ -132,7 +132,7 @@ export async function createCallback<const Signature extends CallbackSignature>(
   );
 }
 
-/** What a callback gets for what a runtime hands in. koffi hands in the largest unsigned numbers as negative ones. */
+/** Converts the runtime's arguments of a callback. koffi passes the largest unsigned numbers as negative ones. */
 const CONVERSIONS: Readonly<Record<CallbackSignature["args"][number], (value: number | bigint) => number | bigint>> = {
   i32: Number,
   u32: Number,

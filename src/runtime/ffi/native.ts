@@ -24,20 +24,20 @@ export type NativeSymbols = Readonly<Record<string, NativeSignature>>;
 
 /** The native calls of a runtime. It may return numbers as bigint and vice versa; `ffi.ts` converts them. */
 export interface NativeBackend {
-  /** Opens functions of one of the system's own libraries. @throws when it cannot be opened */
+  /** Opens functions of one of the system's libraries. @throws if it cannot be opened */
   openSystemLibrary(name: string, symbols: NativeSymbols): Record<string, RawFunction>;
   /** Returns the function at an address. */
   functionAt(address: bigint, signature: NativeSignature): RawFunction;
   /** Returns a copy of memory. `sizeBytes` is 1 or more. */
   readMemory(address: bigint, sizeBytes: number): Uint8Array;
-  /** Returns the address of a function for C, which lives as long as the process. It keeps the process from ending only on Deno. */
+  /** Returns the address of a function for C, which lives as long as the process. It keeps the process alive only on Deno. */
   createCallback(signature: CallbackSignature, action: RawFunction): bigint;
 }
 
 /** A C function as a runtime returns it. */
 export type RawFunction = (...args: (number | bigint | Uint8Array)[]) => number | bigint | null | undefined;
 
-/** A library or symbol is missing. */
+/** Error for a missing library or symbol. */
 export class NativeError extends Error {
   override readonly name = "NativeError";
 }

@@ -3,24 +3,27 @@ import { runtimeName } from "../runtime.ts";
 import { createCallback, openLibrary } from "./ffi.ts";
 import { NativeError } from "./native.ts";
 
-/** How C wakes the thread that created this, from any thread and without waiting for it. */
+/** A way for C to wake the thread that created it, from any thread and without waiting. */
 export interface Wake {
-  /** Address of a function without parameters and result to call; 0n: write a byte to the file instead. */
+  /** Address of a function to call, without parameters and result; 0n: write a byte to the file instead. */
   readonly address: bigint;
-  /** File descriptor; -1 when there is a function. Writing never blocks: when the file is full, the thread will wake anyway. */
+  /** File descriptor; -1 if there is a function. Writing never blocks: when the file is full, the thread will wake anyway. */
   readonly file: number;
-  /** Ends the wake. Until then the process does not end by itself. */
+  /** Closes the wake. Until then the process does not end by itself. */
   close(): void;
 }
 
 const LONG_MS = 2 ** 30;
 const NONBLOCKING_AND_CLOSED_ON_EXEC = 0o2004000;
 
-/** Returns a wake after which this thread calls `action` soon; once for several wakes that come together. Linux only. @throws NativeError */
+/**
+ * Returns a wake that makes this thread call `action` soon; several wakes in a short time may cause one call. Linux only. @throws
+ * NativeError
+ */
 export async function createWake(action: () => void): Promise<Wake> {
   if (runtimeName === "bun") {
     const address = await createCallback({ args: [], result: "void" }, action);
-    // Bun's event loop would spin while it waits for nothing else.
+    // Without a timer, Bun's event loop would spin when it waits for nothing else.
     const timer = setInterval(() => {}, LONG_MS);
     return { address, file: -1, close: () => clearInterval(timer) };
   }

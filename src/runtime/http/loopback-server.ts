@@ -10,16 +10,16 @@ const MOST_CONNECTIONS = 32;
 export type LoopbackRequest = IncomingMessage;
 export type LoopbackResponse = ServerResponse;
 
-/** A server that listens. */
+/** A listening server. */
 export interface LoopbackServer {
   /** `127.0.0.1:PORT`. */
   readonly address: string;
   readonly port: number;
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   close(): void;
 }
 
-/** Starts a server. @param port 0: a free one. @throws the system's error */
+/** Starts a server. @param port 0: a free port. @throws the system's error */
 export async function openLoopbackServer(
   port: number,
   answer: (request: LoopbackRequest, response: LoopbackResponse) => void,

@@ -8,13 +8,13 @@ export interface MpiWorld {
   readonly size: number;
   /** Sends a 32-bit integer to another rank. Values to the same rank arrive in order. */
   send(rank: number, value: number): void;
-  /** Returns the next value that has arrived from any rank; undefined when there is none. */
+  /** Returns the next value that has arrived from any rank; undefined if there is none. */
   receive(): { readonly from: number; readonly value: number } | undefined;
-  /** Leaves MPI after all ranks have called it; no call may follow. A rank that ends without it aborts the whole job. */
+  /** Leaves MPI after all ranks have called it. No call may follow. A rank that ends without it aborts the whole job. */
   finalize(): void;
 }
 
-/** MPI cannot be used; the message gives the reason. */
+/** Error: MPI cannot be used. The message contains the reason. */
 class MpiError extends Error {
   override readonly name = "MpiError";
 }
@@ -49,7 +49,7 @@ export function isMpiRank(env: Readonly<Record<string, string | undefined>> = pr
 
 /**
  * Joins the Open MPI job of this process and waits for all ranks. Load this module with `await import()`, only when MPI is requested.
- * @throws MpiError or NativeError when there is no Open MPI
+ * @throws MpiError or NativeError if there is no Open MPI
  */
 export async function openMpi(): Promise<MpiWorld> {
   const { addressOf, functions } = await openLibrary(LIBRARIES, SYMBOLS);

@@ -1,6 +1,6 @@
 import { writeStderr } from "../stdio.ts";
 
-/** What ends a process besides `process.exit`. Both skip the event `exit`. */
+/** Ways to end a process besides `process.exit`. Both skip the event `exit`. */
 interface Exits {
   readonly Deno?: { exit(code?: number): never };
 }
@@ -8,16 +8,16 @@ interface Exits {
 /** Whether the process ends on purpose, or a guard has reported its end. */
 let isEnding = false;
 
-/** Ends the process, whatever guards there are. For the program itself. */
+/** Ends the process, despite any guards. For the program itself. */
 export function endProcess(code: number): never {
   isEnding = true;
   process.exit(code);
 }
 
 /**
- * Until the returned function is called, an end of the process that the program did not ask for, such as `process.exit(0)` or `Deno.exit(0)`
- * in a scenario, is reported on stderr and has another exit code. An event loop without work is such an end too.
- * @param describe returns the line for stderr, without a line break. @param exitCode replaces the code that was given
+ * Until the returned function is called, an end of the process that the program did not request, such as `process.exit(0)` or
+ * `Deno.exit(0)` in a scenario, is reported on stderr and gets another exit code. An event loop without work counts as such an end too.
+ * @param describe returns the line for stderr, without a line break. @param exitCode replaces the given exit code
  */
 export function guardExit(describe: (givenCode: number) => string, exitCode: number): () => void {
   const onExit = (givenCode: number): void => {
@@ -36,7 +36,10 @@ export function guardExit(describe: (givenCode: number) => string, exitCode: num
   };
 }
 
-/** Makes another way to end the process emit `exit` like `process.exit`, which itself uses it. Returns a function that undoes that. */
+/**
+ * Makes another way to end the process emit `exit` like `process.exit`, which itself uses it. Returns a function that undoes the
+ * change.
+ */
 function redirectExit<Name extends string>(owner: { [K in Name]?: (code?: number) => never }, name: Name): () => void {
   const exit = owner[name];
   if (exit === undefined) return () => {};

@@ -1,9 +1,9 @@
 import { openLibrary } from "../ffi/ffi.ts";
 
 /**
- * Lets the kernel end the process at a second signal while code blocks the thread. A listener in JavaScript runs only between events, so that
- * endless code in a scenario would make every signal wait. With `SA_RESETHAND`, the kernel removes the runtime's handler when it has called it:
- * the next signal has its default effect, unless the listener has run meanwhile and called {@link armSecondSignal}.
+ * Lets the kernel end the process at a second signal while code blocks the thread. A listener in JavaScript runs only between events, so
+ * endless code in a scenario would delay every signal. With `SA_RESETHAND`, the kernel removes the runtime's handler after calling it: the
+ * next signal has its default effect, unless the listener has run meanwhile and called {@link armSecondSignal}.
  */
 
 interface Layout {
@@ -13,7 +13,7 @@ interface Layout {
   readonly resetHand: number;
 }
 
-/** Layouts of `struct sigaction`: of glibc and musl with 64-bit pointers, and of macOS. */
+/** Layouts of `struct sigaction` in glibc and musl with 64-bit pointers, and in macOS. */
 const LAYOUTS: Readonly<Partial<Record<NodeJS.Platform, Layout>>> = {
   linux: { sizeBytes: 152, flagsAt: 136, resetHand: 0x80000000 },
   darwin: { sizeBytes: 16, flagsAt: 12, resetHand: 0x4 },
@@ -25,14 +25,17 @@ const LAST_SPECIAL_HANDLER = 1n;
 type Arm = (signal: number) => void;
 let arm: Arm | undefined;
 
-/** Loads what {@link armSecondSignal} needs. Without it (Node without koffi, other systems), a blocked thread needs SIGKILL. */
+/**
+ * Loads the dependencies of {@link armSecondSignal}. Without them (Node without koffi, other systems), a blocked thread needs
+ * SIGKILL.
+ */
 export async function prepareSecondSignal(): Promise<void> {
   const layout = LAYOUTS[process.platform];
   if (arm !== undefined || layout === undefined) return;
   try {
     arm = await createArm(layout);
   } catch {
-    // There are no native calls.
+    // Native calls are not available.
   }
 }
 

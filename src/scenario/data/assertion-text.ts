@@ -1,4 +1,4 @@
-import { keysWith } from "../../measure/metrics/catalogue.ts";
+import { findEntry, keysWith } from "../../measure/metrics/catalogue.ts";
 import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
 import { defined } from "../../plan/defined.ts";
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
@@ -18,7 +18,7 @@ import { limitsOf } from "../assertions.ts";
  * and `share(extracted.NAME=TEXT)`.
  */
 
-/** The operators of texts, and the same as keys of objects. */
+/** Operators in texts, with the object keys of the same meaning. */
 export const OPERATORS = { "<=": "atMost", ">=": "atLeast", "==": "is", "<": "below", ">": "above" } as const;
 
 type Comparison = (typeof OPERATORS)[keyof typeof OPERATORS];
@@ -29,12 +29,12 @@ type Compared = Readonly<Record<Comparison, (limit: unknown) => object>>;
 /** Names of metrics with one value. */
 const SINGLE: readonly string[] = keysWith(undefined);
 
-/** The words that begin an assertion, besides the percentiles `p1` to `p99.9…`. */
+/** The words with which an assertion begins, besides the percentiles `p1` to `p99.9…`. */
 export const METRIC_WORDS: readonly string[] = ["mean", "min", "max", "share", ...SINGLE];
 
 const EXAMPLE = "Write p99(latency) < 25 ms, or { p99: latency, below: 25 ms }.";
 const FORM = /^\s*([A-Za-z][\w.]*)\s*(?:\(([^)]*)\))?\s*(<=|>=|==|<|>)(?!=)\s*(.+?)\s*$/s;
-/** Operators that are written in another way, with the right ones. */
+/** Other notations of operators, with the correct operator. */
 const OTHER_OPERATORS: readonly (readonly [RegExp, string])[] = [
   [/(?:===|(?<![<>=])=(?![<>=]))/, "=="],
   [/=</, "<="],
@@ -43,7 +43,7 @@ const OTHER_OPERATORS: readonly (readonly [RegExp, string])[] = [
 const WITHOUT_BRACKETS = /^\s*([A-Za-z][\w.]*)\s+([A-Za-z][\w.]*)\s*((?:<|>|==).+?)\s*$/s;
 const TAIL = /^(.+?)(?:\s+where\s+(.+?))?(?:\s+abortAfter\s+(.+?))?$/s;
 
-/** Converts an assertion to what its builder returns. @param problems gets what is wrong with it */
+/** Converts an assertion to the form that its builder returns. @param problems receives the problems with it */
 export function readAssertion(given: unknown, path: string, problems: Problem[]): unknown {
   const found = problems.length;
   const data = typeof given === "string" ? parseText(given, path, problems) : given;
@@ -77,14 +77,18 @@ function makeAssertion(data: Readonly<Record<string, unknown>>, path: string, pr
   };
 }
 
-/** Reads the text before the comparison. @param of the text in the brackets */
+function needsLimits(word: string): boolean {
+  return findEntry(word)?.needsLimits === true;
+}
+
+/** Reads the text before the comparison. @param of text in the parentheses */
 function readMetric(word: string, of: unknown, path: string, problems: Problem[]): AssertedMetric | undefined {
   const refuse = (message: string): undefined => {
     problems.push(problem("invalid-value", path, message, "", String(of)));
   };
-  if (word === "goodput") {
-    if (typeof of !== "object") return refuse("goodput needs limits, such as goodput(timeToFirstToken <= 200 ms)");
-    return { key: word, limits: of as GoodputLimits };
+  if (needsLimits(word)) {
+    if (typeof of !== "object") return refuse(`${word} needs limits, such as ${word}(timeToFirstToken <= 200 ms)`);
+    return { key: word, limits: of as GoodputLimits } as AssertedMetric;
   }
   const known =
     typeof of === "object" ? undefined : parseMetric(of === undefined || of === "" ? word : `${word}(${of})`);
@@ -101,13 +105,13 @@ function readMetric(word: string, of: unknown, path: string, problems: Problem[]
   }
   if ((of !== undefined && typeof of !== "string") || of === EXTRACTED)
     return refuse(`${word} is of one metric, such as latency`);
-  // What is unknown is left to the schema of assertions, which names what is near.
+  // Unknown names are left to the schema of assertions, which suggests similar names.
   return { key: of ?? "latency", statistic } as AssertedMetric;
 }
 
 const PERCENTILE = /^p\d{1,2}(\.\d+)?$/;
 
-/** A percentile below 1 is left to the schema of assertions too. */
+/** Percentiles below 1 are also left to the schema of assertions. */
 function toStatistic(word: string): AssertedMetric["statistic"] {
   return parseStatistic(word) ?? Number(word.slice(1));
 }
@@ -129,7 +133,7 @@ function parseText(text: string, path: string, problems: Problem[]): Record<stri
   const [, limit = "", tags, abortAfter] = TAIL.exec(rest) ?? [];
   const where = tags === undefined ? undefined : readTags(tags, path, problems);
   return {
-    [name]: of === undefined ? undefined : name === "goodput" ? readLimits(of, path, problems) : of.trim(),
+    [name]: of === undefined ? undefined : needsLimits(name) ? readLimits(of, path, problems) : of.trim(),
     [OPERATORS[operator as keyof typeof OPERATORS]]: limit,
     ...defined({ where, abortAfter }),
   };
@@ -152,7 +156,7 @@ function readLimits(text: string, path: string, problems: Problem[]): Record<str
   for (const part of text.split(",")) {
     const [, name, operator, limit = ""] = /^\s*([A-Za-z]\w*)\s*(<=|>=)\s*(.+?)\s*$/.exec(part) ?? [];
     const value = toLimit(limit);
-    // Times are at most, rates at least.
+    // Limits of times use "at most", limits of rates "at least".
     const isRight = name !== undefined && (typeof value === "number") === (operator === ">=");
     if (isRight) limits[name] = value;
     else {
@@ -163,7 +167,7 @@ function readLimits(text: string, path: string, problems: Problem[]): Record<str
   return limits;
 }
 
-/** Converts the text of a number to the number. Other texts stay: durations and percentages. */
+/** Converts the text of a number to a number. Other texts, durations and percentages, are unchanged. */
 function toLimit(given: unknown): unknown {
   return typeof given === "string" && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) ? Number(given) : given;
 }

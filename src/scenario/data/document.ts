@@ -7,20 +7,23 @@ import { copyPlainData } from "../plain-data.ts";
 import { CODE_HINT, exampleOf, hintForData } from "../renamed/hints.ts";
 import { type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 
-/** The text of a scenario in YAML or JSON, and where its parts stand. */
+/** The text of a scenario in YAML or JSON, and the positions of its parts. */
 
 /** A parsed file. */
 export interface DataDocument {
   /** Plain objects and lists. */
   readonly data: unknown;
-  /** Adds line and column to a problem with a part of the scenario, and names the part as the file does. Others stay. */
+  /**
+   * Adds line and column to a problem with a part of the scenario, and uses the part's name in the file. Other problems
+   * are unchanged.
+   */
   place(problem: Problem): Problem;
 }
 
 /**
  * Parses a file.
- * @param file as the user typed it
- * @throws UserError with all mistakes of the text, each with line and column
+ * @param file name as the user typed it
+ * @throws UserError with all syntax errors, each with line and column
  */
 export function parseData(text: string, file: string): DataDocument {
   const { document, faults, at } = readYaml(text, { merge: true });
@@ -50,7 +53,7 @@ export function parseData(text: string, file: string): DataDocument {
   };
 }
 
-/** Finds a parameter without quotes in braces, which the parser takes for braces of its own: `{ hold: ${users} }`. */
+/** Finds a parameter without quotes inside braces. The parser takes its braces for an object: `{ hold: ${users} }`. */
 function findBareParameter(text: string): { readonly at: string; readonly text: string } | undefined {
   for (const [index, line] of text.split("\n").entries()) {
     const [, before, found] = /^([^#"']*?[{,[:]\s*)(\$\{\w*\})/.exec(line) ?? [];
@@ -61,7 +64,7 @@ function findBareParameter(text: string): { readonly at: string; readonly text: 
 
 const INDENTATION =
   "Check the indentation of this line and of the lines around it: fields of one object start in the same column";
-/** How to correct mistakes whose message does not say it. */
+/** Hints for syntax errors whose message does not explain the correction. */
 const YAML_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   BLOCK_AS_IMPLICIT_KEY: `${INDENTATION}. Or put a text with a colon in quotes.`,
   BAD_INDENT: `${INDENTATION}.`,
@@ -70,10 +73,10 @@ const YAML_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   MULTIPLE_DOCS: "Write each scenario into a file of its own: --- begins another document.",
 };
 
-/** A field whose text has a colon. */
+/** A field whose text contains a colon. */
 const WITH_COLON = /^\s*(?:- )?([\w-]+):\s+([^\s"'[{].*:\s.*?)\s*$/;
 
-/** Returns how to correct a mistake of the text in its line. */
+/** Returns a hint on how to correct a syntax error in its line. */
 function hintOf(code: ErrorCode | undefined, message: string, line: string): string | undefined {
   const [, key, value] = code === "BLOCK_AS_IMPLICIT_KEY" ? (WITH_COLON.exec(line) ?? []) : [];
   if (key !== undefined) return `Put the text in quotes: ${key}: "${value}".`;
@@ -88,7 +91,7 @@ function keyAt(position: string, lines: readonly string[]): string {
   return /^[^:,}\s]*/.exec((lines[line - 1] ?? "").slice(column - 1))?.[0] ?? "";
 }
 
-/** Leaves out the second error about a key that has a value of its own already. */
+/** Drops the second error about a key that already has a value. */
 function withoutEchoes(faults: readonly YamlFault[]): readonly YamlFault[] {
   return faults.filter(
     ({ code, at }, index) =>
@@ -98,7 +101,7 @@ function withoutEchoes(faults: readonly YamlFault[]): readonly YamlFault[] {
   );
 }
 
-/** YAML allows more than JSON: comments, and texts without quotes. */
+/** Checks for JSON, because YAML also allows comments, and texts without quotes. */
 function checkJson(text: string, file: string): void {
   try {
     JSON.parse(text);
@@ -129,7 +132,7 @@ function lowerFirst(text: string): string {
 
 const FIELD_PATH = /^[A-Za-z]\w*(?:\.[^\s.,/\\]+)*$/;
 
-/** Problems of names. Others are of values. */
+/** Problems with names. All others are problems with values. */
 const OF_KEYS: readonly Problem["code"][] = ["unknown-name", "unsupported"];
 
 function placeProblem(
@@ -158,35 +161,38 @@ function placeProblem(
   };
 }
 
-/** Returns how to correct a problem in a scenario that is data. */
+/** Returns a hint on how to correct a problem in a scenario that is data. */
 function hintInData({ path, hint }: Problem): Problem["hint"] {
   if (typeof path !== "string") return hint;
   const keys = path.split(".");
   const ofData = hintForData(String(hint));
   if (ofData !== undefined) return ofData;
   if (hint === exampleOf(keys)) return exampleOf(keys, "data") ?? hint;
-  // The text of an assertion has no quotes around its limit.
+  // In the text of an assertion, the limit has no quotes.
   if (keys[0] === "assert" && typeof hint === "string") return toDataNames(hint.replace(", without quotes", ""));
   if (typeof hint === "string" && !hint.startsWith(CODE_HINT)) return toDataNames(hint);
   return String(hint).startsWith(CODE_HINT) ? "" : hint;
 }
 
-/** Writes builders as data does: `random` for `input.random()`. */
+/** Writes builders in the form for data: `random` for `input.random()`. */
 function toDataNames(text: string): string {
   return text.replace(
-    /\binput\.(\w+)\(…?\)|\b(\w+)\(…\)/g,
+    /\binput\.(\w+)\(…?\)|\b(\w+)\(\[?…\]?\)/g,
     (_, input?: string, other?: string) => input ?? other ?? "",
   );
 }
 
 interface Location {
-  /** As in the file. */
+  /** Keys as in the file. */
   readonly keys: readonly string[];
   readonly keyOffset: number;
   readonly valueOffset: number;
 }
 
-/** Finds a part by its path in the definition, which does not name the builders. What the file does not have is at what should have it. */
+/**
+ * Finds a part by its path in the definition, which does not contain the builders' names. A missing part is located at the part that
+ * should contain it.
+ */
 function locate(document: Document, path: readonly string[]): Location {
   const families = [targetFamily(), loadFamily(), inputFamily(), parameterFamily()];
   let node = document.contents as Node | null;
@@ -209,7 +215,10 @@ interface Step {
   readonly valueOffset: number;
 }
 
-/** Takes the next key of a path, or the name of a builder, which is not in the path. @param rest gets shorter */
+/**
+ * Takes the next key of a path, or the name of a builder, which is not in the path. @param rest rest of the path, which
+ * is shortened
+ */
 function stepInto(node: Node | null, rest: string[], families: readonly Family[]): Step | undefined {
   const [key = ""] = rest;
   if (isSeq(node)) {
@@ -235,7 +244,7 @@ function stepInto(node: Node | null, rest: string[], families: readonly Family[]
   return { key: nameOf(pair), node: pair.value, keyOffset, valueOffset };
 }
 
-/** The path may have the index of an argument, the file its name. A list that stands alone has no name. */
+/** The path may contain the index of an argument, where the file has its name. A list given alone has no name. */
 function nameArgument(name: string, body: Node | null, rest: string[], families: readonly Family[]): void {
   const { args = [], takes } = families.find(({ entries }) => entries.has(name))?.entries.get(name)?.form ?? {};
   const [key = ""] = rest;

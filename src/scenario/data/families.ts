@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { AB_FORM, abOfTargets, abOptionsSchema } from "../definition/ab.ts";
 import { PER_TARGET_FORM, perTarget } from "../definition/per-target.ts";
 import type { DataForm } from "../form.ts";
@@ -7,25 +8,25 @@ import { loadForms } from "../loads/table.ts";
 import { optionsSchema, PARAMETER_KINDS } from "../params/kinds.ts";
 import { targetForms } from "../targets/table.ts";
 
-/** The builders that a scenario in YAML or JSON can use. All of it comes from the tables of the builders. */
+/** The builders that a scenario in YAML or JSON can use. Everything here is derived from the tables of the builders. */
 
 /** A builder. */
 export interface Entry {
   readonly form: DataForm;
-  /** Schema of its options object. Absent: it has no options. */
+  /** Schema of its options object. Absent: no options. */
   readonly options?: v.GenericSchema | undefined;
-  /** Schema of its arguments, a list or a tuple. Absent: it has none, or other builders make them. */
+  /** Schema of its arguments, a list or a tuple. Absent: no arguments, or other builders make them. */
   readonly values?: v.GenericSchema | undefined;
-  /** Returns what its function returns. @param values the arguments */
+  /** Calls its function and returns the result. @param values the arguments */
   make(values: readonly unknown[], options: object): object;
 }
 
-/** Builders of the same kind of thing. */
+/** A family of builders that make the same kind of object. */
 export interface Family {
-  /** What they make, for errors: `a target`. */
+  /** Name of what they make, for errors: `a target`. */
   readonly noun: string;
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Names of those that only code can say. */
+  /** Names of the builders that are available only in code. */
   readonly codeOnly: readonly string[];
 }
 
@@ -104,7 +105,7 @@ export function parameterFamily(): Family {
         const first = values[0] ?? initial;
         return {
           kind,
-          ...(first === undefined ? {} : { initial: first }),
+          ...defined({ initial: first }),
           options: isList ? { ...given, values } : given,
         };
       },

@@ -17,14 +17,17 @@ import { FIELD_PARTS } from "./load-data.ts";
 const ID = "https://rampart.invalid/schema/scenario-1.json";
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** Texts of doc comments: of builders by their name, and of options by `builder.option`. Top-level fields are those of `scenario`. */
+/**
+ * Texts from doc comments: of builders by their name, and of options by `builder.option`. The builder of top-level fields is
+ * `scenario`.
+ */
 export type Descriptions = Readonly<Record<string, string>>;
 
 type Schemas = Record<string, JsonSchema>;
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
-/** What each part is. A number stands for hold(…) in a steady load. */
+/** Schema of each kind of part. In a steady load, a number means hold(…). */
 const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
   target: ref("target"),
   load: ref("load"),
@@ -38,10 +41,10 @@ const PARTS: Readonly<Record<PartKind, JsonSchema>> = {
   body: {},
 };
 
-/** Fields that only code can say. */
+/** Fields that can be given only in code. */
 const CODE_FIELDS: ReadonlySet<string> = new Set(["check", "onRecord"]);
 
-/** Makes the schema. @param descriptions texts for editors; default: none */
+/** Creates the schema. @param descriptions texts for editors; default: none */
 export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema {
   const describe = (schema: JsonSchema, name: string): JsonSchema => {
     const description = descriptions[name];
@@ -79,7 +82,7 @@ export function scenarioJsonSchema(descriptions: Descriptions = {}): JsonSchema 
 
 type Describe = (schema: JsonSchema, name: string) => JsonSchema;
 
-/** `name` alone, or an object with the name as its only key. */
+/** Returns the schema of a family: `name` alone, or an object with the name as its only key. */
 function familySchema({ entries, noun }: Family, describe: Describe): JsonSchema {
   const properties: Schemas = {};
   const alone: string[] = [];
@@ -99,7 +102,7 @@ function familySchema({ entries, noun }: Family, describe: Describe): JsonSchema
   return { title: noun, anyOf: [...names, call] };
 }
 
-/** Returns the schema of what stands after a builder's name, and whether it may be nothing. */
+/** Returns the schema of the value after a builder's name, and whether the value may be missing. */
 function bodySchema({ form, options, values }: Entry, describe: Describe): { schema: JsonSchema; isOptional: boolean } {
   const { args = [], parts = {}, codeOnly = [], isArgOptional, takes } = form;
   const [only = ""] = args;
@@ -203,7 +206,7 @@ const CONFIG: ConversionConfig = {
   },
 };
 
-/** Converts the schema of an object. @param parts what other builders make of it */
+/** Converts the schema of an object. @param parts fields that are made by other builders */
 function objectSchema(schema: v.GenericSchema, parts: Readonly<Partial<Record<string, PartKind>>>): JsonSchema {
   const { properties = {}, required = [] } = convert(schema);
   const fields = Object.entries(properties as Schemas).map(([name, given]) => {
@@ -213,13 +216,13 @@ function objectSchema(schema: v.GenericSchema, parts: Readonly<Partial<Record<st
   return { type: "object", properties: Object.fromEntries(fields), required, additionalProperties: false };
 }
 
-/** Converts a schema of valibot. What only code can check is left out. */
+/** Converts a schema of valibot. Rules that only code can check are left out. */
 function convert(schema: v.GenericSchema): JsonSchema {
   const { $schema: _, $defs: _defs, ...json } = toJsonSchema(schema, CONFIG);
   return json;
 }
 
-/** Adds references to parameters where a schema asks for anything but text. */
+/** Adds references to parameters to a schema for anything but text. */
 function withReferences(schema: JsonSchema): JsonSchema {
   const { properties, items, anyOf, additionalProperties } = schema;
   const inner: JsonSchema = {

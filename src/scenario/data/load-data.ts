@@ -7,16 +7,16 @@ import { checkFields } from "../to-plan.ts";
 import { type DataDocument, parseData } from "./document.ts";
 import { createReaders, isData, WRITE_CODE } from "./readers.ts";
 
-/** Scenarios in YAML and JSON, for those who write no code. */
+/** Scenarios in YAML and JSON, for users who do not write code. */
 
-/** A scenario that was read from data, and where its parts stand. */
+/** A scenario that was read from data, and the positions of its parts. */
 export interface DataScenario {
   readonly scenario: Scenario;
   /** Adds line and column to a problem with the scenario. */
   readonly place: DataDocument["place"];
 }
 
-/** The fields that are made by builders. All others are data in TypeScript too. */
+/** Fields that are made by builders. All other fields are plain data, in TypeScript too. */
 export const FIELD_PARTS: { readonly [K in keyof ScenarioDefinition]?: PartKind } = {
   target: "target",
   load: "loads",
@@ -24,7 +24,7 @@ export const FIELD_PARTS: { readonly [K in keyof ScenarioDefinition]?: PartKind 
   assert: "assertions",
 };
 
-/** The fields that are functions. */
+/** Fields that are functions. */
 const CODE_FIELDS: Readonly<Record<Exclude<keyof ScenarioExtras<ParameterTable, unknown>, "params">, true>> = {
   setup: true,
   teardown: true,
@@ -33,7 +33,7 @@ const CODE_FIELDS: Readonly<Record<Exclude<keyof ScenarioExtras<ParameterTable, 
 /**
  * Reads a scenario.
  * @param path absolute @param file as the user typed it
- * @throws UserError with all mistakes that can be seen without the values of parameters, each with line and column
+ * @throws UserError with all problems that can be found without the values of parameters, each with line and column
  */
 export function loadDataScenario(path: string, file: string): DataScenario {
   const { data, place } = parseData(readText(path, file), file);
@@ -84,7 +84,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
     problems.push(...checkReferences(value, name, names));
     if (hasReferences(value)) {
       absent.push(name);
-      // Tags can be a function of the input, so a function of the parameters has no place there.
+      // Tags may be a function of the input, so they cannot also be a function of the parameters.
       if (name === "tags") problems.push(problem("unsupported", name, "cannot have parameters", WRITE_CODE));
       fields.push([
         name,
@@ -120,7 +120,7 @@ function readParams(
   );
 }
 
-/** Returns the mistakes in the fields whose values are known, so that all mistakes come at once. */
+/** Returns the problems of the fields whose values are known, so that all problems are reported at once. */
 function problemsOfOthers(definition: object, absent: readonly string[]): readonly Problem[] {
   const { params: _, ...known } = definition as { readonly params?: unknown };
   const others = Object.entries(known).filter(([name]) => !absent.includes(name));
@@ -133,19 +133,19 @@ function problemsOfOthers(definition: object, absent: readonly string[]): readon
   }
 }
 
-/** A reference to a parameter in a text of a scenario: `${users}`. `$${users}` is the text `${users}`. */
+/** A reference to a parameter in a text of a scenario: `${users}`. `$${users}` is the literal text `${users}`. */
 const REFERENCE = /\$?\$\{([^}]*)\}/g;
 
 function isReference(mark: string): boolean {
   return !mark.startsWith("$$");
 }
 
-/** Whether there are references in the texts of a value. */
+/** Whether the texts of a value contain references. */
 function hasReferences(value: unknown): boolean {
   return textsOf(value, []).some(([, text]) => marksOf(text).length > 0);
 }
 
-/** Returns problems with references to parameters that do not exist. @param path of the value @param names the parameters */
+/** Returns problems with references to missing parameters. @param path path of the value @param names names of the parameters */
 function checkReferences(value: unknown, path: string, names: readonly string[]): Problem[] {
   return textsOf(value, [path]).flatMap(([keys, text]) =>
     marksOf(text).flatMap((name) => {
@@ -158,7 +158,7 @@ function checkReferences(value: unknown, path: string, names: readonly string[])
   );
 }
 
-/** Replaces references. A text that is one reference becomes the value itself, with its type. */
+/** Replaces references. A text that consists of a single reference becomes the value itself, with its type. */
 function replaceReferences(value: unknown, values: Readonly<Record<string, ParameterValue>>): unknown {
   if (typeof value === "string") return replaceInText(value, values);
   if (Array.isArray(value)) return value.map((item) => replaceReferences(item, values));

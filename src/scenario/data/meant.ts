@@ -1,8 +1,8 @@
 import type { Family } from "./families.ts";
 
-/** What users mean by data that is not a builder's name with its options: the text to write instead. */
+/** The probable meaning of data that is not a builder's name with its options: the text to write instead. */
 
-/** Names of other languages for the kinds of parameters. */
+/** Names for the kinds of parameters in other languages. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ["int", "integer"],
   ["float", "number"],
@@ -19,7 +19,7 @@ const ADDRESS = /^(?:[a-z]+:\/\/)?[\w.-]+:\d+(?:\/\S*)?$/;
 const FILE = /^[\w./ -]+\.(?:jsonl?|ya?ml|csv|txt)$/;
 const CALL = /^([A-Za-z][\w.]*)\s*(?:\(\s*([^(){}]*?)\s*(?:,?\s*\{.*\}\s*)?\)|[:\s]\s*([^(){}]+))$/;
 
-/** Returns how to write what is not a builder; undefined when it cannot be guessed. */
+/** Returns the right way to write a value that is not a builder; undefined if it cannot be guessed. */
 export function meantData(data: unknown, family: Family): string | undefined {
   const written = typeof data === "string" ? meantText(data, family) : meantValue(data, family);
   return written === undefined ? undefined : `Write ${written}.`;
@@ -54,7 +54,7 @@ function meantValue(data: unknown, { noun, entries }: Family): string | undefine
       : `{ ${Number.isInteger(data) ? "integer" : "number"}: ${String(data)} }`;
   if (typeof data !== "object" || data === null) return undefined;
   const pairs = Object.entries(data);
-  // The parser reads `{ steps: 1,2,4 }` as three fields.
+  // The YAML parser reads `{ steps: 1,2,4 }` as three fields.
   const named = pairs.find(([key]) => entries.has(key));
   const numbers = pairs.filter(([, value]) => value === null).map(([key]) => key);
   const form = named && entries.get(named[0])?.form;

@@ -7,7 +7,7 @@ import { showValue } from "../../plan/show-value.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import { errorRate } from "../assertions.ts";
 import type { PartKind } from "../form.ts";
-import { hold } from "../loads/levels.ts";
+import { hold } from "../loads/concurrency.ts";
 import { exampleOf, guessedOption, meantName, renamedInData, renamedOption } from "../renamed/hints.ts";
 import { fileBody, multipart } from "../targets/http.ts";
 import { MEMBER_PARTS } from "../targets/target-builder.ts";
@@ -15,18 +15,18 @@ import { readAssertion } from "./assertion-text.ts";
 import { type Entry, type Family, inputFamily, loadFamily, parameterFamily, targetFamily } from "./families.ts";
 import { meantData } from "./meant.ts";
 
-/** Converts data to what the builders of scenarios return. */
+/** Converts data to the objects that the builders of scenarios return. */
 
-/** What a part that only code can say needs. */
+/** Hint for a part that can be given only in code. */
 export const WRITE_CODE = "Only code can say this: write a scenario in TypeScript (rampart help scenarios).";
 
 type Data = Readonly<Record<string, unknown>>;
-/** Takes the place of an assertion with problems. */
+/** Replaces an assertion with problems. */
 const STAND_IN = errorRate().is(0);
 
 type Read = (data: unknown, path: string, problems: Problem[]) => unknown;
 
-/** Creates the functions that convert the parts of scenarios. Each returns undefined for a part with problems. */
+/** Creates the functions that convert the parts of scenarios. Each function returns undefined for a part with problems. */
 export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> {
   const [targets, loads, inputs] = [targetFamily(), loadFamily(), inputFamily()];
   const parameters = parameterFamily();
@@ -61,15 +61,15 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
 }
 
 /**
- * The schema of scenarios checks what is not a list.
- * @param standIn takes the place of an item with problems, so that the others are checked too
+ * A value that is not a list is left to the schema of scenarios.
+ * @param standIn replaces an item with problems, so that the other items are checked too
  */
 function readEach(read: Read, standIn: object): Read {
   return (data, path, problems) =>
     Array.isArray(data) ? data.map((item, index) => read(item, `${path}.${index}`, problems) ?? standIn) : data;
 }
 
-/** Reads an object by names that the user chooses. */
+/** Reads an object whose names the user chooses. */
 function readByName(read: Read, data: unknown, path: string, problems: Problem[]): unknown {
   if (isData(data))
     return Object.fromEntries(
@@ -139,7 +139,7 @@ function readCall(
   return problems.length > found ? undefined : made;
 }
 
-/** Moves options that were written beside a call into it: `{ hold: { concurrency: 4, for: 1 s } }`. */
+/** Moves options that were written beside a call into the call: `{ hold: { concurrency: 4, for: 1 s } }`. */
 function moveInside(data: Data, { entries }: Family): string {
   const name = Object.keys(data).find((key) => entries.has(key)) ?? "";
   const { [name]: body, ...beside } = data;
@@ -156,7 +156,7 @@ function hintOfName(name: string, names: readonly string[], { noun, entries, cod
   return nameHint(name, names, guessedOption(["", name], "data") ?? `Use one of ${names.join(", ")}.`);
 }
 
-/** Returns the name and the body of a call; an empty list when the value is not a call. */
+/** Returns the name and the body of a call; an empty list if the value is not a call. */
 function callOf(data: unknown): readonly [name?: string, body?: unknown] {
   if (typeof data === "string") return [data, undefined];
   if (!isData(data)) return [];
@@ -164,7 +164,7 @@ function callOf(data: unknown): readonly [name?: string, body?: unknown] {
   return first === undefined || more.length > 0 ? [] : first;
 }
 
-/** Splits what stands after the name into arguments and options. */
+/** Splits the value after the name into arguments and options. */
 function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[]): { given: Data; options: Data } {
   const { form, options: schema } = entry;
   const { args = [], alone, codeOnly = [], takes } = form;
@@ -176,7 +176,14 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
     const message = schema === undefined ? "takes nothing" : "takes options by name";
     const time =
       namesOf(schema).includes("for") && parseDurationNs(String(body)) !== undefined ? String(body) : undefined;
-    const inside = time === undefined ? "{}" : `{ for: ${time}${form.parts?.["load"] ? ", load: { hold: 4 }" : ""} }`;
+    const hasLoad = form.parts?.["load"] !== undefined;
+    const isSteady = form.parts?.["load"] === "steady-load" && typeof body === "number";
+    const inside =
+      time === undefined
+        ? isSteady
+          ? `{ load: ${body}, for: 1 min }`
+          : "{}"
+        : `{ for: ${time}${hasLoad ? ", load: { hold: 4 }" : ""} }`;
     problems.push(problem("invalid-value", path, message, `Write ${form.name}: ${inside}.`, showValue(all)));
     return { given: {}, options: {} };
   }
@@ -197,7 +204,7 @@ function namesOf(schema: Entry["options"]): string[] {
   return Object.keys(entries);
 }
 
-/** Returns a problem for each argument that is missing, and for each name that is unknown: the options are not checked without the arguments. */
+/** Returns a problem for each missing argument and for each unknown name: without the arguments, the options are not checked. */
 function findMissing(entry: Entry, missing: readonly string[], all: Data, path: string): Problem[] {
   const { form, options, values } = entry;
   const known = [...(form.args ?? []), ...(form.codeOnly ?? []), ...namesOf(options)];
@@ -231,7 +238,7 @@ function findMissing(entry: Entry, missing: readonly string[], all: Data, path: 
   return [...unknown, ...absent];
 }
 
-/** Returns the arguments of a builder in their order. */
+/** Returns the arguments of a builder in order. */
 function valuesOf({ form: { args = [], takes } }: Entry, given: Data): readonly unknown[] {
   const values = args.flatMap((name) => (name in given ? [given[name]] : []));
   const [only] = values;
@@ -250,7 +257,7 @@ function readMember(
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, read(MEMBER_PARTS[name], name, value)]));
 }
 
-/** Reads a body: `{ $file: path }`, `{ $multipart: fields }`, or data that is sent as it is. */
+/** Reads a body: `{ $file: path }`, `{ $multipart: fields }`, or data that is sent unchanged. */
 function readBody(data: unknown, path: string, problems: Problem[]): unknown {
   if (!isData(data)) return data;
   const [[name, value] = [], ...more] = Object.entries(data);

@@ -8,7 +8,7 @@ import type { DataForm } from "../form.ts";
 import type { Protocol, ResponseType, Target } from "../targets/target.ts";
 import { toProblem } from "./to-problem.ts";
 
-/** Two targets that are measured in turn, and compared. */
+/** Two targets that are measured alternately and compared. */
 
 /** Options of {@link ab}. */
 export interface AbOptions {
@@ -16,15 +16,15 @@ export interface AbOptions {
   readonly pairs?: number;
   /** Names of the targets in the report. Default: `["a", "b"]`. */
   readonly names?: readonly [base: string, candidate: string];
-  /** Smallest difference that matters: no difference is shown only when a larger one is excluded. Default: `"5 %"`. */
+  /** Smallest relevant difference: "no difference" is reported only if a larger one is excluded. Default: `"5 %"`. */
   readonly precision?: Percent;
-  /** Exit with 65 when a main metric of the second target is worse, and with 66 when one cannot be decided. Default: false. */
+  /** Exit with 65 if a main metric of the second target is worse, and with 66 if one cannot be decided. Default: false. */
   readonly strict?: boolean;
 }
 
 const KIND = "ab";
 
-/** How it is written as data. */
+/** Its form in data. */
 export const AB_FORM: DataForm = {
   name: "ab",
   args: ["base", "candidate"],
@@ -32,8 +32,8 @@ export const AB_FORM: DataForm = {
 };
 
 /**
- * Measures two targets under the same load, in alternating blocks, and says which is better: each metric with the change from the first to the
- * second, and its 95 % interval. Each block is a whole run of the scenario.
+ * Measures two targets under the same load, in alternating blocks, and reports which one is better: for each metric the change from the
+ * first to the second target, with its 95 % interval. Each block is a complete run of the scenario.
  * @example
  * ab(triton("old:8000", { model: "resnet50" }), triton("new:8000", { model: "resnet50" }), { pairs: 5 })
  */
@@ -49,13 +49,13 @@ export function ab<const P extends Protocol, const A extends ResponseType>(
   return abOfTargets([base, candidate], options) as Target<P, A>;
 }
 
-/** Returns what {@link ab} returns for targets that no type has checked. */
+/** Returns the result of {@link ab} for targets whose types were not checked. */
 export function abOfTargets(values: readonly unknown[], options: object): Target {
   const target: Target & { readonly values: readonly unknown[] } = { kind: KIND, url: "", options, values };
   return target;
 }
 
-/** Which of the two targets. */
+/** Index of one of the two targets. */
 export type AbSide = 0 | 1;
 
 /** Returns the schema of {@link AbOptions}. */
@@ -78,7 +78,7 @@ function abSchema() {
     kind: v.literal(KIND),
     url: v.string(),
     options: abOptionsSchema(),
-    // Each is checked as the target of a scenario.
+    // Each target is checked like the target of a scenario.
     values: v.tuple([v.unknown(), v.unknown()], "must be two targets"),
   });
 }
@@ -102,7 +102,10 @@ export function isAb(definition: unknown): boolean {
   return targetOf(definition) !== undefined;
 }
 
-/** Returns the options of a scenario whose target is `ab`; undefined for any other target. @throws UserError with all problems of its options */
+/**
+ * Returns the options of a scenario whose target is `ab`; undefined for any other target. @throws UserError with all problems of its
+ * options
+ */
 export function abOf(definition: unknown): AbData["options"] | undefined {
   const target = targetOf(definition);
   if (target === undefined) return undefined;

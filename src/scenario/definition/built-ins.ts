@@ -1,8 +1,8 @@
 import { userError } from "../../plan/problem.ts";
 
 /**
- * Rampart and a scenario share the language's own objects. A scenario that removes one, or gives every object another property, would end as
- * an internal error of Rampart far from its cause, so this finds the change and takes it back.
+ * Rampart and a scenario share the built-in objects of the language. A scenario that removes one, or adds a property to every object, would
+ * cause an internal error of Rampart far from its origin. This module finds and undoes such changes.
  */
 
 const GLOBALS = (
@@ -14,7 +14,10 @@ const GLOBALS = (
 
 const HOLDERS = "Array Error Function JSON Map Math Number Object Promise RegExp Set String Uint8Array".split(" ");
 
-/** Objects whose properties Rampart uses, by name. The first is the global object; only some of its properties matter. */
+/**
+ * Built-in objects whose properties Rampart uses, by name. The first one is the global object, of which only some
+ * properties matter.
+ */
 function listHolders(): [name: string, holder: object][] {
   const all = globalThis as unknown as Readonly<Record<string, object & { readonly prototype?: object }>>;
   return HOLDERS.flatMap((name): [string, object][] => {
@@ -24,14 +27,14 @@ function listHolders(): [name: string, holder: object][] {
   });
 }
 
-/** One of the language's own objects as it was. */
+/** A built-in object in its original state. */
 interface Kept {
   readonly name: string;
   readonly holder: object;
   readonly properties: ReadonlyMap<string, PropertyDescriptor>;
 }
 
-/** The language's own objects at one time. */
+/** The state of the language's built-in objects at one time. */
 export class BuiltIns {
   private readonly kept: readonly Kept[];
 
@@ -41,7 +44,7 @@ export class BuiltIns {
   }
 
   /**
-   * Takes changes back that break Rampart: what is missing, and what every object got.
+   * Undoes changes that break Rampart: missing properties, and properties added to every object.
    * @returns the names, such as `Object.prototype.x`
    */
   restore(): string[] {
@@ -64,7 +67,7 @@ export class BuiltIns {
   }
 }
 
-/** A function may be replaced by another one, as packages do that watch calls. */
+/** A function may be replaced by another one, as packages that trace calls do. */
 function isUsable(before: PropertyDescriptor, now: PropertyDescriptor | undefined): boolean {
   return now !== undefined && (!("value" in before) || !("value" in now) || typeof now.value === typeof before.value);
 }
@@ -78,7 +81,7 @@ function describe(holder: object, names?: readonly string[]): Map<string, Proper
   return found;
 }
 
-/** Takes back what a scenario changed. @throws UserError with the names, if there is any */
+/** Undoes the changes of a scenario. @throws UserError with the names of changed properties, if there are any */
 export function refuseChanges(builtIns: BuiltIns, file: string): void {
   const changed = builtIns.restore();
   if (changed.length === 0) return;

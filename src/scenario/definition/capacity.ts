@@ -4,9 +4,9 @@ import type { CapacityPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, positiveSchema, strictOptions } from "../fields.ts";
 
-/** What the server runs on, for the capacity answer of the report. */
+/** Hardware of the server, for the report's capacity answer. */
 export interface CapacityOptions {
-  /** Number of GPUs of the server that is measured. */
+  /** Number of GPUs of the measured server. */
   readonly gpus: number;
   /** Price of one GPU for one hour, in any currency. Default: no cost is reported. */
   readonly gpuHour?: number;
@@ -23,7 +23,7 @@ export function capacitySchema() {
   });
 }
 
-/** Converts the capacity to that of a plan. */
+/** Converts the capacity to its form in a plan. */
 export function toCapacityPlan({ gpus, gpuHour, targetUsers }: OutputOf<typeof capacitySchema>): CapacityPlan {
   return {
     gpuCount: gpus,

@@ -4,17 +4,17 @@ import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { definitionSchema } from "./definition-schema.ts";
 
 /**
- * Where the parts of a scenario stand in its code. Nothing is parsed but brackets and names of fields: what another file or a function makes
- * has the place where this file uses it.
+ * Positions of the parts of a scenario in its code. Only brackets and names of fields are parsed: a part from another file or from a
+ * function gets the position where this file uses it.
  */
 
-/** A field, or its function as a plan names it, before a part of what it gives: `tags (tags) #1, input 0`. */
+/** A field, or its function as a plan names it, before a part of its result: `tags (tags) #1, input 0`. */
 const FIELD = /^([\w$.]+)(?:(?: \([\w$ ]+\))? #\d+)?(?=, |$)/;
 
 /**
- * Adds line and column to a problem with a field of a scenario, with what its function did, with a setting of its plan, or with a file that
- * it names; and names the field as code does: `assert[0].where`. Others stay.
- * @param path absolute path of the file @param file as the user typed it @param given the fields of the scenario
+ * Adds line and column to a problem with a field of a scenario, with its function, with a setting of its plan, or with a file that it
+ * names. Writes the name of the field as in code: `assert[0].where`. Other problems are unchanged.
+ * @param path absolute path of the file @param file name as the user typed it @param given the fields of the scenario
  */
 export function placeInCode(found: Problem, path: string, file: string, given: object): Problem {
   if (typeof found.path === "object" && "setting" in found.path) {
@@ -41,13 +41,16 @@ export function placeInCode(found: Problem, path: string, file: string, given: o
   });
 }
 
-/** Returns where a text names a file; undefined when it does not. @param path absolute @param folder base of relative paths */
+/**
+ * Returns the position at which a text names a file; undefined if it does not. @param path absolute @param folder base of
+ * relative paths
+ */
 export function findFileName(text: string, path: string, folder: string): number | undefined {
   const names = [path, relative(folder, path)].map((name) => name.replace(/[^\w/-]/g, "\\$&"));
   return new RegExp(`(?<![\\w./-])(?:\\./)?(?:${names.join("|")})(?![\\w./-])`).exec(text)?.index;
 }
 
-/** The file may be gone since it was loaded. */
+/** The file may have been deleted since it was loaded. */
 function readText(path: string): string {
   try {
     return readFileText(path, MOST_SETTINGS_BYTES);
@@ -61,11 +64,14 @@ function lineAndColumn(text: string, offset: number): string {
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** A comment, a text, a template without those inside it, or a regular expression where one can begin. */
+/** A comment, a string, a template without nested ones, or a regular expression in a place where one can begin. */
 const TEXTS =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:^|[=(,:[!&|?{};>]|return)\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//g;
 
-/** Replaces what is not code by blanks, so that only brackets and names of code are left, each where it was. Names of fields in quotes stay. */
+/**
+ * Replaces everything but code by blanks, so that only brackets and names of code are left, at their positions. Names of fields in quotes
+ * are kept.
+ */
 function maskTexts(text: string): string {
   return text.replace(TEXTS, (part, at: number) => {
     const isField = /^["']/.test(part) && /^\s*:/.test(text.slice(at + part.length));
@@ -81,7 +87,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Returns where a part stands, or the nearest part around it; undefined when the file calls no `defineScenario`. */
+/** Returns the position of a part, or of the nearest part around it; undefined if the file does not call `defineScenario`. */
 function findPart(code: string, keys: readonly string[]): number | undefined {
   const call =
     /\bexport\s+default\s+defineScenario\s*\(/.exec(code) ?? /(?<!function\s+)\bdefineScenario\s*\(/.exec(code);
@@ -106,7 +112,7 @@ interface Found {
   readonly value: Range;
 }
 
-/** Finds a field of an object, the one in the fewest brackets. */
+/** Finds a field of an object, at the lowest bracket depth. */
 function findField(code: string, range: Range, name: string): Found | undefined {
   const escaped = name.replace(/[^\w$]/g, "\\$&");
   const pattern = new RegExp(`(?<![\\w$.])${escaped}(?![\\w$])(?=\\s*[:,}(])`, "g");
@@ -119,7 +125,7 @@ function findField(code: string, range: Range, name: string): Found | undefined 
   });
 }
 
-/** Finds an item of a list, the one in the fewest brackets. */
+/** Finds an item of a list, at the lowest bracket depth. */
 function findItem(code: string, range: Range, index: number): Found | undefined {
   return nearest(code, range, /(?<![\w$)\]]\s*)\[/g, (at) => {
     let start = at + 1;
@@ -134,7 +140,7 @@ function findItem(code: string, range: Range, index: number): Found | undefined 
   });
 }
 
-/** Returns what is made of the match in the fewest brackets, of which something can be made. */
+/** Returns the result for the match at the lowest bracket depth that has a result. */
 function nearest(
   code: string,
   { start, end }: Range,
@@ -163,7 +169,7 @@ function depthAt(code: string, start: number, at: number): number {
   return depth;
 }
 
-/** Whether the innermost bracket around a position is that of an object. */
+/** Whether the innermost bracket around a position belongs to an object. */
 function isInObject(code: string, start: number, at: number): boolean {
   let depth = 0;
   for (let index = at - 1; index >= start; index--) {
@@ -174,7 +180,7 @@ function isInObject(code: string, start: number, at: number): boolean {
   return false;
 }
 
-/** Returns the end of an expression: a closing bracket around it, or the separator outside of its brackets. */
+/** Returns the end of an expression: the closing bracket around it, or the next separator outside of its brackets. */
 function endOfPart(code: string, start: number, separator: string): number {
   let depth = 0;
   for (let index = start; index < code.length; index++) {
@@ -186,7 +192,7 @@ function endOfPart(code: string, start: number, separator: string): number {
   return code.length;
 }
 
-/** Returns what a name stands for when the file defines it, otherwise the range itself. */
+/** Returns the definition of a name if the file defines it, otherwise the range itself. */
 function resolveName(code: string, range: Range): Range {
   const name = /^([A-Za-z_$][\w$]*)\s*$/.exec(code.slice(range.start, range.end))?.[1];
   const found =

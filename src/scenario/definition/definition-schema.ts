@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import type { PlannedFunction } from "../../plan/functions.ts";
 import { numberHint } from "../../plan/nearest-name.ts";
 import { addressSchema, clientsOf, MOST_WORKERS } from "../../plan/plan.ts";
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
 import {
   atLeast,
   IN_BRACKETS,
@@ -29,7 +29,7 @@ import { targetSchema } from "../targets/table.ts";
 import { capacitySchema } from "./capacity.ts";
 import { deriveSchema } from "./derive.ts";
 
-/** The name of a scenario that is in no file. */
+/** Name of a scenario without a file. */
 const UNNAMED = "scenario";
 
 /** A validated definition of a scenario. */
@@ -111,7 +111,10 @@ export function definitionSchema() {
   });
 }
 
-/** One assertion lacks its brackets; anything else is not written as an assertion. */
+/**
+ * Returns the schema of assertions. It reports a single assertion without brackets around it, and values that are not
+ * written as assertions.
+ */
 function assertionsSchema() {
   return withHint(v.array(assertionSchema(), "must be a list of assertions"), (given) =>
     isAssertion(given) ? IN_BRACKETS : assertionHint(given),

@@ -1,18 +1,19 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { refuseMore } from "../arguments.ts";
 import type { DataForm } from "../form.ts";
 import { type Load, type LoadKind, type LoadList, type LoadPlace, pacingOf } from "../loads/load.ts";
 
-/** A load of its own for each target of a mix. */
+/** A separate load for each target of a mix. */
 
 const KIND = "per-target";
 
-/** Maximum number of targets: each is a run of its own, at the same time as the others. */
+/** Maximum number of targets: each is a separate run, at the same time as the others. */
 const MOST_TARGETS = 100;
 
-/** How it is written as data. */
+/** Its form in data. */
 export const PER_TARGET_FORM: DataForm = {
   name: "perTarget",
   args: ["loads"],
@@ -21,8 +22,8 @@ export const PER_TARGET_FORM: DataForm = {
 };
 
 /**
- * A load of its own for each target of `mix([…])`, by the names of the targets. All are measured at the same time, each as a run of its own:
- * levels begin together, and no load ends before the others are measured.
+ * A separate load for each target of `mix([…])`, by the names of the targets. All targets are measured at the same time, each in a separate
+ * run: levels begin together, and no load ends before the others have been measured.
  * @example
  * perTarget({ chat: hold(16, { for: "30 s" }), embeddings: rate(50, { for: "30 s" }) })
  */
@@ -56,7 +57,7 @@ function loadsOf(definition: unknown): Readonly<Record<string, unknown>> | undef
   return kind === KIND && typeof options === "object" ? (options as Readonly<Record<string, unknown>>) : undefined;
 }
 
-/** Whether the targets of a scenario have loads of their own. */
+/** Whether the targets of a scenario have separate loads. */
 export function hasLoadsByTarget(definition: unknown): boolean {
   return loadsOf(definition) !== undefined;
 }
@@ -68,7 +69,7 @@ function membersOf(definition: unknown): readonly Member[] | undefined {
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Returns the names of the targets whose loads are their own; undefined when the targets share one. @throws UserError with all problems */
+/** Returns the names of the targets with separate loads; undefined if the targets share one load. @throws UserError with all problems */
 export function partNamesOf(definition: unknown): readonly string[] | undefined {
   const loads = loadsOf(definition);
   if (loads === undefined) return undefined;
@@ -118,7 +119,7 @@ export function partNamesOf(definition: unknown): readonly string[] | undefined 
   return names;
 }
 
-/** Returns the definition of one of the targets of a mix that have loads of their own. @param part its index. Default: the first one */
+/** Returns the definition of one target of a mix with separate loads. @param part its index. Default: the first one */
 export function partOf(definition: unknown, part = 0): unknown {
   const loads = loadsOf(definition);
   const member = loads === undefined ? undefined : membersOf(definition)?.[part];
@@ -129,7 +130,7 @@ export function partOf(definition: unknown, part = 0): unknown {
     ...rest,
     target: member.target,
     load: loads[name],
-    ...(inputs === undefined ? {} : { inputs }),
+    ...defined({ inputs }),
     ...(Array.isArray(assert) ? { assert: assertOf(assert, name) } : {}),
     ...tagsOf(member.tags ?? tags),
   };
@@ -139,7 +140,7 @@ function tagsOf(tags: unknown): { readonly tags?: unknown } {
   return tags === undefined ? {} : { tags };
 }
 
-/** Returns the assertions on a target: those that name it, and those that name none. */
+/** Returns the assertions on a target: those that name it, and those without a target. */
 function assertOf(all: readonly unknown[], name: string): unknown[] {
   return all.flatMap((assertion): unknown[] => {
     const { where } = (assertion ?? {}) as { readonly where?: Readonly<Record<string, unknown>> };

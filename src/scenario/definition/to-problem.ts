@@ -9,9 +9,9 @@ import { isAssertion } from "../assertion-schema.ts";
 import { loadArgumentPath, loadCallOf, loadExampleOf } from "../loads/table.ts";
 import { CODE_HINT, exampleOf, guessedOption, meantName, renamedIn, renamedOption } from "../renamed/hints.ts";
 
-/** Mistakes in a scenario in a user's terms: from the issues of its schema. */
+/** Conversion of a schema's issues to problems in the terms of a scenario. */
 
-/** Members of the objects that builders return. In a scenario's terms they are the builder itself. */
+/** Members of the objects that builders return. In the terms of a scenario, they are the builder itself. */
 const BUILDER_PARTS: ReadonlySet<string> = new Set(["options", "values", "metric", "limit", "limits"]);
 
 const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
@@ -19,34 +19,37 @@ const METRIC_PARTS: ReadonlySet<string> = new Set(["key", "statistic"]);
 /** The message says how to correct it. */
 const NO_HINT = "";
 
-/** A problem, and what it comes from. */
+/** A problem and its origin. */
 interface Found {
   readonly problem: Problem;
   readonly given: unknown;
-  /** The option that was meant by an unknown one. */
+  /** The option that was probably meant by an unknown one. */
   readonly meant?: string | undefined;
 }
 
-/** Converts the issues of a scenario's schema. What is missing only because of another mistake is not one of its own. */
+/** Converts the issues of a scenario's schema. Consequences of other mistakes are left out. */
 export function toProblems(issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   const all = issues.map(convert);
   return all.filter((found, index) => !isConsequence(found, all[index - 1], all)).map(({ problem: one }) => one);
 }
 
-/** Whether it goes away with another one: a second rule that a number breaks, an argument after a wrong or missing one, or a field whose name is wrong. */
+/**
+ * Whether an issue disappears with another one: a second rule that a number breaks, an argument after a wrong or missing one, or a field
+ * with a wrong name.
+ */
 function isConsequence({ problem: found, given }: Found, before: Found | undefined, all: readonly Found[]): boolean {
   const parentOf = ({ path }: Problem): string => String(path).replace(/\.[^.]*$/, "");
   if (typeof given === "number" && before?.problem.path === found.path) return true;
   if (given === undefined && before?.problem.message === found.message)
     return parentOf(before.problem) === parentOf(found);
-  // Options in the place of the address.
+  // Options were given in the place of the address.
   if (given === undefined && before?.problem.path === `${found.path}.url`) return true;
   if (found.code !== "missing") return false;
   const name = String(found.path).split(".").at(-1);
   return all.some(({ meant }) => meant === name);
 }
 
-/** Converts an issue of a scenario's schema. Its path names options as the scenario does, and arguments of loads by their names. */
+/** Converts an issue of a scenario's schema. Its path has the scenario's names of options, and the names of a load's arguments. */
 export function toProblem(issue: v.BaseIssue<unknown>): Problem {
   return convert(issue).problem;
 }
@@ -64,11 +67,11 @@ function convert(issue: v.BaseIssue<unknown>): Found {
     }
     return { problem: problem("missing", path, "is missing", exampleOf(keys) ?? "Add it."), given };
   }
-  // Members of builders' objects have no messages of their own.
+  // Schemas of the members of builders' objects have no specific messages.
   const isOwn = !issue.message.startsWith("Invalid ");
   const message = isOwn ? issue.message : "was not made by one of rampart's functions";
   const hint = isOwn ? hintFor(issue, given) : "Use one of them.";
-  // The message says what is wrong inside of it.
+  // The message already describes the inner problem.
   const isTold = issue.type === "raw_check" || (issue.type === "never" && isAssertion(given));
   return { problem: problem("invalid-value", path, message, hint, isTold ? undefined : value), given };
 }
@@ -83,19 +86,19 @@ function unknownOption(issue: v.BaseIssue<unknown>, keys: readonly string[], pat
   return { problem: problem("unknown-name", path, "is not an option here", hint), meant: meantName(keys) ?? near };
 }
 
-/** Returns the value that is wrong. */
+/** Returns the wrong value. */
 function givenOf(issue: v.BaseIssue<unknown>): unknown {
   // A check of two options has both as its input, and is reported for one of them.
   if (issue.type === "partial_check") return issue.path?.at(-1)?.value;
   return isOfKind(issue) ? issue.path?.at(-1)?.input : issue.input;
 }
 
-/** Whether a value does not come from a builder at all: what it lacks is its `kind`, which no user writes. */
+/** Whether a value does not come from a builder: it lacks the `kind`, which users never write. */
 function isOfKind({ path, type }: v.BaseIssue<unknown>): boolean {
   return type === "variant" && path?.at(-1)?.key === "kind";
 }
 
-/** Returns the options that must be given; those that a builder's own arguments become are not options. */
+/** Returns the options that must be given. Members for a builder's arguments are not options. */
 function optionsHint({ requirement }: v.BaseIssue<unknown>, [field]: readonly string[], given: unknown): string {
   if (field === "assert") return 'Write goodput({ timeToFirstToken: "200 ms" }).';
   const names = (Array.isArray(requirement) ? (requirement as string[]) : []).filter((name) => !ARGUMENTS.has(name));
@@ -115,7 +118,7 @@ function keysOf(issue: v.BaseIssue<unknown>): string[] {
   const isUnknown = issue.type === "strict_object" && issue.expected === "never";
   return path.flatMap(({ key }, at) => {
     const before = path[at - 1];
-    // A user's option may have the name of such a member.
+    // A user's option may have the same name as such a member.
     if (isUnknown && at === path.length - 1) return [String(key)];
     if (BUILDER_PARTS.has(String(key)) || (before?.key === "metric" && METRIC_PARTS.has(String(key)))) return [];
     const argument = before?.key === "values" ? loadArgumentPath(before.input, Number(key)) : undefined;
@@ -126,11 +129,11 @@ function keysOf(issue: v.BaseIssue<unknown>): string[] {
 /** A step of an issue's path. */
 interface PathItem {
   readonly key?: unknown;
-  /** The value that the step goes into. */
+  /** The value that the step enters. */
   readonly input?: unknown;
 }
 
-/** Returns how to correct a value: what its schema or its value says. */
+/** Returns a hint on how to correct a value, from its schema or from the value. */
 function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
   if (isThenable(given)) return "A function of a field cannot be async: await it in setup.";
   const hint = hintOf(issue, given) ?? renamedIn(given) ?? callHint(issue, given) ?? valueHint(issue, given);
@@ -141,7 +144,7 @@ function hintFor(issue: v.BaseIssue<unknown>, given: unknown): string {
   return near === undefined ? NO_HINT : `Did you mean "${near}"?`;
 }
 
-/** Returns an example of the load, for an argument of a wrong type. */
+/** Returns an example of the load, for an argument with a wrong type. */
 function callHint({ path }: v.BaseIssue<unknown>, given: unknown): string | undefined {
   const example = loadExampleOf(path?.find(({ key }) => key === "values")?.input);
   return (typeof given === "number" && !Number.isNaN(given)) || example === undefined
@@ -149,7 +152,7 @@ function callHint({ path }: v.BaseIssue<unknown>, given: unknown): string | unde
     : `${CODE_HINT}${example}.`;
 }
 
-/** Returns how to correct a value of the right type that breaks a rule; undefined where its rule has no hint. */
+/** Returns a hint on how to correct a value of the right type that breaks a rule; undefined if the rule has no hint. */
 function valueHint({ type, requirement, expected }: v.BaseIssue<unknown>, given: unknown): string | undefined {
   if (type === "raw_check" && expected !== null) return `Write ${expected}.`;
   if (type === "integer" && typeof given === "number" && Number.isFinite(given)) {
@@ -167,7 +170,7 @@ function isThenable(given: unknown): boolean {
   return typeof given === "object" && given !== null && "then" in given;
 }
 
-/** Returns the texts that are allowed, which stand in quotes: `("http" | "grpc")`. */
+/** Returns the allowed texts from their list in quotes: `("http" | "grpc")`. */
 function allowedTexts(expected: string | null): string[] {
   return Array.from((expected ?? "").matchAll(/"([^"]+)"/g), ([, name = ""]) => name);
 }
@@ -184,7 +187,7 @@ function describeValue(value: unknown): string {
   return maskSecrets(showValue(value));
 }
 
-/** Whether a value is a metric, whose limit is not called. */
+/** Whether a value is a metric without a call of its limit. */
 function isMetric(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, "below");
 }

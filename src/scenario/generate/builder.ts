@@ -14,28 +14,31 @@ import type { Inputs } from "../input-data.ts";
 
 /** Options of {@link generate}. */
 export interface GenerateOptions {
-  /** Most inputs to take. Default: the number of requests of the load up to 100,000, or 1000 when the load has none. */
+  /**
+   * Maximum number of inputs to take. Default: the number of requests of the load up to 100,000, or 1000 when the load
+   * has none.
+   */
   readonly count?: number;
   /** Seed of `random`: a whole number. Default: 0. */
   readonly seed?: number;
 }
 
-/** Names of the fields that an input does not have: those of one form do not belong to another. */
+/** Names of fields that an input of this form cannot have, because they belong to other forms. */
 type OtherFields<Y> = string extends keyof Y
   ? never
   : Y extends GeneratedTensors
     ? Exclude<keyof Y, keyof GeneratedTensors>
     : Exclude<keyof Y, keyof (Y extends GeneratedFile ? GeneratedFile : GeneratedPayload)>;
 
-/** Everything, or what the compiler reports of other fields. */
+/** Accepts everything, or is the compiler's message about other fields. */
 type NoOtherFields<Y> = [OtherFields<Y>] extends [never] ? unknown : `there is no field ${string & OtherFields<Y>}`;
 
-/** The form of inputs that a function makes. */
+/** The form of the inputs that a function makes. */
 export type FormOf<Y> = Y extends GeneratedTensors ? "tensors" : Y extends GeneratedFile ? "files" : "payloads";
 
 /**
- * Inputs from a function, called before the load: a generator that yields them, or a function of `{ index, random }` that returns one and is
- * called for each. Both may be asynchronous. They repeat when the load needs more.
+ * Inputs from a function, called before the load: a generator that yields them, or a function of `{ index, random }` that returns one and
+ * is called for each. Both may be asynchronous. They repeat if the load needs more.
  * @example
  * input.generate(function* ({ random }) {
  *   for (;;) yield { tensors: { INPUT0: Array.from({ length: 16 }, () => Math.floor(random() * 100)) } };
@@ -49,7 +52,7 @@ export function generate<const Y extends GeneratedTensors | GeneratedPayload | G
   return { kind: "generate", files: [], options: withFields(options, { make }) };
 }
 
-/** Most inputs that a function makes unless the scenario says more. */
+/** Default maximum number of inputs that a function makes. */
 const MOST_MADE = 100_000;
 const DEFAULT_MADE = 1000;
 

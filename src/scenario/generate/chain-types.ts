@@ -2,35 +2,39 @@ import type { FileBody, MultipartBody, RequestBody } from "../../inputs/request-
 import type { HttpMethod } from "../../transport/request.ts";
 import type { DurationSpread } from "../fields.ts";
 
-/** Where a call takes a value from its response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
+/** Place of a value in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
 export type ChainExtract = string | { readonly header: string } | { readonly cookie: string };
 
-/** A request of a chain. Path, headers and body can have values of earlier responses: `{{token}}`. */
+/** A request of a chain. Path, headers and body can contain values of earlier responses: `{{token}}`. */
 export interface ChainCall {
   /** Name in the report: the value of the tag `call`. Default: the number of the call, from 1. */
   readonly name?: string;
   /** Method. Default: `"POST"` with a body, otherwise `"GET"`. */
   readonly method?: HttpMethod;
-  /** Path and query, with the leading slash; or a value that is a path or URL. Default: those of the target. */
+  /** Path and query, with the leading slash; or a value that is a path or URL. Default: the target's. */
   readonly path?: string;
-  /** Replace the target's headers of the same name. Default: none. */
+  /** Headers that replace the target's headers of the same name. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Body, as of `http(…)`. In JSON, a text that is only `{{id}}` becomes the value itself, such as a number. Default: none. */
+  /** Body, as in `http(…)`. In JSON, a text that is only `{{id}}` becomes the value itself, such as a number. Default: none. */
   readonly body?: RequestBody;
-  /** Values to take from the response, by name: `{ token: "access_token", job: { header: "Location" } }`. Default: none. */
+  /** Values to extract from the response, by name: `{ token: "access_token", job: { header: "Location" } }`. Default: none. */
   readonly extract?: Readonly<Record<string, ChainExtract>>;
-  /** Each user sends it once, and keeps its values for all later chains; with `sessionRate` each entry of `users`. Default: false; it is sent in each chain. */
+  /**
+   * True: each user sends it once, and keeps its values for all later chains; with `sessionRate`, each entry of `users` does. Default:
+   * false; it is sent in each chain.
+   */
   readonly once?: boolean;
   /** Time between the response and the user's next request. Default: none. */
   readonly thinkTime?: DurationSpread;
 }
 
-// These types find a value that a call needs and no call before it extracts: `{{tokn}}`. Texts that are not literal are checked at run time.
+// These types find a value that a call needs and that no earlier call extracts: `{{tokn}}`. Texts that are not literal are checked at run
+// time.
 
 /** A text without spaces around it. */
 type Trim<T extends string> = T extends ` ${infer R}` ? Trim<R> : T extends `${infer R} ` ? Trim<R> : T;
 
-/** Characters that no name of a value has. */
+/** Characters that names of values cannot contain. */
 type Other =
   | " "
   | "#"
@@ -53,7 +57,7 @@ type Other =
   | ">";
 type Bracket = "(" | ")" | "[" | "]" | "{" | "}" | '"' | "'" | "`" | "\\" | "^" | "~" | "\n";
 
-/** What is in double braces and is not a name, such as in a template of the server. */
+/** Content of double braces that is not a name, for example in a template of the server. */
 type NoName = "" | `${string}${Other | Bracket}${string}`;
 
 /** The names of the values in a text. */
@@ -76,12 +80,12 @@ type TextsIn<B> = B extends string
           : { [K in keyof B]: TextsIn<B[K]> }[keyof B]
         : never;
 
-/** The field as given, or what to read in the compiler's message. */
+/** The given field, or a message for the compiler to show. */
 type Checked<F, Needed, Known> = [Exclude<Needed, Known>] extends [never]
   ? F
   : { readonly "no call before extracts": Exclude<Needed, Known> };
 
-/** What a call must be, when these values are known. A field that no call has is a mistake too. */
+/** The type that a call must have, given the known values. Unknown fields are mistakes too. */
 type CheckedCall<T, Known> = {
   readonly [F in keyof T]: F extends "path"
     ? Checked<T[F], PlacesIn<T[F]>, Known>
@@ -96,7 +100,7 @@ type CheckedCall<T, Known> = {
 
 type ExtractedBy<T> = T extends { readonly extract: infer X } ? keyof X : never;
 
-/** The calls of a chain, each checked with the values that the calls before it extract. `Known` are those of the users. */
+/** The calls of a chain, each checked with the values that earlier calls extract. `Known` are the values of the users. */
 export type CheckedCalls<S extends readonly unknown[], Known = never> = S extends readonly [infer First, ...infer Rest]
   ? readonly [CheckedCall<First, Known>, ...CheckedCalls<Rest, Known | ExtractedBy<First>>]
   : S;

@@ -15,17 +15,21 @@ import type { ChainCall, CheckedCalls } from "./chain-types.ts";
 
 /** Options of {@link chain}. */
 export interface ChainOptions<U extends string = string> {
-  /** Number of chains of a load without `for`. Default: 100, or as many as there are users. */
+  /** Number of chains for a load without `for`. Default: 100, or the number of users if that is larger. */
   readonly count?: number;
-  /** Values of the users, such as their logins: each user has one entry, in turn; with `sessionRate` each chain. Default: none. */
+  /**
+   * Values for the users, such as their logins: each user gets one entry, in turn; with `sessionRate`, each chain does. Default:
+   * none.
+   */
   readonly users?: readonly Readonly<Record<U, string | number | boolean>>[];
-  /** Whether exports and messages show extracted values. Default: false; they have `***` there. */
+  /** Whether exports and messages show extracted values. Default: false; they show `***`. */
   readonly showValues?: boolean;
 }
 
 /**
- * Requests that need each other, such as a login and the requests after it, for the target `http`. Each user of the load `sessions` or
- * `sessionRate` sends the calls one after the other, and then again. A call that fails, or whose response lacks a value, ends the chain.
+ * Requests that depend on each other, such as a login and the requests after it, for the target `http`. Each user of the load `sessions`
+ * or `sessionRate` sends the calls one after another, and then starts over. A call that fails, or whose response lacks a value, ends the
+ * chain.
  * @example
  * input.chain([
  *   { name: "log in", path: "/login", body: { user: "a" }, extract: { token: "token" }, once: true },
@@ -83,16 +87,16 @@ function callSchema() {
 
 type CallData = v.InferOutput<ReturnType<typeof callSchema>>;
 
-/** A value that a field needs and no call before it extracts. */
+/** A value that a field needs and that no earlier call extracts. */
 interface Missing {
   readonly index: number;
   readonly field: "path" | "headers" | "body";
   readonly message: string;
-  /** What to write. */
+  /** Text to write instead. */
   readonly expected: string;
 }
 
-/** Returns the values that calls need and do not have. @param given names of the values of all users */
+/** Returns the values that calls need and that are missing. @param given names of the values of all users */
 function findMissing(calls: readonly CallData[], given: readonly string[]): Missing[] {
   const known = new Set(given);
   return calls.flatMap(({ path = "", headers = {}, body, extract = {} }, index) => {
@@ -159,9 +163,9 @@ export const chainBuilder = inputBuilder({
   needsTarget: { name: "http", without: ["method"] },
   toPlan: ({ options: { calls, count, users, showValues } }, folder) => ({
     kind: "http-chain",
-    ...(count === undefined ? {} : { count }),
+    ...defined({ count }),
     calls: calls.map((call, index) => toCallPlan(call, index, folder)),
-    ...(users === undefined ? {} : { users }),
+    ...defined({ users }),
     ...(showValues === true ? { showsValues: true } : {}),
   }),
 });
@@ -170,7 +174,7 @@ function toCallPlan(call: CallData, index: number, folder: string): ChainCallPla
   const { name = String(index + 1), path, headers, body, extract, once, thinkTime } = call;
   const { method = body === undefined ? "GET" : "POST" } = call;
   const plan = body === undefined ? undefined : toBodyPlan(body, folder);
-  // A text with values of responses is not a secret itself.
+  // A text with placeholders for values of responses is not a secret itself.
   registerHeaders(Object.entries(headers ?? {}).filter(([, text]) => placesIn(text).length === 0));
   const think = thinkTime === undefined ? undefined : toThinkPlan(thinkTime);
   return {
@@ -178,6 +182,6 @@ function toCallPlan(call: CallData, index: number, folder: string): ChainCallPla
     method,
     ...defined({ path, headers: headers && Object.entries(headers), body: plan, extract: extract && { ...extract } }),
     ...(once === true ? { isOnce: true } : {}),
-    ...(think === undefined ? {} : { thinkTime: think }),
+    ...defined({ thinkTime: think }),
   };
 }

@@ -6,21 +6,21 @@ import { findFreePort, isAddress, waitForAddress } from "../../transport/wait-fo
 import type { HookContext, ReadyOptions, Shell, StartedProcess, StartOptions } from "./hook-types.ts";
 import type { ProcessEnd, ProcessGroup, ProcessGroups } from "./process-group.ts";
 
-/** Makes what hooks get. */
+/** Creates the arguments of hooks. */
 
 const MAX_OUTPUT_CHARACTERS = 65_536;
-/** Of what a failed process printed, errors have the end. */
+/** Number of last lines of a failed process's output that errors contain. */
 const MAX_SHOWN_LINES = 20;
 const DEFAULT_TIMEOUT: Duration = "60 s";
 
-/** A process that `start` started. */
+/** A process started by `start`. */
 export interface BackgroundProcess extends StartedProcess {
   readonly command: string;
-  /** How it ended by itself; undefined while it runs, and after `stop`. */
+  /** End of the process if it ended by itself; undefined while it runs, and after `stop`. */
   readonly end: ProcessEnd | undefined;
 }
 
-/** Where hooks run. */
+/** Environment of hooks. */
 export interface HookSettings {
   readonly params: object;
   /** The command line of Rampart itself. */
@@ -28,9 +28,9 @@ export interface HookSettings {
   /** The scenario's folder. */
   readonly folder: string;
   readonly groups: ProcessGroups;
-  /** Gets the processes that `start` starts. */
+  /** Receives the processes that `start` starts. */
   readonly processes: BackgroundProcess[];
-  /** Aborted when the hook no longer counts. */
+  /** Aborted when the hook's result no longer matters. */
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ function checkAddress(address: unknown): void {
   throw userError("invalid-value", "setup", "cannot wait for this address", hint, showValue(address));
 }
 
-/** zx finds bash when it is loaded. Without it, only `$` cannot be used. */
+/** zx searches for bash when it is loaded. Without bash, only `$` cannot be used. */
 async function createShell({ folder, groups }: HookSettings): Promise<Shell> {
   const { $ } = await import("zx/core");
   const shell = $({ cwd: folder, spawn: groups.spawn, quiet: true, verbose: false });
@@ -101,7 +101,7 @@ async function start(
   return started;
 }
 
-/** Waits for an address or for a pattern in the output; without either, until the process has been started. */
+/** Waits for an address, or for a pattern in the output; without either, until the process has been started. */
 async function waitFor(
   ready: string | RegExp | undefined,
   started: Background,
@@ -110,7 +110,7 @@ async function waitFor(
 ): Promise<void> {
   if (typeof ready === "string") return waitForAddress(ready, limit, note);
   if (ready === undefined) {
-    // One that cannot be started reports its error soon.
+    // A process that cannot be started reports its error soon.
     if (started.pid === 0) await new Promise<never>(() => {});
     return;
   }
@@ -136,14 +136,14 @@ export function describeEnd({ code, signal }: ProcessEnd): string {
   return code === null ? `by ${signal ?? "an error"}` : `with exit code ${code}`;
 }
 
-/** Describes what a process printed, its last lines. */
+/** Describes the output of a process by its last lines. */
 export function describe(started: StartedProcess): string {
   const lines = started.output().trimEnd().split("\n");
   const shown = lines.slice(-MAX_SHOWN_LINES);
   return shown.join("") === "" ? "It printed nothing." : `It printed:\n${shown.map((line) => `  ${line}`).join("\n")}`;
 }
 
-/** Rejects with the last note when the wait takes too long. */
+/** Rejects with the last note if the wait takes too long. */
 async function withTimeout(
   what: string,
   { timeout = DEFAULT_TIMEOUT }: ReadyOptions,
@@ -188,7 +188,7 @@ class Background implements BackgroundProcess {
   match: readonly string[] = [];
   isStopped = false;
   private text = "";
-  /** Called with the kept end of the output, and what has just arrived. */
+  /** Called with the kept end of the output, and the text that has just arrived. */
   private onOutput = (_text: string): void => {};
 
   constructor(command: string, group: ProcessGroup) {

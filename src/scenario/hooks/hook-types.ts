@@ -1,42 +1,42 @@
 import type { Duration } from "../../plan/units.ts";
 
-/** What `setup` and `teardown` of a scenario get. */
+/** Arguments of `setup` and `teardown` of a scenario. */
 
-/** What a finished command printed. It is also thrown when a command fails. */
+/** Output of a finished command. Also thrown if a command fails. */
 export interface ShellOutput {
-  /** What it printed on standard output. */
+  /** Standard output. */
   readonly stdout: string;
-  /** What it printed on standard error. */
+  /** Standard error output. */
   readonly stderr: string;
-  /** Null when a signal ended it. */
+  /** Exit code; null if a signal ended the command. */
   readonly exitCode: number | null;
-  /** All that it printed, standard error included. */
+  /** All output, including standard error. */
   text(): string;
-  /** The same line by line. */
+  /** All output, line by line. */
   lines(): string[];
 }
 
-/** A command that was started. Awaiting it gives its output, or throws it when the exit code is not 0. */
+/** A command that was started. Awaiting it returns its output, or throws it if the exit code is not 0. */
 export interface ShellCommand extends PromiseLike<ShellOutput> {
-  /** Does not throw when the command fails. */
+  /** Prevents an error if the command fails. */
   nothrow(): ShellCommand;
-  /** Fails the command when it takes longer: `"10s"`, without a blank. */
+  /** Fails the command if it takes longer: `"10s"`, without a blank. */
   timeout(duration: `${number}s` | `${number}ms`): ShellCommand;
-  /** All that it printed, standard error included. */
+  /** All output, including standard error. */
   text(): Promise<string>;
-  /** The same line by line. */
+  /** All output, line by line. */
   lines(): Promise<string[]>;
 }
 
 /** Options of {@link Shell}. */
 export interface ShellOptions {
-  /** Its working folder. Default: the scenario's folder. */
+  /** Working folder of the command. Default: the scenario's folder. */
   readonly cwd?: string;
-  /** The whole environment of the command. Default: that of the run. */
+  /** The whole environment of the command. Default: the environment of the run. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Text for its standard input. Default: none. */
   readonly input?: string;
-  /** Do not throw when the command fails. Default: false. */
+  /** Prevents an error if the command fails. Default: false. */
   readonly nothrow?: boolean;
 }
 
@@ -52,31 +52,29 @@ export interface Shell {
 
 /** Options of {@link HookContext.waitUntilReady}. */
 export interface ReadyOptions {
-  /** It is an error when this takes longer. Default: `"60 s"`. */
+  /** Longest wait, after which an error is thrown. Default: `"60 s"`. */
   readonly timeout?: Duration;
 }
 
 /** Options of {@link HookContext.start}. */
 export interface StartOptions extends ReadyOptions {
-  /**
-   * What to wait for: an address as in `waitUntilReady`, or a pattern in what the process prints. Default: nothing.
-   */
+  /** Condition to wait for: an address as in `waitUntilReady`, or a pattern in the process's output. Default: none. */
   readonly ready?: string | RegExp;
-  /** Its working folder. Default: the scenario's folder. */
+  /** Working folder of the process. Default: the scenario's folder. */
   readonly cwd?: string;
-  /** Variables besides those of the run's environment. Default: none. */
+  /** Variables in addition to the run's environment. Default: none. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A process in the background. */
 export interface StartedProcess {
-  /** Its number. */
+  /** Process id. */
   readonly pid: number;
-  /** The match of the pattern `ready`, with its groups; empty without one. */
+  /** The match of the pattern `ready`, with its groups; empty without a pattern. */
   readonly match: readonly string[];
-  /** The end of what it has printed, up to 64 KiB. */
+  /** Returns the end of its output, up to 64 KiB. */
   output(): string;
-  /** Stops it and its children, by SIGTERM and after 10 s by SIGKILL. Otherwise that happens after `teardown`. */
+  /** Stops it and its children, with SIGTERM and after 10 s with SIGKILL. Otherwise this happens after `teardown`. */
   stop(): Promise<void>;
 }
 
@@ -89,22 +87,22 @@ export interface HookContext<V> {
   /** The command line of Rampart itself, for `rampart mock`: `` $`${rampart} mock` `` or `start([...rampart, "mock"])`. */
   readonly rampart: readonly [string, ...string[]];
   /**
-   * Starts a process in the background, which is stopped at the end whatever happens. Resolves when it is ready; it is an error when it
-   * ends before, and the error has what it printed.
+   * Starts a process in the background, which is stopped at the end in any case. Resolves when it is ready. Rejects if it ends before
+   * that, with an error that contains its output.
    * @param command a command line for the shell, or a program and its arguments
    */
   start(command: string | readonly [string, ...string[]], options?: StartOptions): Promise<StartedProcess>;
   /**
-   * Waits until an address is ready: an `http://` or `https://` URL that answers with a status from 200 to 299, or `host:port` that accepts
-   * a connection.
+   * Waits until an address is ready: an `http://` or `https://` URL that responds with a status from 200 to 299, or `host:port` that
+   * accepts a connection.
    */
   waitUntilReady(address: string, options?: ReadyOptions): Promise<void>;
-  /** Returns a port of this machine that is free now. */
+  /** Returns a port of this machine that is currently free. */
   freePort(): Promise<number>;
 }
 
 /** The argument of `teardown`. */
 export interface TeardownContext<V, R> extends HookContext<V> {
-  /** What `setup` returned; undefined when it failed or there is none. */
+  /** The result of `setup`; undefined if it failed or does not exist. */
   readonly started: R | undefined;
 }

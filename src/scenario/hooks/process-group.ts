@@ -1,15 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processes with their children: each is the leader of a separate process group, which a Ctrl-C at the terminal does not reach. */
+/**
+ * Processes with their children. Each process is the leader of a separate process group, which a Ctrl-C at the terminal does not
+ * reach.
+ */
 
 const GRACE_MS = 10_000;
-/** For the children of a process that has ended. */
+/** Time for the children of a process that has ended. */
 const CHILDREN_GRACE_MS = 2000;
 const POLL_MS = 20;
 const isWindows = process.platform === "win32";
 
-/** How a process ended. */
+/** End of a process. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: string | null;
@@ -40,7 +43,7 @@ export class ProcessGroup {
     return this.end === undefined || this.signal(0);
   }
 
-  /** Sends a signal to all of them. Returns whether there was one. */
+  /** Sends a signal to all of them. Returns whether any exists. */
   signal(signal: NodeJS.Signals | 0): boolean {
     const { pid } = this.child;
     if (pid === undefined) return false;
@@ -54,7 +57,7 @@ export class ProcessGroup {
     }
   }
 
-  /** Stops them by SIGTERM, and by SIGKILL those that do not end in time. @param graceMs the time for the process itself */
+  /** Stops them with SIGTERM, and those that do not end in time with SIGKILL. @param graceMs time for the process itself */
   async stop(graceMs = GRACE_MS): Promise<void> {
     if (!this.signal("SIGTERM")) return;
     const timer = setTimeout(() => this.signal("SIGKILL"), graceMs);
@@ -67,7 +70,9 @@ export class ProcessGroup {
   }
 }
 
-/** Whether a process of a group runs. In a container, ended processes can remain in their group, because nobody collects them. */
+/**
+ * Whether a process of a group is running. In a container, ended processes may remain in their group, because nothing reaps them.
+ */
 function hasLiveMember(groupId: number | undefined): boolean {
   if (process.platform !== "linux") return true;
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -106,27 +111,27 @@ export class ProcessGroups {
     const { pid } = child;
     const release = pid === undefined ? (): void => {} : stopAfterEnd(pid);
     void group.ended.then(() => {
-      // The number of a group without members can be given to another one.
+      // The id of a group without members may be reused for another group.
       if (group.isRunning) return;
       this.groups.delete(group);
       release();
     });
   }
 
-  /** Stops all of them. */
+  /** Stops all processes. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.groups].map((group) => group.stop()));
   }
 
-  /** Kills all of them at once, without waiting. */
+  /** Kills all processes immediately, without waiting. */
   killAll(): void {
     for (const group of this.groups) group.signal("SIGKILL");
   }
 }
 
 /**
- * Waits for the end of its input, which is when this process has ended in whatever way. Then stops the process group that it was given, by
- * SIGTERM and a second later by SIGKILL.
+ * Script that waits for the end of its input, which is when this process has ended for any reason. It then stops the given process group,
+ * with SIGTERM and a second later with SIGKILL.
  */
 const formatScript = (groupId: number): string => `
 PATH="$PATH:/usr/bin:/bin"
@@ -137,9 +142,9 @@ kill -KILL -${groupId} 2>/dev/null
 `;
 
 /**
- * Has a process group stopped after this process has ended without doing so: by SIGKILL, or by a signal while its thread was blocked. POSIX
- * only. The shell is in a separate group, which a Ctrl-C at the terminal does not reach, and does not keep this process alive.
- * @returns takes that back, once the group has ended
+ * Starts a shell that stops a process group if this process ends without doing so: by SIGKILL, or by a signal while its thread was blocked.
+ * POSIX only. The shell is in a separate group, which a Ctrl-C at the terminal does not reach, and does not keep this process alive.
+ * @returns a function that ends the shell, once the group has ended
  */
 function stopAfterEnd(groupId: number): () => void {
   if (process.platform === "win32") return () => {};

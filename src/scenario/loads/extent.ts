@@ -6,9 +6,9 @@ import { type EntriesOf, listSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";
 import { countSchema, positiveSchema, spanSchema, toMs } from "../fields.ts";
 
-/** What several builders of loads have in common: their numbers, how long they are measured, and ramps. */
+/** Common parts of several builders of loads: numbers, length of measurement, and ramps. */
 
-/** How long each level is measured. Default: until it is stable. */
+/** Length of the measurement of each level. Default: until it is stable. */
 export type Extent =
   | { readonly for?: never; readonly requests?: never }
   | {
@@ -35,13 +35,13 @@ export function checkExtent({ for: duration, requests }: GivenExtent): Problem[]
   return [problem("conflict", "load.requests", "cannot be given together with for", ONLY_ONE)];
 }
 
-/** Converts these options to those of a plan; undefined: until it is stable. */
+/** Converts these options to their form in a plan; undefined: until it is stable. */
 export function toExtentPlan({ for: duration, requests }: GivenExtent): MeasurementModePlan | undefined {
   if (duration !== undefined) return during(duration);
   return requests === undefined ? undefined : { kind: "requests", count: requests };
 }
 
-/** Converts a duration to how long a plan measures. */
+/** Converts a duration to a plan's measurement mode. */
 export function during(duration: Duration): MeasurementModePlan {
   return { kind: "duration", durationMs: toMs(duration) };
 }
@@ -49,26 +49,29 @@ export function during(duration: Duration): MeasurementModePlan {
 /** Names of the two ends of a load, as arguments. */
 export const FROM_TO: readonly string[] = ["from", "to"];
 
-/** Returns the schema of a number of requests in flight. @param rule what it must be. Default: a number @param least Default: 1 */
+/**
+ * Returns the schema of a number of requests in flight. @param rule message for other types. Default: it must be a number @param
+ * least smallest value. Default: 1
+ */
 export function inFlightSchema(rule?: string, least?: number): Schema<number> {
   return countSchema(rule, MAX_CONCURRENCY, least);
 }
 
-/** Returns the schema of numbers of requests in flight. @param least the smallest. Default: 1 */
+/** Returns the schema of numbers of requests in flight. @param least smallest value. Default: 1 */
 export function levelsSchema(least?: number): Schema<readonly number[]> {
   return v.pipe(listSchema(inFlightSchema(undefined, least), "levels"), v.minLength(1, "must have a level"));
 }
 
-/** Returns the schema of requests per second. */
+/** Returns the schema of rates, in requests per second. */
 export function ratesSchema(): Schema<readonly number[]> {
   return v.pipe(listSchema(positiveSchema(), "rates"), v.minLength(1, "must have a rate"));
 }
 
-/** Where a load of several levels ends. */
+/** End of a load of several levels. */
 export interface UntilOptions {
   /**
-   * `"knee"`: end when throughput stops growing: at the second level above the lowest one that reaches 90 % of the highest throughput. Give
-   * rates a `for`: above the knee their latency never becomes stable. Default: all levels.
+   * `"knee"`: end when throughput stops growing, which is at the second level above the lowest one that reaches 90 % of the highest
+   * throughput. Give rates a `for`: above the knee their latency never becomes stable. Default: all levels.
    */
   readonly until?: "knee";
 }
@@ -87,7 +90,7 @@ export type RampOptions =
     } & UntilOptions &
       Extent)
   | {
-      /** Change the load evenly over this time, in one measurement with a time line. Default: level by level. */
+      /** Time over which the load changes evenly, in one measurement with a time line. Default: level by level. */
       readonly over: Duration;
       readonly step?: never;
       readonly until?: never;
@@ -95,14 +98,14 @@ export type RampOptions =
       readonly requests?: never;
     };
 
-/** Returns the schemas of these options. @param step the schema of a step */
+/** Returns the schemas of these options. @param step schema of a step */
 export function levelRampEntries(step: Schema<number>) {
   return { ...extentEntries(), ...untilEntries(), step: v.optional(step), over: v.optional(spanSchema()) };
 }
 
 type GivenRamp = v.InferOutput<v.ObjectSchema<ReturnType<typeof levelRampEntries>, undefined>>;
 
-/** Returns what is wrong with a ramp. @param name of its builder */
+/** Returns the problems of a ramp. @param name name of its builder */
 export function checkLevelRamp(
   name: string,
   { values: [start = 1, end = 1], options }: { readonly values: readonly number[]; readonly options: GivenRamp },
@@ -120,7 +123,7 @@ export function checkLevelRamp(
   return [...problems, problem("invalid-value", "load", message, hint)];
 }
 
-/** Converts these options to how long a plan measures; undefined: each level until it is stable. */
+/** Converts these options to a plan's measurement mode; undefined: each level until it is stable. */
 export function rampExtent(options: GivenRamp): MeasurementModePlan | undefined {
   return options.over === undefined ? toExtentPlan(options) : during(options.over);
 }

@@ -10,7 +10,7 @@ import type { AnyAssertion, Assertion, MetricOf } from "../assertion.ts";
 import { assertionSchema } from "../assertion-schema.ts";
 import { percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
 import { listCalls } from "../form.ts";
-import { holdBuilder, ramp, rampBuilder, stepsBuilder } from "./levels.ts";
+import { holdBuilder, ramp, rampBuilder, stepsBuilder } from "./concurrency.ts";
 import type { Load, LoadKind } from "./load.ts";
 import { type AnyLoad, type LoadBuilder, loadBuilder, NO_INNER_LOADS } from "./load-builder.ts";
 import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
@@ -18,21 +18,21 @@ import { rateBuilder, rateRampBuilder, rateStepsBuilder } from "./rates.ts";
 /** Options of `findMax`. */
 export interface FindMaxOptions<S extends LoadKind = LoadKind> {
   /**
-   * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all between two ends (with a `step`, only those at this distance), and
-   * `steps([1, 2, 4])` or `rateSteps([10, 50])` for these only. Default: `ramp(1, 512)`.
+   * The loads to search: `ramp(1, 512)` or `rateRamp(10, 500)` for all loads between two ends (with `step`, only those at this distance),
+   * or `steps([1, 2, 4])` or `rateSteps([10, 50])` for these loads only. Default: `ramp(1, 512)`.
    */
   readonly range?: Load<S>;
-  /** What the load must keep: a limit, or a list of them. */
+  /** Limits that the load must keep: one, or a list of them. */
   readonly where: LimitIn<S> | readonly LimitIn<S>[];
   /** Time of load at each point before its measurement. Default: `"1 s"`. */
   readonly settle?: Duration;
   /** Length of a measuring window. A point is measured for two windows or more. Default: `"1 s"`. */
   readonly window?: Duration;
-  /** Longest measurement of a point. When a limit is not decided then, the point is unresolved. Default: `"30 s"`. */
+  /** Longest measurement of a point. If a limit is not decided by then, the point is unresolved. Default: `"30 s"`. */
   readonly forAtMost?: Duration;
   /**
-   * The largest accepted difference between the highest load that certainly keeps the limits and the lowest that certainly breaks one, where those
-   * between them cannot be decided. Default: `"10 %"`.
+   * Largest accepted difference between the highest load that certainly keeps the limits and the lowest that certainly breaks one, if the
+   * loads between them cannot be decided. Default: `"10 %"`.
    */
   readonly within?: Percent;
 }
@@ -47,10 +47,10 @@ const DEFAULT_MOST: Duration = "30 s";
 const DEFAULT_WITHIN: Percent = "10 %";
 
 /**
- * The highest load that keeps all limits. Doubles the load until a limit breaks, then bisects. Each point is measured until every limit is certainly
- * kept or broken: a percentile by the share of requests above its limit, everything else by its confidence interval. A point that cannot be decided in
- * the longest time does not end the search: it goes up, and comes close to such points from both sides.
- * Assertions are judged at the load that was found.
+ * The highest load that keeps all limits. Doubles the load until a limit breaks, then bisects. Each point is measured until every limit is
+ * certainly kept or broken: a percentile by the share of requests above its limit, any other metric by its confidence interval. A point
+ * that cannot be decided in the longest time does not end the search: it continues upwards, and then approaches such points from both
+ * sides. Assertions are judged at the load that was found.
  * @example
  * findMax({ range: rateRamp(10, 1000), where: [p99("latency").below("50 ms"), errorRate().atMost("1 %")], forAtMost: "30 s" })
  */
@@ -59,7 +59,7 @@ export function findMax<S extends LoadKind = "closed">(options: FindMaxOptions<S
   return { kind: "find-max", pacing: (options.range ?? DEFAULT_RANGE).pacing as S, values: [], options };
 }
 
-/** The loads that can be searched, by their kind: concurrencies and rates in the same forms. */
+/** The loads that can be searched, by kind: concurrencies and rates in the same forms. */
 const SEARCHED = {
   ramp: rampBuilder,
   steps: stepsBuilder,
@@ -123,7 +123,7 @@ function checkSearched(range: SearchedLoad): Problem[] {
     : found.map((one) => movePath(one, (path) => path.replace(/^load/, "load.range")));
 }
 
-/** Returns the levels of a search: both ends, or a list. */
+/** Returns the levels of a search: two ends, or a list. */
 function searchedLevels(levels: LevelsPlan, options: object): LevelsPlan {
   if (rangeOf(levels) === undefined || !("step" in options)) return levels;
   const count = countLevels(levels) ?? 1;

@@ -10,24 +10,24 @@ import type { Inputs } from "../input-data.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
 import type { Load } from "./load.ts";
 
-/** A validated load, of any builder: its numbers and options are valid, each on its own. */
+/** A validated load, of any builder: its numbers and its options are valid, but not yet checked together. */
 export interface AnyLoad<O extends object = object> extends Pick<Load, "kind" | "values"> {
   readonly options: O;
 }
 
-/** Schemas of loads in the options of another one. */
+/** Schemas of loads in the options of other loads. */
 export interface InnerLoads {
   /** A load that is not made of phases. */
   plain(): Schema<AnyLoad>;
-  /** A load or phases. */
+  /** A load, or phases. */
   part(): Schema<AnyLoad>;
 }
 
-/** For loads that have no loads in their options. */
+/** For loads without loads in their options. */
 export const NO_INNER_LOADS: InnerLoads = { plain: () => v.never(), part: () => v.never() };
 
 interface CommonBuilder<O extends object> {
-  /** How it is written in YAML and JSON. */
+  /** Its form in YAML and JSON. */
   readonly form: DataForm;
   /** Returns the schema of its options. */
   options(loads: InnerLoads): Schema<O>;
@@ -35,7 +35,7 @@ interface CommonBuilder<O extends object> {
 
 /** A search for the highest load. */
 export interface SearchOfLoad {
-  /** What the load must keep. */
+  /** Limits that the load must keep. */
   readonly limits: readonly AnyAssertion[];
   /** Time of load before each measurement, in milliseconds. */
   readonly settleMs: number;
@@ -43,39 +43,39 @@ export interface SearchOfLoad {
 
 /** A builder of loads: everything that the other modules ask about it. `O` are its options. */
 export interface LoadBuilder<O extends object = object> extends CommonBuilder<O> {
-  /** A call as an example, for messages about its numbers. Absent: they say it. */
+  /** An example call, for messages about its numbers. Absent: the messages are enough. */
   readonly example?: string;
-  /** Returns the schema of its numbers. Absent: it has none. */
+  /** Returns the schema of its numbers. Absent: no numbers. */
   values?(): Schema<readonly number[]>;
-  /** Returns conflicts between its numbers and options, with paths that begin with `load`. Absent: there can be none. */
+  /** Returns conflicts between its numbers and options, with paths that begin with `load`. Absent: no conflicts are possible. */
   check?(load: AnyLoad<NoInfer<O>>): Problem[];
-  /** Converts it to the load of a plan. @param folder base of relative paths */
+  /** Converts it to its form in a plan. @param folder base of relative paths */
   toPlan(load: AnyLoad<NoInfer<O>>, folder: string): LoadPlan;
-  /** Returns how long it asks to be measured. Absent or undefined: as long as its load mode says, or until it is stable. */
+  /** Returns the requested length of measurement. Absent or undefined: the default of its load mode, or until it is stable. */
   extent?(options: NoInfer<O>): MeasurementModePlan | undefined;
-  /** Whether it can stay the same for any time when it has one level. Absent: no. */
+  /** True if it can stay constant for any time when it has one level. Absent: false. */
   readonly isSteady?: true;
-  /** Whether it holds conversations of prompts. Absent: no. */
+  /** True if it runs conversations of prompts. Absent: false. */
   readonly holdsSessions?: true;
-  /** Returns how the load searches for its level. Absent: it does not search. */
+  /** Returns the search for its level. Absent: no search. */
   search?(options: NoInfer<O>): SearchOfLoad;
-  /** Returns the requests that it brings. Absent: none. */
+  /** Returns the requests that it contains. Absent: none. */
   inputs?(options: NoInfer<O>): Inputs;
-  /** Returns what is wrong with the targets, which are those of a mix or the only one. Absent: it takes any target. */
+  /** Returns the problems of the targets, which are those of a mix or the only one. Absent: it supports any target. */
   checkTargets?(options: NoInfer<O>, targets: readonly AnyTarget[]): Problem[];
 }
 
-/** Phases of a plan, and what is wrong with them. */
+/** Phases of a plan, and their problems. */
 export interface ConvertedPhases {
   readonly problems: readonly Problem[];
   readonly phases: readonly PhasePlan[];
 }
 
-/** Converts the loads in the options of a builder of phases. A path is that of the load in the scenario. */
+/** Converts the loads in the options of a builder of phases. A path is the load's path in the scenario. */
 export interface PhaseReader {
   /**
    * Converts a load without phases.
-   * @param rule `continues`: it has no end of its own; `steady`: it is also the same all the time
+   * @param rule `continues`: it must not end by itself; `steady`: it must also be constant
    */
   load(
     path: string,
@@ -84,15 +84,17 @@ export interface PhaseReader {
   ): { readonly problems: readonly Problem[]; readonly plan: LoadPlan };
   /** Converts a load or phases. */
   part(path: string, load: AnyLoad, firstIndex: number): ConvertedPhases;
-  /** Returns why `phase(…)` cannot give a load a name; undefined: it can. */
+  /** Returns the reason why `phase(…)` cannot name a load; undefined if it can. */
   namedBy(load: AnyLoad): string | undefined;
 }
 
 /** A builder of phases: everything that the other modules ask about it. `O` are its options. */
 export interface PhasesBuilder<O extends object = object> extends CommonBuilder<O> {
-  /** Why `phase(…)` cannot give it a name. Absent: it can. */
+  /** Reason why `phase(…)` cannot name it. Absent: it can. */
   readonly namedBy?: string;
-  /** Converts it to phases of a plan. @param path its own in the scenario @param firstIndex index of the first phase in the plan */
+  /**
+   * Converts it to phases of a plan. @param path its path in the scenario @param firstIndex index of the first phase in the plan
+   */
   toPhases(options: NoInfer<O>, path: string, read: PhaseReader, firstIndex: number): ConvertedPhases;
 }
 

@@ -1,39 +1,39 @@
 /**
- * `closed`: keeps a number of requests in flight. `scheduled`: sends requests at due times, independent of responses. `traced`: the same,
- * and it brings the requests.
+ * `closed`: keeps a number of requests in flight. `scheduled`: sends requests at due times, independently of responses. `traced`: like
+ * `scheduled`, but the load contains the requests.
  */
 export type LoadKind = "closed" | "scheduled" | "traced";
 
-/** Where a load can stand: `anywhere`; in a `list` of loads but not in other loads; or only `alone`. */
+/** Allowed place of a load: `anywhere`; in a `list` of loads but not in other loads; or only `alone`. */
 export type LoadPlace = "anywhere" | "list" | "alone";
 
 /**
- * A load. Its pacing determines which latencies assertions can refer to. `T` and `M` are the names of the targets that have loads of their own in it:
- * all of `T` must be targets, and all targets in `M`.
+ * A load. Its pacing determines which latencies assertions can refer to. `T` and `M` are the names of the targets with separate loads in
+ * it: each name in `T` must be a target, and each target must be in `M`.
  */
 export interface Load<S extends LoadKind = LoadKind, L extends LoadPlace = "anywhere", T = never, M = unknown> {
   /** Selects the entry in the table of builders. */
   readonly kind: string;
-  /** How requests are sent. */
+  /** Pacing of requests. */
   readonly pacing: S;
   /** The numbers of the load: requests in flight, or requests per second. */
   readonly values: readonly number[];
   /** The options of the builder, not yet checked. */
   readonly options: object;
-  /** Never set; it only carries where the load can stand. */
+  /** Never set; only carries the allowed place of the load in the type. */
   readonly place?: L;
-  /** Never set; they only carry which targets have loads of their own. */
+  /** Never set; only carries the targets with separate loads in the type. */
   readonly targets?: T;
   readonly covers?: (name: M) => void;
 }
 
-/** A load that can be one of several in a list. */
+/** A load that may be part of a list. */
 export type PartLoad<S extends LoadKind = LoadKind> = Load<S, "anywhere" | "list">;
 
-/** Loads that run one after the other, without a pause between them: one or more. */
+/** One or more loads that run one after another, without a pause between them. */
 export type LoadList<S extends LoadKind = LoadKind> = readonly PartLoad<S>[];
 
-/** Returns the pacing of a load in another one. Untyped callers may pass anything, which the schema then rejects. */
+/** Returns the pacing of a load inside another one. Untyped callers may pass anything, which the schema then rejects. */
 export function pacingOf<S extends LoadKind>(load: { readonly pacing: S } | undefined): S {
   return load?.pacing as S;
 }

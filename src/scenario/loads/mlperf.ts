@@ -19,11 +19,14 @@ import { loadBuilder } from "./load-builder.ts";
  * (https://github.com/mlcommons/inference/blob/master/loadgen/mlperf.conf).
  */
 
-/** How long an MLPerf scenario lasts: until both the time and the number of queries are reached. */
+/** Length of an MLPerf scenario: it lasts until both the time and the number of queries are reached. */
 export interface MlperfExtent {
-  /** Shortest time. Default: `"10 min"`, as submissions need. */
+  /** Shortest time. Default: `"10 min"`, as required for submissions. */
   readonly for?: Duration;
-  /** Lowest number of queries, which are requests or, for `multiStream`, groups of them. Default: what early stopping needs. */
+  /**
+   * Lowest number of queries, which are requests or, for `multiStream`, groups of them. Default: the number that early
+   * stopping needs.
+   */
   readonly queries?: number;
 }
 
@@ -35,24 +38,24 @@ export interface SingleStreamOptions extends MlperfExtent {
 
 /** Options of `multiStream`. */
 export interface MultiStreamOptions extends MlperfExtent {
-  /** Requests of a query, sent together. Default: 8. */
+  /** Number of requests of a query, which are sent together. Default: 8. */
   readonly samplesPerQuery?: number;
   /** The percentile of the latency of queries that is the result, from 1 to below 100. Default: 99. */
   readonly percentile?: number;
 }
 
-/** Options of `server` with any limits. */
+/** Options of `server`, without a rule about which limits are given. */
 export interface ServerOptions extends MlperfExtent {
-  /** The limit of latency, from the time when a request was due. Either this, or the two limits of tokens. */
+  /** Limit of latency, from the time when a request was due. Give either this, or the two limits of tokens. */
   readonly latency?: Duration;
   /**
-   * The limit of the time from when a request was due to its first token, for targets that stream (LoadGen's TTFT). With
+   * Limit of the time from when a request was due to its first token, for targets that stream (LoadGen's TTFT). Needs
    * `timePerOutputToken`.
    */
   readonly timeToFirstToken?: Duration;
   /**
-   * The limit of the time from the first to the last token over the number of tokens after the first (LoadGen's TPOT). With
-   * `timeToFirstToken`.
+   * Limit of the time from the first to the last token, divided by the number of tokens after the first (LoadGen's TPOT).
+   * Needs `timeToFirstToken`.
    */
   readonly timePerOutputToken?: Duration;
   /** The percentile that must be within each limit, from 1 to below 100. Default: 99. */
@@ -70,11 +73,11 @@ export type LimitedServerOptions = ServerOptions &
 
 /** Options of `offline`. */
 export interface OfflineOptions {
-  /** Shortest time. Default: `"10 min"`, as submissions need. */
+  /** Shortest time. Default: `"10 min"`, as required for submissions. */
   readonly for?: Duration;
   /** Lowest number of requests. Default: 24,576. */
   readonly samples?: number;
-  /** Requests in flight: as many as the server needs to be busy all the time. Default: 64. */
+  /** Number of requests in flight: as many as the server needs to be busy all the time. Default: 64. */
   readonly concurrency?: number;
 }
 
@@ -94,7 +97,7 @@ function queriesEntries() {
   };
 }
 
-/** Returns how long a scenario lasts. @param count lowest number of requests */
+/** Returns the length of a scenario. @param count lowest number of requests */
 function lasting(count: number, duration: Duration = DEFAULT_DURATION): MeasurementModePlan {
   return { kind: "requests", count, minDurationMs: toMs(duration) };
 }
@@ -184,7 +187,7 @@ function toLimitsPlan({ latency, timeToFirstToken, timePerOutputToken }: ServerL
   };
 }
 
-/** Names of the limits of tokens, which LoadGen judges together and instead of latency. */
+/** Names of the limits of tokens, which LoadGen judges together, and instead of latency. */
 const TOKEN_LIMITS = ["timeToFirstToken", "timePerOutputToken"] as const;
 
 function checkServerLimits(options: ServerLimits): Problem[] {
@@ -205,7 +208,7 @@ function checkServerLimits(options: ServerLimits): Problem[] {
   ];
 }
 
-/** Returns the targets that have no streamed tokens to limit. */
+/** Returns the targets without streamed tokens to limit. */
 function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonly AnyTarget[]): Problem[] {
   if (timeToFirstToken === undefined) return [];
   return targets.flatMap((target): Problem[] => {
@@ -223,7 +226,7 @@ function checkServerTargets({ timeToFirstToken }: ServerLimits, targets: readonl
 }
 
 /**
- * MLPerf's offline: all requests are available from the start. The result is throughput.
+ * MLPerf's offline scenario: all requests are available from the start. The result is throughput.
  * @example
  * mlperf.offline()
  */

@@ -4,12 +4,12 @@ import { type Problem, problem } from "../../plan/problem.ts";
 import type { Duration, Percent } from "../../plan/units.ts";
 import { refuseLoad, refuseMore, withFields } from "../arguments.ts";
 import { countSchema, nameSchema, percentSchema, spanSchema, strictOptions, toMs, toRatio } from "../fields.ts";
+import { hold } from "./concurrency.ts";
 import { during } from "./extent.ts";
-import { hold } from "./levels.ts";
 import { type Load, type LoadKind, type PartLoad, pacingOf } from "./load.ts";
 import { type AnyLoad, phasesBuilder } from "./load-builder.ts";
 
-/** Loads that are phases: a warm-up, a phase with a name, and the tests that are made of several phases. */
+/** Loads that are phases: a warm-up, a phase with a name, and tests that consist of several phases. */
 
 const DEFAULT_DRIFT: Percent = "10 %";
 const DEFAULT_WITHIN: Percent = "20 %";
@@ -19,7 +19,7 @@ export interface SoakOptions {
   /** Length of the test, for example `"4 h"`. */
   readonly for: Duration;
   /**
-   * Largest change for the worse of the latency or the throughput, from the first third of the time to the last. The run fails when the
+   * Largest change for the worse of the latency or the throughput, from the first third of the time to the last. The run fails if the
    * change is certainly larger (95 % confidence). Default: `"10 %"`.
    */
   readonly maxDrift?: Percent;
@@ -31,15 +31,15 @@ export interface SpikeOptions<S extends LoadKind = LoadKind> {
   readonly base: number | Load<S>;
   /** The load of the spike. */
   readonly peak: number | Load<S>;
-  /** When the spike begins: the length of the base load before it. */
+  /** Start of the spike: the length of the base load before it. */
   readonly at: Duration;
   /** Length of the spike. */
   readonly for: Duration;
   /** Length of the base load after it. Default: the same as `at`. */
   readonly after?: Duration;
-  /** Latency is back when its median is at most this much above the median before the spike. Default: `"20 %"`. */
+  /** Latency has recovered when its median is at most this much above the median before the spike. Default: `"20 %"`. */
   readonly within?: Percent;
-  /** The run fails when the recovery takes longer. Default: as long as `after`. */
+  /** The run fails if the recovery takes longer. Default: as long as `after`. */
   readonly recoverWithin?: Duration;
 }
 
@@ -106,7 +106,7 @@ export const phaseBuilder = phasesBuilder({
 });
 
 /**
- * A steady load for a long time, which fails when latency or throughput drift: a leak becomes visible. A number is a concurrency.
+ * A steady load for a long time. The run fails if latency or throughput drift, which reveals leaks. A number is a concurrency.
  * @example
  * load: soak(16, { for: "2 h", maxDrift: "5 %" })
  */
@@ -127,7 +127,7 @@ export const soakBuilder = phasesBuilder({
 });
 
 /**
- * A base load, a sudden peak, and the base load again. Reports how long the latency takes to be back.
+ * A base load, a sudden peak, and the base load again. Reports how long the latency takes to recover.
  * @example
  * load: spike({ base: 4, peak: 64, at: "1 min", for: "10 s", after: "2 min", recoverWithin: "30 s" })
  */

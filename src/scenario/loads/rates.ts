@@ -27,13 +27,13 @@ import {
 import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 
-/** Loads that send requests at due times, whatever the server does. */
+/** Loads that send requests at due times, independently of the server. */
 
 /** The gaps between requests of a rate. */
 export type ArrivalOptions = {
   /** Seed of random gaps. Default: 0. */
   readonly seed?: number;
-  /** Most requests in flight. Requests that are due meanwhile wait in order. Default: no limit. */
+  /** Maximum number of requests in flight. Above it, due requests wait in order. Default: no limit. */
   readonly concurrencyLimit?: number;
 } & (
   | {
@@ -43,7 +43,7 @@ export type ArrivalOptions = {
     }
   | {
       readonly distribution: "gamma";
-      /** Shape of `"gamma"`: 1 is Poisson, more is smoother, less is burstier (the burstiness of vLLM). Default: 1. */
+      /** Shape of `"gamma"`: 1 is Poisson, higher is smoother, lower is burstier (the burstiness of vLLM). Default: 1. */
       readonly smoothness?: number;
     }
 );
@@ -69,12 +69,12 @@ export function checkArrivals({ smoothness, distribution }: Gaps): Problem[] {
   return [problem("conflict", "load.smoothness", "belongs to the gamma distribution", hint)];
 }
 
-/** Converts the gaps between arrivals to those of a plan. */
+/** Converts the gaps between arrivals to their form in a plan. */
 export function toArrivalsPlan({ distribution = "constant", seed = 0, smoothness }: Gaps) {
-  return { distribution, seed, ...(smoothness === undefined ? {} : { smoothness }) };
+  return { distribution, seed, ...defined({ smoothness }) };
 }
 
-/** Converts a load to that of a plan. @param levels requests per second */
+/** Converts a load to its form in a plan. @param levels requests per second */
 function toRatePlan(
   levels: LevelsPlan,
   { concurrencyLimit, until, ...gaps }: Arrivals & { readonly until?: "knee" | undefined },
@@ -91,13 +91,13 @@ function toRatePlan(
 
 /** Options of {@link rate}. */
 export type RateOptions = {
-  /** Time in which the rate rises evenly from 0; it is measured too. Default: `"0 s"`. */
+  /** Time in which the rate rises evenly from 0; it is part of the measurement. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & ArrivalOptions &
   Extent;
 
 /**
- * A constant number of requests per second, whatever the server does.
+ * A constant number of requests per second, independently of the server.
  * @example
  * rate(100, { distribution: "poisson", for: "30 s" })
  */
@@ -122,7 +122,7 @@ export const rateBuilder = loadBuilder({
 export type RateStepsOptions = UntilOptions & ArrivalOptions & Extent;
 
 /**
- * Each of these rates in turn, in requests per second.
+ * A list of rates in requests per second, measured one after another.
  * @example
  * rateSteps([50, 100, 200], { for: "30 s" })
  */
@@ -145,8 +145,8 @@ export const rateStepsBuilder = loadBuilder({
 export type RateRampOptions = RampOptions & ArrivalOptions;
 
 /**
- * Requests per second from `start` to `end`: rate by rate, or evenly over a time (`over`). A start or end of 0 is for `over`; rate by
- * rate, the first one is then the step.
+ * Requests per second from `start` to `end`: rate by rate, or evenly over a time (`over`). An end of 0 is allowed only with `over`.
+ * Rate by rate, a start of 0 means that the first rate is the step.
  * @example
  * rateRamp(0, 500, { over: "2 min" })
  */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { defined } from "../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type EntriesOf, flagSchema, integerSchema, recordSchema } from "../../plan/schema.ts";
@@ -10,19 +11,19 @@ import { loadBuilder } from "./load-builder.ts";
 
 /** Options of `fixedSchedule`. */
 export type ScheduleOptions = {
-  /** Leave out what is due after this time of the data. Default: none. */
+  /** Skips requests that are due after this time of the data. Default: none. */
   readonly to?: Duration;
-  /** Speed of the replay: 2 sends in half the time. Default: 1. */
+  /** Speed of the replay: 2 sends everything in half the time. Default: 1. */
   readonly speed?: number;
 } & (
   | {
-      /** Leave out what is due before this time of the data; the load begins at it. Default: `"0 s"`. */
+      /** Skips requests that are due before this time of the data, at which the load begins. Default: `"0 s"`. */
       readonly from?: Duration;
       readonly startsAtFirst?: never;
     }
   | {
       readonly from?: never;
-      /** Send the first request at once, whenever it is due. Default: false. */
+      /** Sends the first request at once, whenever it is due. Default: false. */
       readonly startsAtFirst: boolean;
     }
 );
@@ -31,7 +32,7 @@ export type ScheduleOptions = {
 export type TraceOptions = ScheduleOptions & {
   /** Seed of the prompts. Default: 0. */
   readonly seed?: number;
-  /** More keys for every request body: `{ temperature: 0 }`. Default: none. */
+  /** Additional keys for every request body: `{ temperature: 0 }`. Default: none. */
   readonly extra?: Readonly<Record<string, unknown>>;
 };
 
@@ -59,7 +60,7 @@ function checkSchedule({ from, to, startsAtFirst }: Schedule): Problem[] {
   return problems;
 }
 
-/** Converts these options to those of a plan; empty when the whole schedule is sent unchanged. */
+/** Converts these options to their form in a plan; empty if the whole schedule is sent unchanged. */
 function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: SchedulePartPlan } {
   if ([from, to, startsAtFirst, speed].every((option) => option === undefined)) return {};
   return {
@@ -73,7 +74,7 @@ function toPart({ from, to, startsAtFirst, speed }: Schedule): { part?: Schedule
 }
 
 /**
- * Each entry of the `input.json(…)` inputs once, at its field `timestamp` (milliseconds).
+ * Each entry of the inputs `input.json(…)` once, at the time in its field `timestamp` (milliseconds).
  * @example
  * fixedSchedule({ speed: 2 })
  */
@@ -90,10 +91,10 @@ export const fixedScheduleBuilder = loadBuilder({
 });
 
 /**
- * Replays a recorded trace for a language model, which is both the schedule and the inputs: each request at its time with its lengths. A
- * JSON Lines file in Mooncake's format (`{"timestamp": 250, "input_length": 512, "output_length": 64, "hash_ids": [0]}`, times in
- * milliseconds; requests with the same id in `hash_ids` begin with the same text), or a CSV file of Azure's LLM traces or of BurstGPT. A
- * relative path starts at the scenario's folder.
+ * Replays a recorded trace for a language model, which is both the schedule and the inputs: each request is sent at its time, with its
+ * lengths. A JSON Lines file in Mooncake's format (`{"timestamp": 250, "input_length": 512, "output_length": 64, "hash_ids": [0]}`,
+ * times in milliseconds; requests with the same id in `hash_ids` begin with the same text), or a CSV file of Azure's LLM traces or of
+ * BurstGPT. A relative path starts at the scenario's folder.
  * @example
  * trace("mooncake.jsonl")
  */
@@ -116,6 +117,6 @@ export const traceBuilder = loadBuilder({
   inputs: ({ file, seed, extra }) => ({
     kind: "trace",
     files: [],
-    options: { file, ...(seed === undefined ? {} : { seed }), ...(extra === undefined ? {} : { extra }) },
+    options: { file, ...defined({ seed, extra }) },
   }),
 });

@@ -7,13 +7,13 @@ import type { Load } from "./load.ts";
 import { loadBuilder } from "./load-builder.ts";
 import { type ArrivalOptions, arrivalEntries, checkArrivals, toArrivalsPlan } from "./rates.ts";
 
-/** Loads that hold conversations. */
+/** Loads that run conversations. */
 
 /** Options of {@link sessions}. */
 export type SessionOptions = {
   /**
-   * Time to measure. Conversations of the inputs then begin again when all have begun, and there can be a warm-up. Default: until each was
-   * held once.
+   * Time to measure. The conversations of the inputs then start over when all have begun, and a warm-up is possible. Default: until each
+   * conversation has run once.
    */
   readonly for?: Duration;
 };
@@ -22,14 +22,14 @@ function sessionEntries() {
   return { for: v.optional(spanSchema()) };
 }
 
-/** Conversations that are measured for a time begin again. */
+/** Conversations that are measured for a time start over. */
 function repeatsOf({ for: duration }: { readonly for?: Duration | undefined }): { repeats?: true } {
   return duration === undefined ? {} : { repeats: true };
 }
 
 /**
- * Conversations of the inputs, `concurrency` of them at a time: each once, or for a time. A turn is sent with the turns before it and their
- * responses, after the last response and the pause that the data gives. A turn that fails ends its conversation.
+ * Conversations of the inputs, `concurrency` of them at a time: each one once, or repeatedly for a time. A turn is sent with the earlier
+ * turns and their responses, after the last response and the pause in the data. A turn that fails ends its conversation.
  * @example
  * sessions(8, { for: "1 min" })
  */
@@ -59,8 +59,8 @@ export const sessionsBuilder = loadBuilder({
 export type SessionRateOptions = SessionOptions & Omit<ArrivalOptions, "concurrencyLimit">;
 
 /**
- * Conversations of the inputs that begin at a rate per second, whatever the others do: each once, or for a time. The turns of each follow as
- * with `sessions`.
+ * Conversations of the inputs that begin at a rate per second, independently of each other: each one once, or repeatedly for a time. The
+ * turns of a conversation follow as with `sessions`.
  * @example
  * sessionRate(2, { distribution: "poisson", for: "1 min" })
  */

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { canBePhase } from "../../load/phases.ts";
+import { defined } from "../../plan/defined.ts";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
@@ -10,8 +11,8 @@ import { type DataForm, listCalls } from "../form.ts";
 import type { Inputs } from "../input-data.ts";
 import { exampleOf, renamedIn } from "../renamed/hints.ts";
 import type { AnyTarget } from "../targets/target-builder.ts";
+import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./concurrency.ts";
 import { findMaxBuilder } from "./find-max.ts";
-import { holdBuilder, periodicBuilder, rampBuilder, stepsBuilder } from "./levels.ts";
 import {
   type AnyLoad,
   type ConvertedPhases,
@@ -28,7 +29,7 @@ import { intervalsBuilder, rateBuilder, rateRampBuilder, rateStepsBuilder } from
 import { fixedScheduleBuilder, traceBuilder } from "./schedules.ts";
 import { sessionRateBuilder, sessionsBuilder } from "./sessions.ts";
 
-/** The builders of loads by the `kind` of what they return. To add one, add it to a file of this folder and a line here. */
+/** The builders of loads, by the `kind` of their results. To add a builder, add it to a file in this folder and a line here. */
 const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
   ramp: rampBuilder,
   hold: holdBuilder,
@@ -56,16 +57,16 @@ const LOADS: Readonly<Record<string, LoadBuilder | PhasesBuilder>> = {
 /** A validated load of a scenario: one, or a list. */
 export type AnyLoads = AnyLoad | readonly AnyLoad[];
 
-/** The options that say how long a level is measured: for a time, and for a number of requests. */
+/** Options for the length of a level's measurement: for a time, and for a number of requests. */
 const EXTENT_OPTIONS = { for: ["for", "forAtMost"], requests: ["requests"] } as const;
 
-/** Returns the option of a load of this kind that says how long each level is measured; undefined when it has none. */
+/** Returns the option of a load of this kind for the length of each level's measurement; undefined if it has none. */
 export function extentOptionOf(kind: string, extent: keyof typeof EXTENT_OPTIONS): string | undefined {
   const { entries = {} } = (plainBuilderOf(kind)?.options(NO_INNER_LOADS) ?? {}) as { readonly entries?: object };
   return EXTENT_OPTIONS[extent].find((name) => Object.hasOwn(entries, name));
 }
 
-/** Reports whether a load of this kind holds conversations of prompts. */
+/** Reports whether a load of this kind runs conversations of prompts. */
 export function holdsSessions(kind: string): boolean {
   return plainBuilderOf(kind)?.holdsSessions === true;
 }
@@ -121,17 +122,17 @@ export function loadsSchema(): Schema<AnyLoads> {
   return lazySchema((input) => (Array.isArray(input) ? list : anySchema(input)));
 }
 
-/** How a load is written as data. */
+/** The form of a load in data. */
 export interface LoadForm {
   readonly kind: string;
   readonly form: DataForm;
   /** Schema of its options. */
   readonly options: v.GenericSchema;
-  /** Schema of its numbers. Absent: it has none. */
+  /** Schema of its numbers. Absent: no numbers. */
   readonly values?: Schema<readonly number[]> | undefined;
 }
 
-/** Returns how loads and phases are written as data. */
+/** Returns the forms of loads and phases in data. */
 export function loadForms(): readonly LoadForm[] {
   return Object.entries(LOADS).map(([kind, builder]) => ({
     kind,
@@ -143,7 +144,7 @@ export function loadForms(): readonly LoadForm[] {
 
 /**
  * Returns the path of an argument of a load's builder, by the argument's name: `["concurrency"]`, `["levels", "1"]`. Undefined for an
- * object that is not a load. @param index in the load's `values`
+ * object that is not a load. @param index index in the load's `values`
  */
 export function loadArgumentPath(load: unknown, index: number): readonly string[] | undefined {
   const { kind, values } = (load ?? {}) as { readonly kind?: unknown; readonly values?: unknown };
@@ -155,13 +156,15 @@ export function loadArgumentPath(load: unknown, index: number): readonly string[
   return isOne ? [name] : [name, String(index)];
 }
 
-/** Returns the call that makes a load, without its arguments: `findMax(…)`; undefined for what is not a load. */
+/** Returns the call that makes a load, without its arguments: `findMax(…)`; undefined for a value that is not a load. */
 export function loadCallOf(load: unknown): string | undefined {
   const { kind } = (load ?? {}) as { readonly kind?: unknown };
   return typeof kind === "string" && Object.hasOwn(LOADS, kind) ? `${LOADS[kind]?.form.name}(…)` : undefined;
 }
 
-/** Returns an example of a call that makes a load of this kind. Undefined if the value is not a load, or its kind has no example. */
+/**
+ * Returns an example of a call that makes a load of this kind. Undefined if the value is not a load, or if its kind has no example.
+ */
 export function loadExampleOf(load: unknown): string | undefined {
   const { kind } = (load ?? {}) as { readonly kind?: unknown };
   return typeof kind === "string" ? plainBuilderOf(kind)?.example : undefined;
@@ -170,22 +173,22 @@ export function loadExampleOf(load: unknown): string | undefined {
 /** A load of a scenario in the terms of a plan. */
 export interface ConvertedLoad {
   readonly plan: LoadPlan;
-  /** What is wrong with it, by path in the scenario. */
+  /** Problems of the load, by path in the scenario. */
   readonly problems: readonly Problem[];
-  /** The only load, when there are no phases. Absent: there are phases. */
+  /** The only load. Absent: there are phases. */
   readonly plain?: {
     readonly kind: string;
-    /** How long it asks to be measured. Undefined: until it is stable. */
+    /** Requested length of measurement. Undefined: until it is stable. */
     readonly extent: MeasurementModePlan | undefined;
     readonly search: SearchOfLoad | undefined;
-    /** The requests that it brings. */
+    /** The requests that the load contains. */
     readonly inputs: Inputs | undefined;
-    /** Returns what is wrong with the targets. */
+    /** Returns the problems of the targets. */
     checkTargets(targets: readonly AnyTarget[]): readonly Problem[];
   };
 }
 
-/** Converts a valid load to that of a plan, once. @param folder base of relative paths */
+/** Converts a valid load to its form in a plan, once. @param folder base of relative paths */
 export function convertLoads(load: AnyLoads, folder: string): ConvertedLoad {
   if (!isList(load)) {
     const builder = builderOf(load);
@@ -226,7 +229,7 @@ function convertPlain(load: AnyLoad, builder: LoadBuilder, folder: string): Conv
   };
 }
 
-/** Returns how long a load asks to be measured; undefined: until it is stable. */
+/** Returns the requested length of a load's measurement; undefined: until it is stable. */
 function extentOf({ options }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): MeasurementModePlan | undefined {
   const extent = builder.extent?.(options);
   if (extent !== undefined) return extent;
@@ -236,7 +239,7 @@ function extentOf({ options }: AnyLoad, builder: LoadBuilder, plan: LoadPlan): M
 
 function createReader(folder: string): PhaseReader {
   const convert = (path: string, load: AnyLoad): { plan: LoadPlan; problems: Problem[]; builder: LoadBuilder } => {
-    // The schemas of phases take no phases where this is called.
+    // This is called only for loads that are not phases, as their schemas ensure.
     const builder = builderOf(load) as LoadBuilder;
     const plan = builder.toPlan(load, folder);
     const found = builder.check?.(load) ?? [];
@@ -254,7 +257,7 @@ function createReader(folder: string): PhaseReader {
       if (isOfPhases(phases)) return phases.toPhases(load.options, path, read, firstIndex);
       const { plan, problems, builder } = convert(path, load);
       const mode = extentOf(load, builder, plan);
-      return { problems, phases: [{ load: plan, ...(mode === undefined ? {} : { mode }) }] };
+      return { problems, phases: [{ load: plan, ...defined({ mode }) }] };
     },
     namedBy: (load) => {
       const builder = builderOf(load);
@@ -264,7 +267,7 @@ function createReader(folder: string): PhaseReader {
   return read;
 }
 
-/** Returns a problem for loads that end by themselves. */
+/** Returns a problem for each load that ends by itself. */
 function checkContinues(path: string, load: AnyLoad, builder: LoadBuilder, plan: LoadPlan): Problem[] {
   const mode = loadModeOf(plan);
   if (mode.levels?.(plan).search === "knee") {
@@ -279,7 +282,7 @@ function checkContinues(path: string, load: AnyLoad, builder: LoadBuilder, plan:
   return [problem("conflict", path, message, `Use it as the only load.${warmUp}`, loadCallOf(load))];
 }
 
-/** Returns problems of a load inside of a builder that has the time itself. */
+/** Returns problems of a load inside a builder that sets the time itself. */
 function checkNoExtent(path: string, load: AnyLoad): Problem[] {
   const options = load.options as { readonly for?: unknown; readonly requests?: unknown; readonly over?: unknown };
   return (["for", "requests", "over"] as const).flatMap((name) => {

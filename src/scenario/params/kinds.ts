@@ -16,7 +16,7 @@ const OPTION_SCHEMAS = {
   values: v.pipe(v.array(v.string("must be text"), "must be a list"), v.minLength(1, "must have a value")),
 };
 
-/** The options of a kind that it needs. */
+/** Required options of kinds. */
 const NEEDED: readonly string[] = ["values"] satisfies (keyof ParameterData)[];
 
 /** The options of all kinds. */
@@ -24,7 +24,7 @@ export type ParameterData = {
   readonly [K in keyof typeof OPTION_SCHEMAS]?: v.InferOutput<(typeof OPTION_SCHEMAS)[K]>;
 };
 
-/** Returns the schema of a parameter's options. @param names those besides `description` */
+/** Returns the schema of a parameter's options. @param names names of the options besides `description` */
 export function optionsSchema(names: readonly string[]) {
   const taken = Object.entries(OPTION_SCHEMAS).filter(([name]) => ["description", ...names].includes(name));
   return strictOptions(
@@ -34,11 +34,11 @@ export function optionsSchema(names: readonly string[]) {
 
 /** A kind of parameter: everything that the other modules ask about it. */
 interface ParameterKind {
-  /** How it is written in YAML and JSON. */
+  /** Its form in YAML and JSON. */
   readonly form: DataForm;
-  /** Schema of its default there. Default: text. */
+  /** Schema of its default in YAML and JSON. Default: text. */
   readonly initialSchema?: v.GenericSchema;
-  /** The default without one. Absent: a value must be given. */
+  /** The value if no default is given. Absent: a value must be given. */
   readonly initial?: ParameterValue;
   /** Placeholder of a value in help. */
   readonly placeholder: string;
@@ -46,11 +46,11 @@ interface ParameterKind {
   readonly options: readonly (keyof ParameterData)[];
   /** Converts text from the command line or the environment; undefined when it has the wrong form. */
   parse(text: string): ParameterValue | undefined;
-  /** Whether a value has the right type. */
+  /** Returns whether a value has the right type. */
   accepts(value: unknown, options: ParameterData): boolean;
   /** Suggests a value for a mistyped one. Absent: this kind has no suggestions. */
   nearest?(text: string, options: ParameterData): string | undefined;
-  /** Says how to correct a value without a suggestion. Absent: the message says it. */
+  /** Returns a hint for a value without a suggestion. Absent: the message is enough. */
   hint?(text: string): string;
   /** Completes "must be …" for a value that is not accepted. */
   describe(options: ParameterData): string;

@@ -26,7 +26,7 @@ export type ValuesOf<D extends ParameterTable> = {
 
 /** Options of {@link choice}, {@link duration}, {@link percent} and {@link flag}. */
 export interface ParameterOptions {
-  /** What it is, for `--help`. Default: none. */
+  /** Description, for `--help`. Default: none. */
   readonly description?: string;
 }
 
@@ -40,13 +40,13 @@ export interface NumberParameterOptions extends ParameterOptions {
 
 /** Options of {@link text}. */
 export interface TextParameterOptions extends ParameterOptions {
-  /** The value is a secret, which reports, plans and errors do not show. Default: false. */
+  /** Whether the value is a secret, which reports, plans and errors do not show. Default: false. */
   readonly secret?: boolean;
 }
 
 /**
  * A whole number.
- * @param initial the default; without it, a value must be given
+ * @param initial the default. Without it, a value must be given
  * @example
  * param.integer(16, { min: 1, max: 512, description: "Users at the same time." })
  */
@@ -89,8 +89,8 @@ export function text(first?: string | TextParameterOptions, options?: TextParame
  * @example
  * param.duration("30 s", { description: "How long to measure." })
  */
-export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(options?: ParameterOptions): Parameter<Duration>;
+export function duration(initial: Duration, options?: ParameterOptions): Parameter<Duration>;
 export function duration(first?: Duration | ParameterOptions, options?: ParameterOptions): Parameter<Duration> {
   refuseMore("param.duration(default, options)", arguments);
   return create("duration", first, options);
@@ -121,7 +121,7 @@ export function flag(initial = false, options: ParameterOptions = {}): Parameter
 }
 
 /**
- * One of several texts, by default the first.
+ * One of several texts. Default: the first one.
  * @example
  * param.choice(["http", "grpc"], { description: "Protocol." })
  */
@@ -133,7 +133,7 @@ export function choice<const V extends string>(
   return { kind: "choice", initial: values[0], options: { ...options, values } };
 }
 
-/** The values of a scenario that the command line and the environment can change: the functions that make its `params`. */
+/** Values of a scenario that the command line and the environment can change: the functions that make its `params`. */
 export const param = { choice, duration, flag, integer, number, percent, text };
 
 function create<T extends ParameterValue>(
@@ -146,7 +146,7 @@ function create<T extends ParameterValue>(
   return isOptions ? { kind, options: first ?? {} } : { kind, initial: first as T, options: options ?? {} };
 }
 
-/** Returns the hint on a mistyped name of a parameter. @param write writes a parameter as it is used. Default: its name */
+/** Returns a hint for a mistyped name of a parameter. @param write formats a parameter as it is used. Default: its name */
 export function parameterHint(name: string, names: readonly string[], write = (near: string) => near): string {
   const near = nearestName(name, names);
   const known = names.length === 0 ? "The scenario has no params." : `The parameters are ${names.join(", ")}.`;

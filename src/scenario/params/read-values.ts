@@ -10,7 +10,7 @@ import { checkTable, type NamedParameter, VARIABLE_PREFIX } from "./table.ts";
 
 /** Values that a user gives to parameters. */
 export interface GivenValues {
-  /** `NAME=VALUE`, or `NAME` for a flag, in the order of the command line. A name has one value. */
+  /** `NAME=VALUE`, or `NAME` for a flag, in the order of the command line. Each name has at most one value. */
   readonly sets: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -25,19 +25,22 @@ export interface ReadParameters {
 
 interface GivenText {
   readonly from: ParameterSource;
-  /** As an error names it: `--set users` or `RAMPART_USERS`. */
+  /** Name in errors: `--set users` or `RAMPART_USERS`. */
   readonly path: Text;
   readonly text: string;
 }
 
-/** The option that gives a parameter. */
+/** The option that sets a parameter. */
 const SET: Text = { setting: "overrides.set" };
 
-/** Reads the values: from the command line, else from the environment, else the defaults. @param problems gets all problems */
+/**
+ * Reads the values: from the command line, otherwise from the environment, otherwise the defaults. @param problems receives
+ * all problems
+ */
 export function readParameters(params: unknown, { sets, env }: GivenValues, problems: Problem[]): ReadParameters {
   const earlier = problems.length;
   const parameters = checkTable(params, problems);
-  // A name cannot be unknown while the names are not known.
+  // If the table of names is not valid, a name cannot be reported as unknown.
   const assigned = readAssignments(sets, problems.length > earlier ? undefined : parameters, problems);
   problems.push(...findMisspelt(parameters, env));
   const values: Record<string, ParameterValue> = {};
@@ -83,7 +86,7 @@ function readAssignments(
   return assigned;
 }
 
-/** Finds variables of the environment that are close to one of a parameter. Other programs may have variables with the same beginning. */
+/** Finds environment variables with names similar to a parameter's variable. Other programs may use variables with the same prefix. */
 function findMisspelt(parameters: readonly NamedParameter[], env: GivenValues["env"]): Problem[] {
   const unset = parameters.flatMap(({ variable }) => (env[variable] ? [] : [variable.slice(VARIABLE_PREFIX.length)]));
   const known = new Set(parameters.map(({ variable }) => variable));
@@ -126,11 +129,11 @@ export interface ParameterHelp {
   readonly name: string;
   readonly placeholder: string;
   readonly variable: string;
-  /** What it takes, its description and its default, in sentences. */
+  /** Its accepted values, its description and its default, in sentences. */
   readonly text: string;
 }
 
-/** Describes the parameters of a scenario. @param problems gets what is wrong with them */
+/** Describes the parameters of a scenario. @param problems receives the problems with them */
 export function describeParameters(params: unknown, problems: Problem[]): ParameterHelp[] {
   return checkTable(params, problems).map(({ name, kind, initial, options, variable }) => {
     const { placeholder, describe } = PARAMETER_KINDS[kind];

@@ -21,7 +21,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 /** The message says how to correct it. */
 const NO_HINT = "";
 
-/** Returns the valid parameters in their order. @param problems gets what is wrong with the others */
+/** Returns the valid parameters in order. @param problems receives the problems with the others */
 export function checkTable(params: unknown, problems: Problem[]): NamedParameter[] {
   const given = copyPlainData(params ?? {});
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -39,7 +39,7 @@ export function checkTable(params: unknown, problems: Problem[]): NamedParameter
   return checked;
 }
 
-/** The beginning of the names of variables. */
+/** Prefix of the variables' names. */
 export const VARIABLE_PREFIX = "RAMPART_";
 
 /** Returns the environment variable of a parameter: `RAMPART_MAX_USERS` for `maxUsers`. */
@@ -72,7 +72,7 @@ function checkParameter(name: string, parameter: unknown): Problem[] {
   return problems;
 }
 
-/** Returns the parameter that was meant by its default alone. */
+/** Returns the parameter that was probably meant by a default given alone. */
 function hintFor(given: unknown): string {
   const builder = { number: "number", string: "text", boolean: "flag" }[
     typeof given as "number" | "string" | "boolean"

@@ -1,29 +1,29 @@
 import { nearestName } from "../../plan/nearest-name.ts";
 import { EXAMPLES, FUNCTIONS, IN_DATA, type Meant, OPTIONS } from "./names.ts";
 
-/** Hints for names that the language does not have, and for what is missing. */
+/** Hints for unknown names that have a replacement, and for missing fields. */
 
-/** The beginning of hints that are code, which data does not have. */
+/** Beginning of hints that contain code, which are not for data. */
 export const CODE_HINT = "Write it like ";
 
-/** How a scenario is written. */
+/** Notation of a scenario. */
 export type Notation = "code" | "data";
 
-/** Returns how to write a builder that YAML and JSON do not have; undefined for a name that is just unknown. */
+/** Returns the replacement for an unknown builder in YAML and JSON; undefined if there is none. */
 export function renamedInData(name: string): string | undefined {
   const found = IN_DATA.get(name);
   return found === undefined ? undefined : `Write ${found}.`;
 }
 
-/** Returns how to write a function that the API does not have; undefined for a name that is just unknown. */
+/** Returns the replacement for an unknown function of the API; undefined if there is none. */
 export function renamedFunction(name: string): string | undefined {
   const found = FUNCTIONS.get(name);
   return found === undefined ? undefined : `Write ${found}.`;
 }
 
 /**
- * Returns how to write an option that the language does not have; undefined for a name that is just unknown.
- * @param keys its path @param notation how the scenario is written. Default: code @param known the options that there are. Default: not known
+ * Returns the replacement for an unknown option; undefined if there is none.
+ * @param keys its path @param notation notation of the scenario. Default: code @param known the existing options. Default: not known
  */
 export function renamedOption(
   keys: readonly string[],
@@ -35,7 +35,7 @@ export function renamedOption(
   return found === undefined ? undefined : formatMeant(found, notation);
 }
 
-/** Like {@link renamedOption}, also for a name that is only near to one that others have: `concurrent`. */
+/** Like {@link renamedOption}, but also for a name that is similar to one of other tools: `concurrent`. */
 export function guessedOption(keys: readonly string[], notation: Notation = "code"): string | undefined {
   const names = [...OPTIONS.keys()].filter((name) => !/[.:]/.test(name));
   const near = nearestName(toCamelCase(keys.at(-1) ?? ""), names);
@@ -43,13 +43,13 @@ export function guessedOption(keys: readonly string[], notation: Notation = "cod
   return renamedOption(keys, notation) ?? (guessed && renamedOption(guessed, notation));
 }
 
-/** Returns how to write an object with a field that has another tool's name; undefined for other values. */
+/** Returns the right way to write an object that has a field with another tool's name; undefined for other values. */
 export function renamedIn(given: unknown): string | undefined {
   const keys = Object.keys(typeof given === "object" ? { ...given } : {});
   return keys.flatMap((key) => guessedOption(["", key]) ?? [])[0];
 }
 
-/** Returns the name of the option that was meant, for one that the language does not have; undefined for a name that is just unknown. */
+/** Returns the name of the existing option for an unknown one; undefined if there is none. */
 export function meantName(keys: readonly string[]): string | undefined {
   const [code = ""] = [findOption(keys) ?? []].flat();
   return /^\w+/.exec(code)?.[0];
@@ -61,13 +61,13 @@ function findOption(keys: readonly string[]): Meant | undefined {
   return OPTIONS.get(`${owner}.${name}`) ?? OPTIONS.get(name);
 }
 
-/** Returns a hint for code as one for data; undefined for a hint that is not one of these. */
+/** Converts a hint for code to one for data; undefined for other hints. */
 export function hintForData(hint: string): string | undefined {
   const found = [...OPTIONS.values()].find((meant) => formatMeant(meant, "code") === hint);
   return found === undefined ? undefined : formatMeant(found, "data");
 }
 
-/** Returns what to write for a field that is missing; undefined when there is no example. @param keys its path */
+/** Returns an example for a missing field; undefined if there is none. @param keys its path */
 export function exampleOf(keys: readonly string[], notation: Notation = "code"): string | undefined {
   const found = EXAMPLES.get(keys.at(-1) ?? "");
   return found === undefined ? undefined : formatMeant(found, notation);
@@ -78,7 +78,7 @@ function formatMeant(meant: Meant, notation: Notation): string {
   return `Write ${notation === "code" ? code : data}.`;
 }
 
-/** The command lines of others have `request-count` and `request_count`. */
+/** Converts to camel case: the command lines of other tools have `request-count` and `request_count`. */
 function toCamelCase(name: string): string {
   return name.replace(/[-_]+([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

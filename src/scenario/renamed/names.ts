@@ -1,9 +1,9 @@
 /**
- * Names that the language does not have: those that it once had, and those of k6, Locust, AIPerf, GenAI-Perf, perf_analyzer and others, each with
- * what to write instead.
+ * Unknown names with a replacement: former names of the language, and names in k6, Locust, AIPerf, GenAI-Perf, perf_analyzer and others,
+ * each with the text to write instead.
  */
 
-/** What to write: as code, and as data where that is different. */
+/** Text to write instead: in code, and in data if that is different. */
 export type Meant = string | readonly [code: string, data: string];
 
 const HOLD: Meant = ['load: hold(16, { for: "30 s" })', "load: { hold: { concurrency: 16, for: 30 s } }"];
@@ -38,6 +38,7 @@ const MOST = "concurrencyLimit: 64";
 const POISSON = 'distribution: "poisson"';
 const BURSTS = 'distribution: "gamma", smoothness: 0.5';
 const RISE: Meant = ['rampUp: "10 s" in hold(…) or rate(…)', "rampUp: 10 s in hold or rate"];
+const INNER: Meant = ["hold(16) as its load", "load: { hold: 16 }"];
 const THINK = 'thinkTime: "1 s" in the load';
 const TURNS = "sessions: { count: 10, turns: 3 } in input.prompts(…)";
 const PROMPT_FILE = 'file: "x.jsonl", with {"text": "…"} in each line';
@@ -46,7 +47,7 @@ const RANGE: Meant = ["range: ramp(1, 64)", "range: { ramp: { from: 1, to: 64 } 
 const IN_TARGET = "it inside the options of the target";
 const ADDRESS: Meant = ["the address as the first argument, before the options", "url"];
 
-/** What to write for a field that is missing. */
+/** Examples for missing fields. */
 export const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["name", ['name: "my test"', "name: my test"]],
   ["target", SERVER],
@@ -67,7 +68,7 @@ export const EXAMPLES: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["where", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
 ]);
 
-/** Options by their name, by the field and their name (`load.limits`), or by an option that there is instead (`range:from`). */
+/** Options by name, by field and name (`load.limits`), or by an existing option of the same builder (`range:from`). */
 export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["maxFailureRatio", 'maxErrorRate: "1 %"'],
   ["requestTimeout", 'timeout: "30 s"'],
@@ -100,11 +101,16 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["load.limits", ['where: p99("latency").below("50 ms")', "where: p99(latency) < 50 ms"]],
   ["outputs", REPORTS],
   ["reports", REPORTS],
-  // Of findMax.
+  // In findMax.
   ...["from", "start", "min", "to", "end", "max", "over"].map((name) => [`range:${name}`, RANGE] as const),
   ["forAtMost:for", ['forAtMost: "30 s"', "forAtMost: 30 s"]],
-  // Of ramp and rateRamp.
+  // In ramp and rateRamp.
   ...["ramp", "rateRamp"].flatMap((name) => [[`${name}.start`, "from: 1"] as const, [`${name}.end`, "to: 8"] as const]),
+  // Of soak and spike.
+  ...["concurrency", "users", "vus"].flatMap((name) => [
+    [`maxDrift:${name}`, INNER] as const,
+    [`peak:${name}`, "base: 4 and peak: 64"] as const,
+  ]),
   ["scenario.for", LENGTH],
   ["scenario.requests", COUNT],
   // k6
@@ -195,7 +201,7 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
   ["backend", SERVER],
   ["warmupPercent", WARM],
   ["outputPath", REPORTS],
-  // vegeta, and what others write
+  // vegeta, and common words
   ["maxWorkers", MOST],
   ["targets", ['target: mix([{ name: "a", target: … }, …])', "target: { mix: [{ name: a, target: … }, …] }"]],
   ["header", 'headers: { NAME: "VALUE" }'],
@@ -230,7 +236,7 @@ export const OPTIONS: ReadonlyMap<string, Meant> = new Map<string, Meant>([
 
 const MLPERF = ["multiStream", "offline", "server", "singleStream"] as const;
 
-/** Functions of the API by their name, with a call that does the same. */
+/** Functions of the API by name, with a call that has the same effect. */
 export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["concurrency", "hold(16), or ramp(1, 64) for a search: findMax({ range: ramp(1, 64), … })"],
   ["requestRate", "rate(100), or rateRamp(10, 500) for a search: findMax({ range: rateRamp(10, 500), … })"],
@@ -272,7 +278,7 @@ export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** Builders in YAML and JSON by their name, with the new one. */
+/** Builders in YAML and JSON by name, with the new name. */
 export const IN_DATA: ReadonlyMap<string, string> = new Map([
   ["concurrency", "ramp: { from: 1, to: 64 }"],
   ["requestRate", "rateRamp: { from: 10, to: 500 }"],

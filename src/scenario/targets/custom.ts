@@ -31,49 +31,56 @@ import {
 /** The requests of a protocol. */
 export type CustomRequestOf<P extends Protocol> = P extends "grpc" ? CustomGrpcRequest : CustomHttpRequest;
 
-/** What {@link defineTarget} takes. `I` is the type of inputs, `O` that of decoded responses, `E` are the names of extracted values. */
+/**
+ * The argument of {@link defineTarget}. `I` is the type of inputs, `O` that of decoded responses, `E` are the names of extracted
+ * values.
+ */
 export interface CustomTargetDefinition<I, O, P extends Protocol = "http", E extends string = string> {
   /** Name of the protocol, for reports and exports. */
   readonly name: string;
-  /** How requests are sent: HTTP/1.1, or gRPC calls. Default: `"http"`. */
+  /** Protocol of requests: HTTP/1.1, or gRPC calls. Default: `"http"`. */
   readonly protocol?: P;
   /**
-   * gRPC only: a call may have several messages each way. `encode` returns them as `messages`, and a response has all that arrived as `parts`.
-   * Default: false; calls are unary.
+   * gRPC only: whether a call may have several messages each way. `encode` returns them as `messages`, and a response has all received ones
+   * as `parts`. Default: false; calls are unary.
    */
   readonly streaming?: P extends "grpc" ? boolean : false;
   /**
    * Encodes the request of an input. Called once for each input, before the first request; the bytes are sent as often as the load needs
-   * them. So no request can depend on a response, and the load cannot be `sessions(…)`. An error ends the run. May be asynchronous.
+   * them. Therefore a request cannot depend on a response, and the load cannot be `sessions(…)`. An error ends the run. May be
+   * asynchronous.
    */
   readonly encode: (input: I, index: number) => CustomRequestOf<P> | Promise<CustomRequestOf<P>>;
   /**
-   * Decodes a response, for `check` and `extract`; without these it is not called. An error is a failed request. Default: the response
-   * itself.
+   * Decodes a response, for `check` and `extract`; without these it is not called. An error is a failed request. Default: the
+   * undecoded response.
    */
   readonly decode?: (response: CustomResponse) => O;
-  /** Returns why a response is wrong, or false: a failed request. Called for every response with a successful status. Default: no check. */
+  /**
+   * Returns the reason why a response is wrong, or false; the request has then failed. Called for every response with a successful
+   * status. Default: no check.
+   */
   readonly check?: (output: O, input: I) => string | boolean | undefined;
   /**
-   * Values to take from every response, by name: functions, alone or as `{ value, unit, better }`. Of numbers the report has statistics, of
-   * anything else the counts. `extracted(name)` asserts them. Default: none.
+   * Values to extract from every response, by name: functions, alone or as `{ value, unit, better }`. The report has statistics of numbers,
+   * and counts of all other values. `extracted(name)` asserts them. Default: none.
    */
   readonly extract?: Readonly<
     Record<E, ((output: O, input: I) => unknown) | ExtractedValue<(output: O, input: I) => unknown>>
   >;
 }
 
-/** What the builder that {@link defineTarget} returns takes besides the address. */
+/** Options of the builder that {@link defineTarget} returns. */
 export interface CustomTargetOptions<I> extends HeaderOptions {
-  /** The inputs: a list of at most 10,000, or a function that yields them. They repeat when the load needs more. */
+  /** The inputs: a list of at most 10,000, or a function that yields them. They repeat if the load needs more. */
   readonly inputs: readonly I[] | (() => Iterable<I> | AsyncIterable<I>);
-  /** Most inputs to take from a function. Default: 1000. */
+  /** Maximum number of inputs to take from a function. Default: 1000. */
   readonly count?: number;
 }
 
 /**
- * Defines a target with a protocol of its own over HTTP or gRPC. Returns a builder that takes an address, `host:port` (default ports: 8000
- * for HTTP, 8001 for gRPC) or a URL, or several, and its options.
+ * Defines a target with a custom protocol over HTTP or gRPC. Returns a builder that takes one or several addresses, `host:port` (default
+ * ports: 8000 for HTTP, 8001 for gRPC) or a URL, and options.
  * @example
  * const scores = defineTarget({
  *   name: "scores",
@@ -132,7 +139,7 @@ function customFields() {
     count: inner(v.optional(countSchema())),
     headers: headersField(),
     tls: tlsField(),
-    // Functions that are kept have no types.
+    // Functions in a plan have no types.
   } satisfies FieldsFor<Record<keyof AnyOptions, unknown>>;
 }
 

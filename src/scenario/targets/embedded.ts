@@ -12,18 +12,18 @@ import type { TargetBuilder } from "./target-builder.ts";
 import { type FieldsFor, landed, landing, schemasOf } from "./target-field.ts";
 import { latencySchema, type MockLatency, needsGrpc, protocolField, streamingField } from "./target-fields.ts";
 
-/** Faults of servers inside Rampart. */
+/** Faults of embedded servers. */
 export interface FaultOptions {
   /** Share of requests that get an error: `"1 %"`. Default: 0. */
   readonly errorRate?: Percent | 0;
 }
 
 interface EmbeddedCommonOptions<E extends string = string> extends FaultOptions, ExtractOptions<E> {
-  /** Items per request, 1 to 8. Default: 1. */
+  /** Number of items per request, 1 to 8. Default: 1. */
   readonly batchSize?: number;
   /** Time before each response. Default: `"0 ms"`. */
   readonly latency?: MockLatency;
-  /** Bytes of extra output per response. Default: 0. */
+  /** Number of bytes of additional output per response. Default: 0. */
   readonly responseBytes?: number;
 }
 
@@ -42,7 +42,8 @@ export type EmbeddedOptions<E extends string = string> = EmbeddedCommonOptions<E
   );
 
 /**
- * A small server inside Rampart, for the time of the run: Triton's model `simple`, the sum and difference of two INT32[16].
+ * A small server inside Rampart, for the duration of the run: Triton's model `simple`, the sum and difference of two
+ * INT32[16].
  * @example
  * embedded({ latency: "5 ms", errorRate: "1 %" })
  */
@@ -84,12 +85,12 @@ export function faultFields() {
   return { errorRate: ratioField("errorRatio") };
 }
 
-/** Makes an option that is a share of requests. @param at the field of the plan with the ratio */
+/** Creates an option that is a share of requests. @param at the field of the plan for the ratio */
 export function ratioField<const P extends string>(at: P) {
   return landing(v.optional(shareSchema()), at, (share) => (share === undefined ? undefined : toRatio(share)));
 }
 
-/** What the server does. */
+/** Returns the options for the server's behaviour. */
 function mockFields() {
   const bytes = v.pipe(
     numberSchema(),

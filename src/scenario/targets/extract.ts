@@ -7,9 +7,9 @@ import type { ScenarioResponse } from "../../service/scenario-response.ts";
 import { expressionSchema, strictOptions } from "../fields.ts";
 import { landing } from "./target-field.ts";
 
-/** Values that a target takes from every response. */
+/** Values that a target extracts from every response. */
 
-/** A value of a response with what its numbers count, for reports, assertions and comparisons. `F` is what finds it. */
+/** A value of a response with the meaning of its numbers, for reports, assertions and comparisons. `F` finds it. */
 export interface ExtractedValue<F> {
   /** Finds the value. */
   readonly value: F;
@@ -19,16 +19,16 @@ export interface ExtractedValue<F> {
   readonly better?: "lower" | "higher";
 }
 
-/** What finds a value of a response: an expression of JMESPath (jmespath.org), or a function. */
+/** A way to find a value of a response: an expression of JMESPath (jmespath.org), or a function. */
 export type ResponseValue = string | ((response: ScenarioResponse) => unknown);
 
-/** The option of a target that extracts values. */
+/** Option of a target that extracts values. */
 export interface ExtractOptions<E extends string = string> {
   /**
    * Values to extract from every response, by name: JMESPath expressions or functions, alone or as `{ value, unit, better }`. Reports and
-   * records have them, and assertions with `extracted(…)`. An expression reads the response as JSON; of tensors the elements of each by its
-   * name, as in `"SCORE[0]"`; and of a stream of a language model `text`, `reasoning`, `finish_reason` and `usage`. With `streaming` of
-   * `triton`, and with streams of `grpc`, it reads the list of responses. Default: none.
+   * records contain them, and `extracted(…)` asserts them. An expression reads the response as JSON; for tensors, the elements of each
+   * tensor by its name, as in `"SCORE[0]"`; for a stream of a language model, `text`, `reasoning`, `finish_reason` and `usage`. With
+   * `streaming` of `triton`, and with streams of `grpc`, it reads the list of responses. Default: none.
    */
   readonly extract?: Readonly<Record<E, ResponseValue | ExtractedValue<ResponseValue>>>;
 }
@@ -42,12 +42,12 @@ export function extractField() {
   });
 }
 
-/** Returns the option `extract` of a target whose values only functions find. */
+/** Returns the option `extract` of a target whose values can be found only by functions. */
 export function extractFunctionsField<F extends PlannedFunction>() {
   return extractFieldOf<F>((input) => (typeof input === "function" ? undefined : "must be a function"));
 }
 
-/** @param explain returns why something finds no value; undefined when it does */
+/** @param explain returns the reason why something cannot find a value; undefined if it can */
 function extractFieldOf<F>(explain: (input: unknown) => string | undefined) {
   const value = v.pipe(
     v.custom<F>(() => true),

@@ -19,7 +19,7 @@ import { type HeaderOptions, headersField, serverEntries, tlsField, toServerPlan
  */
 export type GrpcMessage = Readonly<Record<string, unknown>> | Uint8Array;
 
-/** Options of {@link grpc}. The requests are one of `message`, `messages`, `calls`, `file` and `generator`. */
+/** Options of {@link grpc}. Requests are given by one of `message`, `messages`, `calls`, `file` and `generator`. */
 export interface GrpcOptions<E extends string = string> extends HeaderOptions, ExtractOptions<E> {
   /** The method to call: `"package.Service/Method"`. */
   readonly method: `${string}/${string}`;
@@ -27,32 +27,35 @@ export interface GrpcOptions<E extends string = string> extends HeaderOptions, E
   readonly message?: GrpcMessage;
   /** The messages of each call, for a method that takes a stream. */
   readonly messages?: readonly GrpcMessage[];
-  /** Different calls in turn: each the message of a call, or a list of its messages. */
+  /** Different calls, sent in turn: each is the message of a call, or a list of its messages. */
   readonly calls?: readonly (GrpcMessage | readonly GrpcMessage[])[];
-  /** JSON file of calls, as perf_analyzer's service kind dynamic_grpc takes it: `{"data": [{"messages": [{…}]}]}`. */
+  /** JSON file of calls, in the format of perf_analyzer's service kind dynamic_grpc: `{"data": [{"messages": [{…}]}]}`. */
   readonly file?: string;
   /** Command that writes encoded messages, each after its length (4 bytes in this machine's order). It runs in the scenario's folder. */
   readonly generator?: string;
   /** The `.proto` file or files with the method. A relative path starts at the scenario's folder. Default: the server's reflection. */
   readonly proto?: string | readonly string[];
-  /** Folders in which `.proto` files and their imports are looked for first. Default: the folder of each file, and those above it. */
+  /** Folders that are searched first for `.proto` files and their imports. Default: the folder of each file, and those above it. */
   readonly importPaths?: readonly string[];
   /**
-   * When the messages of a call are sent: all at once, or each after the response to the one before it. Default: `"at-once"`.
+   * Time at which the messages of a call are sent: all at once, or each after the response to the previous one. Default:
+   * `"at-once"`.
    */
   readonly pacing?: "at-once" | "after-response";
   /**
-   * What a response is besides status OK, for a call to succeed: `where` is a JMESPath expression (jmespath.org) over the response, which
-   * must be true: ``"ok && score > `0.5`"``; for a method with a stream of responses, over the list of them: `"[-1].ok"`. Default: nothing.
+   * Condition for a successful call, besides status OK: `where` is a JMESPath expression (jmespath.org) over the response, which must be
+   * true: ``"ok && score > `0.5`"``; for a method with a stream of responses, an expression over the list of responses: `"[-1].ok"`.
+   * Default: nothing.
    */
   readonly success?: { readonly where: string };
-  /** Compress messages that become shorter by it. Default: none. */
+  /** Compresses messages that become shorter. Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
 
 /**
  * A method of any gRPC service: unary, or with streams of messages. A request is one call.
- * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several, calls go to each in turn.
+ * @param url `host:port` (default port: 8001), or an `http://` or `https://` URL. With several addresses, calls go to
+ * each one in turn.
  * @example
  * grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" }, success: { where: "ok" } })
  */
@@ -77,7 +80,7 @@ export const grpcBuilder: TargetBuilder<GrpcTarget> = {
 
 type GrpcTarget = OutputOf<typeof grpcSchema>;
 
-/** The options that have the requests. */
+/** Returns the options for the requests. */
 function callFields() {
   const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
   const messages = listSchema(message, "messages");
@@ -148,7 +151,7 @@ function isMessage(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Converts the target to that of a plan. @param folder base of relative paths */
+/** Converts the target to its form in a plan. @param folder base of relative paths */
 function toGrpcPlan({ options, ...server }: GrpcTarget, folder: string): TargetPlan {
   return {
     kind: "dynamic-grpc",
@@ -173,7 +176,7 @@ function toMessagesPlan({ options }: GrpcTarget, folder: string): InputsPlan {
   return { kind: "messages", messageFiles, entries, folder, isInOrder: true };
 }
 
-/** A plan holds plain data: bytes as Base64, and integers above 2^53 as text. */
+/** Converts a message to plain data for a plan: bytes as Base64, and integers above 2^53 as text. */
 function toEntry(messages: readonly GrpcMessage[]): Record<string, unknown> {
   const isEncoded = messages.length > 0 && messages.every((message) => message instanceof Uint8Array);
   const plain = messages.map(toPlain);

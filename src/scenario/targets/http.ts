@@ -11,7 +11,7 @@ import {
 import { type PlannedFunction, toFunctionPlan } from "../../plan/functions.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
-import { atLeast, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
+import { atLeast, hinted, isWhole, numberSchema, type OutputOf } from "../../plan/schema.ts";
 import { HTTP_METHODS, type HttpMethod, REQUEST_PATH, REQUEST_PATH_RULE } from "../../transport/request.ts";
 import { refuseMore, refuseOthers } from "../arguments.ts";
 import { countSchema, expressionSchema, strictOptions } from "../fields.ts";
@@ -33,11 +33,11 @@ import {
   toServerPlan,
 } from "./target-fields.ts";
 
-/** How to tell that a response is a success. Without a part, that part is not asked for. */
+/** Conditions for a successful response. A missing part is not checked. */
 export interface SuccessRule {
-  /** The statuses of successful responses. Default: 200 to 299. */
+  /** Statuses of successful responses. Default: 200 to 299. */
   readonly status?: number | readonly number[];
-  /** JMESPath expression (jmespath.org) over a response that is JSON; it must be true: `"error == null"`. Default: none. */
+  /** JMESPath expression (jmespath.org) over a JSON response, which must be true: `"error == null"`. Default: none. */
   readonly where?: string;
 }
 
@@ -47,7 +47,7 @@ export interface HttpOptions<E extends string = string> extends SecuredOptions, 
   readonly method?: HttpMethod;
   /** Path and query. Default: those in the URL, or `/`. */
   readonly path?: string;
-  /** Headers of every request, also in place of Rampart's own. Default: none. */
+  /** Headers of every request. They can also replace Rampart's own. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Body of the requests: text, bytes (`Uint8Array`), a list or an object, which is sent as JSON, {@link fileBody} or {@link multipart}. A
@@ -55,8 +55,8 @@ export interface HttpOptions<E extends string = string> extends SecuredOptions, 
    */
   readonly body?: RequestBody | ((requestNumber: number) => RequestBody);
   /**
-   * Makes each request by its number, from 0: `{ method, path, headers, body }`, or a part of it. What it leaves out is that of the target.
-   * Default: all requests are alike.
+   * Makes each request by its number, from 0: `{ method, path, headers, body }`, or some of these. Omitted fields are taken from the
+   * target. Default: all requests are the same.
    */
   readonly request?: (requestNumber: number) => RequestOfScenario;
   /**
@@ -64,13 +64,14 @@ export interface HttpOptions<E extends string = string> extends SecuredOptions, 
    * number `n` is the function's `n % distinct`. Default: the number of requests of the load, up to 100,000; 1000 if the load has none.
    */
   readonly distinct?: number;
-  /** How to tell that a response is a success. Default: by a status from 200 to 299. Redirects are not followed. */
+  /** Conditions for a successful response. Default: a status from 200 to 299. Redirects are not followed. */
   readonly success?: SuccessRule;
 }
 
 /**
- * Any HTTP server, such as a model server with a REST API of its own.
- * @param url `host:port` (default port: 80), or an `http://` or `https://` URL, with path and query. With several, requests go to each in turn.
+ * Any HTTP server, such as a model server with its own REST API.
+ * @param url `host:port` (default port: 80), or an `http://` or `https://` URL, with path and query. With several addresses, requests go to
+ * each one in turn.
  * @example
  * http("localhost:8080/predict", {
  *   body: (n) => ({ text: `question ${n}` }),
@@ -168,19 +169,19 @@ export const httpBuilder: TargetBuilder<HttpTarget> = {
   check: checkHttp,
 };
 
-/** An address without its path, and the path with its query; empty without one. */
+/** An address without its path, and the path with its query; empty without a path. */
 interface SplitUrl {
   readonly server: string;
   readonly path: string;
 }
 
-/** Splits an address where its path or query begins. */
+/** Splits an address at the beginning of its path or query. */
 function splitPath(url: string): SplitUrl {
   const [, server = url, rest = ""] = /^((?:[a-z]+:\/\/)?[^/?#]*)(.*)$/is.exec(url.trim()) ?? [];
   return { server, path: rest.startsWith("?") ? `/${rest}` : rest };
 }
 
-/** Returns the addresses and the path. A path in the options follows the one in the address, like a prefix. */
+/** Returns the addresses and the path. A path in the address is a prefix of the path in the options. */
 function addressesOf({ url, moreUrls = [], options }: HttpTarget): {
   readonly servers: TargetAddress;
   readonly path: string;
@@ -290,8 +291,8 @@ function requestHeadersSchema() {
   return v.pipe(
     headersSchema(),
     v.check(
-      (headers) => findFraming(headers) === undefined,
-      ({ input }) => `the client itself sets ${findFraming(input)}: leave it out`,
+      hinted((headers) => findFraming(headers) === undefined, "Leave it out."),
+      ({ input }) => `the client itself sets ${findFraming(input)}`,
     ),
   );
 }

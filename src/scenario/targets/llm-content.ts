@@ -11,11 +11,16 @@ export interface LlmContent {
   readonly isStreaming: boolean;
   readonly tokenizer: string;
   readonly revision: string;
-  /** Whether the tokenizer is the model's name because the scenario names none: if it cannot be loaded, the server counts. Absent: no. */
+  /**
+   * True if the tokenizer is the model's name, because the scenario sets none: if it cannot be loaded, the server's counts are used.
+   * Absent: false.
+   */
   readonly isTokenizerAssumed?: boolean;
 }
 
-/** Returns how tokens are measured; undefined when responses have none. @param isLengthAsked whether requests ask for a response length */
+/**
+ * Returns the settings for measuring tokens; undefined if responses have none. @param isLengthAsked whether requests set a response length
+ */
 export function toTokensPlan(
   { endpoint, isStreaming, tokenizer, revision, isTokenizerAssumed }: LlmContent,
   isLengthAsked: boolean,

@@ -51,16 +51,16 @@ export interface OpenAiOptions<
 > extends ModelOptions,
     KeyOptions,
     ExtractOptions<V> {
-  /** The API that requests use. Default: `"chat"`. */
+  /** API of the requests. Default: `"chat"`. */
   readonly endpoint?: E;
   /** Path of the requests. Default: the endpoint's own. */
   readonly path?: string;
-  /** Ask for responses token by token. Default: false. */
+  /** Requests responses token by token. Default: false. */
   readonly streaming?: M;
   /**
-   * Makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the scenario's folder), a
-   * model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts: prompts are then made with o200k_base, and their lengths are
-   * approximate. Default: the model's name, or `"none"` if that cannot be loaded.
+   * Tokenizer that makes prompts and counts tokens: a folder with a `tokenizer.json` (a path that begins with a dot starts at the
+   * scenario's folder), a model of Hugging Face's hub, an encoding of tiktoken, or `"none"` for the server's own counts: prompts are then
+   * made with o200k_base, and their lengths are approximate. Default: the model's name, or `"none"` if that cannot be loaded.
    */
   readonly tokenizer?: string;
   /** Branch, tag or commit on the hub. Default: `"main"`. */
@@ -74,19 +74,22 @@ export interface EmbeddedLlmOptions<
   V extends string = string,
 > extends FaultOptions,
     ExtractOptions<V> {
-  /** The API that requests use. Default: `"chat"`. */
+  /** API of the requests. Default: `"chat"`. */
   readonly endpoint?: E;
-  /** Ask for responses token by token. Default: false. */
+  /** Requests responses token by token. Default: false. */
   readonly streaming?: M;
-  /** Like that of {@link openai}, for the client and the model: their counts are equal. Default: `"none"`, with which the model counts words. */
+  /**
+   * Like in {@link openai}, but for the client and the model, so that their counts are equal. Default: `"none"`, with which the model
+   * counts words.
+   */
   readonly tokenizer?: string;
   /** Time before the first token. Default: `"0 ms"`. */
   readonly timeToFirstToken?: MockLatency;
   /** Time between tokens. Default: `"0 ms"`. */
   readonly interTokenLatency?: Duration;
-  /** Tokens of a response when the request names no limit. Default: 16. */
+  /** Number of tokens in a response if the request sets no limit. Default: 16. */
   readonly osl?: number;
-  /** Tokens in one event of a stream. Default: 1. */
+  /** Number of tokens in one event of a stream. Default: 1. */
   readonly tokensPerEvent?: number;
   /** Number of reasoning tokens at the beginning of a chat response. Default: 0. */
   readonly reasoningTokens?: number;
@@ -99,8 +102,8 @@ export type EmbeddedEndpoint = "chat" | "completions" | "responses" | "messages"
 
 /**
  * A server of OpenAI's API, or of another API of generative, embedding or ranking models over HTTP.
- * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL, also one that ends in `/v1`. With several, requests go to
- * each in turn.
+ * @param url `host:port` (default port: 8000), or an `http://` or `https://` URL, which may end in `/v1`. With several addresses, requests
+ * go to each one in turn.
  * @example
  * openai("localhost:8000", { model: "llama", streaming: true })
  */
@@ -114,14 +117,17 @@ export function openai<
 ): Target<"http", ResponsesOf<E, M>, `extracted: ${V}`> {
   refuseMore("openai(url, options)", arguments);
   const { path, endpoint } = (options ?? {}) as OpenAiOptions;
-  // Other values are refused later, with everything else.
+  // Other values are rejected later, with all other problems.
   const toBase = (one: string): string =>
     path === undefined && typeof one === "string" ? withoutApiPath(one, endpoint ?? DEFAULT_LLM_ENDPOINT) : one;
   const urls = Array.isArray(url) ? url.map(toBase) : toBase(url as string);
   return { kind: "openai", ...splitUrls(urls), options: options as { readonly protocol?: "http" } };
 }
 
-/** Removes the part of an address that the path of requests adds again: `/v1`, as OpenAI's clients take it, or the whole path. */
+/**
+ * Removes the part of an address that the path of requests adds again: `/v1`, as in addresses for OpenAI's clients, or the whole
+ * path.
+ */
 function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
   const path = (LLM_ENDPOINTS as Readonly<Record<string, { readonly path: string } | undefined>>)[endpoint]?.path ?? "";
   const short = url.replace(/\/+$/, "");
@@ -130,7 +136,8 @@ function withoutApiPath(url: string, endpoint: LlmEndpointName): string {
 }
 
 /**
- * A language model inside Rampart, for the time of the run: every token is a word such as ` the`, and arrives at its time.
+ * A language model inside Rampart, for the duration of the run: every token is a word such as ` the`, and arrives at the
+ * configured time.
  * @example
  * embeddedLlm({ streaming: true, timeToFirstToken: "50 ms", interTokenLatency: "10 ms" })
  */
@@ -160,7 +167,7 @@ export const embeddedLlmBuilder: TargetBuilder<EmbeddedLlmTarget> = {
 
 const EMBEDDED_ENDPOINTS = ["chat", "completions", "responses", "messages", "embeddings", "rankings"] as const;
 
-/** Returns the options that both targets have. */
+/** Returns the options that both targets share. */
 function llmFields<const E extends LlmEndpointName>(endpoints: readonly E[]) {
   const endpoint = withHint(v.picklist(endpoints, `must be one of ${endpoints.join(", ")}`), (given) =>
     String(given).startsWith("/") ? `Write path: "${given}".` : undefined,
@@ -198,7 +205,7 @@ function openAiSchema() {
 
 type EmbeddedLlmTarget = OutputOf<typeof embeddedLlmSchema>;
 
-/** What the model does. */
+/** Returns the options for the model's behaviour. */
 function mockLlmFields() {
   const tokens = (least: number) =>
     v.optional(
@@ -233,7 +240,7 @@ function embeddedLlmSchema() {
   return v.object({ kind: v.literal("embedded-llm"), url: v.string(), options });
 }
 
-/** Converts the target to that of a plan. @param folder base of relative paths */
+/** Converts the target to its form in a plan. @param folder base of relative paths */
 function toOpenAiPlan({ options, ...server }: OpenAiTarget, folder: string): TargetPlan {
   const fields = landed(openAiFields(), options, folder);
   const { endpoint = DEFAULT_LLM_ENDPOINT, path = "", model } = options;
@@ -247,7 +254,7 @@ function toOpenAiPlan({ options, ...server }: OpenAiTarget, folder: string): Tar
   };
 }
 
-/** Converts the target to that of a plan. @param folder base of a tokenizer's relative path */
+/** Converts the target to its form in a plan. @param folder base of a tokenizer's relative path */
 function toEmbeddedLlmPlan({ options }: EmbeddedLlmTarget, folder: string): TargetPlan {
   const tokenizer = tokenizerOf(options, folder);
   const { endpoint = DEFAULT_LLM_ENDPOINT, streaming: isStreaming = false } = options;
@@ -284,7 +291,7 @@ function embeddedLlmContent({ options }: EmbeddedLlmTarget, folder: string): Llm
   return toContent(options, { model: EMBEDDED_LLM, tokenizer: tokenizerOf(options, folder), revision: "main" });
 }
 
-/** Returns the tokenizer of the client, with which the embedded language model counts too. */
+/** Returns the client's tokenizer, with which the embedded language model counts too. */
 function tokenizerOf({ tokenizer = "none" }: EmbeddedLlmTarget["options"], folder: string): string {
   return fromFolder(tokenizer, folder);
 }

@@ -17,7 +17,7 @@ export function parametersSchema() {
   return recordSchema(filledSchema("must have a name"), parameter, "must be values by the parameter's name");
 }
 
-/** Converts a parameter to that of a plan. */
+/** Converts a parameter to its form in a plan. */
 export function toParameterPlan(parameter: RequestParameter): RequestParameterPlan {
   if (typeof parameter === "boolean") return { type: "bool", value: String(parameter) };
   if (typeof parameter === "string") return { type: "string", value: parameter };

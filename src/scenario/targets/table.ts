@@ -13,7 +13,7 @@ import { torchServeBuilder } from "./torchserve.ts";
 import { tritonBuilder } from "./triton.ts";
 import { tritonInProcessBuilder } from "./triton-in-process.ts";
 
-/** The builders of targets by the `kind` of what they return. To add one, add a file and a line here. */
+/** The builders of targets, by the `kind` of their results. To add a builder, add a file and a line here. */
 const TARGET_BUILDERS = {
   triton: tritonBuilder,
   openai: openAiBuilder,
@@ -35,7 +35,7 @@ export function targetBuilderOf({ kind }: Pick<AnyTarget, "kind">): TargetBuilde
   return BUILDERS[kind] as TargetBuilder;
 }
 
-/** Returns how targets are written, by the kind of what they are, each with the schema of the target. */
+/** Returns the forms of targets in data, by kind, each with the schema of the target. */
 export function targetForms(): readonly (readonly [kind: string, form: DataForm, schema: Schema<AnyTarget>])[] {
   return Object.entries(BUILDERS).map(([kind, { form, schema }]) => [kind, form, schema()]);
 }
@@ -44,7 +44,10 @@ function isAddress(given: unknown): given is string {
   return typeof given === "string" && /^(?:https?:\/\/)?[\w.-]+:\d+$/.test(given);
 }
 
-/** Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and so no mix. Default: false */
+/**
+ * Returns the schema of a scenario's target. @param options.isMember whether it is a member of a mix, and therefore cannot be a mix.
+ * Default: false
+ */
 export function targetSchema({ isMember = false } = {}): Schema<AnyTarget> {
   const known = Object.entries(BUILDERS).filter(([, { members }]) => !isMember || members === undefined);
   const unknown = withHint(

@@ -20,7 +20,7 @@ export interface AnyTarget extends TargetAddress {
 /** A validated member of a mix. */
 export type MemberOfMix = OutputOf<typeof memberSchema>;
 
-/** Returns the schema of a member of a mix. @param target the schema of its target */
+/** Returns the schema of a member of a mix. @param target schema of its target */
 export function memberSchema(target: Schema<AnyTarget>) {
   return strictOptions({
     name: nameSchema("a name"),
@@ -31,39 +31,39 @@ export function memberSchema(target: Schema<AnyTarget>) {
   });
 }
 
-/** What other builders make of a member. */
+/** Fields of a member that are made by other builders. */
 export const MEMBER_PARTS: Readonly<Record<string, PartKind>> = { target: "target", inputs: "inputs" };
 
 /** A builder of targets: everything that the other modules ask about it, instead of testing its kind. `T` is its validated target. */
 export interface TargetBuilder<T extends AnyTarget = AnyTarget> {
-  /** How it is written. */
+  /** Its form in data. */
   readonly form: DataForm;
   /** The call in messages. Default: the name in `form` with parentheses. */
   readonly call?: string;
-  /** Whether the run starts it, so that it has no address. */
+  /** True if the run starts the server, so that the target has no address. */
   readonly startsServer?: true;
-  /** Whether its server has trace settings. */
+  /** True if its server has trace settings. */
   readonly hasServerTrace?: true;
-  /** Its only protocol, for builders without the option. Absent: HTTP, or what the option says. */
+  /** Its only protocol, for builders without the option. Absent: HTTP, or the option's value. */
   readonly protocol?: "http" | "grpc";
   /** The form of its requests. Default: `payloads` with `content`, otherwise `tensors`. */
   readonly takes?: Exclude<RequestForm, "mixed">;
-  /** Whether its payloads are files of any kind. Absent: they are of a JSON API. */
+  /** True if its payloads are files of any kind. Absent: they are for a JSON API. */
   readonly takesFiles?: true;
-  /** What to write as inputs, for targets of payloads. Default: that input.payloads(…) or the target's options have them. */
+  /** Hint on the inputs, for targets of payloads. Default: use input.payloads(…) or the target's options. */
   readonly inputsHint?: string;
   /**
-   * Returns the inputs that the target's own options describe, for scenarios without `inputs`.
+   * Returns the inputs from the target's options, for scenarios without `inputs`.
    * @param requestCount the number of requests of a level, if the load fixes it
    */
   inputs?(target: T, folder: string, requestCount: number | undefined): InputsPlan;
-  /** Returns conflicts between its options, or with the scenario's inputs, which the schema cannot see. */
+  /** Returns conflicts that the schema cannot find: between its options, or with the scenario's inputs. */
   check?(target: T, inputs: Inputs | undefined): Problem[];
-  /** Returns the members of a mix, which have the rest. Absent: it is a single target. */
+  /** Returns the members of a mix, which determine everything else. Absent: it is a single target. */
   members?(target: T): readonly MemberOfMix[];
-  /** Returns the schema of what the builder returns. */
+  /** Returns the schema of the builder's result. */
   schema(): Schema<T>;
-  /** Converts it to the target of a plan. @param folder base of relative paths @param inputs those of the scenario, if it has any */
+  /** Converts it to its form in a plan. @param folder base of relative paths @param inputs the scenario's inputs, if it has any */
   toPlan(target: T, folder: string, inputs?: Inputs): TargetPlan;
   /** Returns the format of its requests and responses. Absent for tensors. */
   content?(target: T, folder: string): LlmContent;

@@ -2,43 +2,46 @@ import * as v from "valibot";
 import type { Schema } from "../../plan/schema.ts";
 import type { DataForm, PartKind } from "../form.ts";
 
-/** Options of targets as entries: each says all that the scenario language does with an option besides its type. */
+/**
+ * Options of targets as entries: an entry has everything that the scenario language needs to know about an option,
+ * except its type.
+ */
 
 /**
- * An option of a target: how its value is checked, and what it puts into the plan. `S` is the schema of the value, `P` the field of the plan,
- * `V` what that holds.
+ * An option of a target: its check, and its effect on the plan. `S` is the schema of the value, `P` the field of the plan, `V` the type of
+ * that field.
  */
 export interface TargetField<S extends v.GenericSchema = v.GenericSchema, P extends string = string, V = unknown> {
   readonly schema: S;
-  /** The field of the plan. Absent: the builder itself does what the option says. */
+  /** The field of the plan. Absent: the builder itself uses the option. */
   readonly at?: P;
-  /** Returns what the plan has; undefined: nothing. Absent: the value itself. */
+  /** Returns the value for the plan; undefined: none. Absent: the option's value. */
   to?(value: v.InferOutput<S>, folder: string): V;
-  /** What makes the value in YAML and JSON. Absent: it is written as it is. */
+  /** Kind of builder that makes the value in YAML and JSON. Absent: it is written directly. */
   readonly part?: PartKind;
-  /** Whether it can only be written in TypeScript. */
+  /** True if it can be written only in TypeScript. */
   readonly isCodeOnly?: true;
 }
 
-/** Options by their name. */
+/** Options by name. */
 type TargetFields = Readonly<Record<string, TargetField>>;
 
 type AllKeys<O> = O extends unknown ? keyof O : never;
 type ValueOf<O, K> = O extends unknown ? (K extends keyof O ? O[K] : never) : never;
 
-/** What a schema may let through for a type: the type, where an optional field may also be undefined. */
+/** Type that a schema may produce for a type: the type itself, where an optional field may also be undefined. */
 type Loose<T> = T extends readonly unknown[] | ArrayBufferView | ((...args: never[]) => unknown)
   ? T
   : T extends object
     ? { readonly [K in keyof T]: Loose<T[K]> | (object extends Pick<T, K> ? undefined : never) }
     : T;
 
-/** Fields for the options type `O`: one for each of its options, whose schema lets through nothing else than the type. */
+/** Entries for the options type `O`: one for each option, whose schema accepts only the option's type. */
 export type FieldsFor<O> = {
   readonly [K in AllKeys<O>]-?: TargetField<Schema<Loose<ValueOf<O, K>> | undefined>>;
 };
 
-/** Makes an option that lands in a field of the plan. @param to what the plan has for the value. Default: the value */
+/** Creates an option that sets a field of the plan. @param to returns the value for the plan. Default: the option's value */
 export function landing<S extends v.GenericSchema, const P extends string>(
   schema: S,
   at: P,
@@ -52,7 +55,7 @@ export function landing(schema: v.GenericSchema, at: string, to?: TargetField["t
   return { schema, at, ...(to && { to }) };
 }
 
-/** Makes an option that the builder itself reads. */
+/** Creates an option that the builder itself reads. */
 export function inner<S extends v.GenericSchema>(
   schema: S,
   form: Pick<TargetField, "part" | "isCodeOnly"> = {},
@@ -63,7 +66,10 @@ export function inner<S extends v.GenericSchema>(
 /** The names of the fields of a plan, by the name of their option: `{ version: "modelVersion" }`. */
 type FieldNames<E> = Readonly<Record<string, keyof E & string>>;
 
-/** Makes options that a plan has as they are: their schemas are those of its fields, where `"none"` is to leave the option out. */
+/**
+ * Creates options that a plan contains unchanged. Their schemas are those of the plan's fields, where `"none"` means that the
+ * option is omitted.
+ */
 export function planFields<E extends v.ObjectEntries, const N extends FieldNames<E>>(entries: E, names: N) {
   const fields = Object.entries(names).map(([name, at]) => [name, landing(v.optional(withoutNone(entries[at])), at)]);
   type Value<K extends keyof N> = Exclude<v.InferOutput<E[N[K]]>, "none">;
@@ -79,7 +85,7 @@ export function schemasOf<F extends TargetFields>(fields: F) {
   };
 }
 
-/** What options put into a plan. */
+/** The fields of a plan that options set. */
 type Landed<F extends TargetFields> = {
   [K in keyof F as undefined extends PlannedBy<F[K]> ? never : PlaceOf<F[K]>]: PlannedBy<F[K]>;
 } & {
@@ -88,7 +94,7 @@ type Landed<F extends TargetFields> = {
 type PlaceOf<F> = F extends TargetField<v.GenericSchema, infer P> ? P : never;
 type PlannedBy<F> = F extends TargetField<v.GenericSchema, string, infer V> ? V : never;
 
-/** Returns what options put into a plan, those that say nothing left out. @param folder base of relative paths */
+/** Returns the fields of a plan that options set, without undefined ones. @param folder base of relative paths */
 export function landed<F extends TargetFields>(fields: F, options: object, folder: string): Landed<F> {
   const given = options as Readonly<Record<string, unknown>>;
   const values = Object.entries(fields).flatMap(([name, { at, to }]) => {
@@ -98,7 +104,7 @@ export function landed<F extends TargetFields>(fields: F, options: object, folde
   return Object.fromEntries(values) as Landed<F>;
 }
 
-/** Returns what the form of a builder says about its options. */
+/** Returns the parts of a builder's form that depend on its options. */
 export function formOf(fields: TargetFields): Pick<DataForm, "parts" | "codeOnly"> {
   const all = Object.entries(fields);
   const parts = all.flatMap(([name, { part }]) => (part === undefined ? [] : [[name, part]]));

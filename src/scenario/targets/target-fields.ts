@@ -41,12 +41,12 @@ export function headersSchema() {
 /** The parts of a validated target that all builders share. */
 export interface TargetAddress {
   readonly kind: string;
-  /** Empty: the run starts its own server. */
+  /** Address; empty: the run starts its own server. */
   readonly url: string;
   readonly moreUrls?: readonly string[] | undefined;
 }
 
-/** Returns the schemas of a target's addresses, as an object's entries. @param example how its builder is written */
+/** Returns the schemas of a target's addresses, as an object's entries. @param example example call of its builder */
 export function serverEntries(example: string) {
   return {
     url: nameSchema("host:port or a URL", (given) => {
@@ -65,11 +65,11 @@ export function toServerPlan({ url, moreUrls = [] }: TargetAddress): { url: stri
 
 /** Options of any target with an address. */
 export interface SecuredOptions {
-  /** Use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
+  /** Whether to use TLS; `true` trusts the authorities of the runtime. Default: false, or true for `https://`. */
   readonly tls?: boolean | TlsOptions;
 }
 
-/** Options of a server, whatever it answers. */
+/** Options of a server of any kind. */
 export interface HeaderOptions extends SecuredOptions {
   /** HTTP headers or gRPC metadata of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -81,13 +81,16 @@ export interface ModelOptions extends HeaderOptions {
   readonly model: string;
 }
 
-/** Options of a server that asks for a key. */
+/** Options of a server that requires a key. */
 export interface KeyOptions {
-  /** Environment variable with an API key, sent as `Authorization: Bearer …`. The key is in no plan and no report. Default: none. */
+  /**
+   * Environment variable with an API key, sent as `Authorization: Bearer …`. Plans and reports do not contain the key. Default:
+   * none.
+   */
   readonly apiKeyEnv?: string;
 }
 
-/** Returns the option of {@link SecuredOptions}. */
+/** Returns the option in {@link SecuredOptions}. */
 export function tlsField() {
   return landing(v.optional(tlsSchema()), "tls", toTlsPlan);
 }
@@ -107,11 +110,11 @@ export function modelField() {
   return landing(nameSchema("a model's name"), "model");
 }
 
-/** Returns the option of {@link KeyOptions}. */
+/** Returns the option in {@link KeyOptions}. */
 export function apiKeyField() {
   const isName = hinted((given: string) => {
     const isRight = /^[A-Za-z_][A-Za-z0-9_]*$/.test(given);
-    // It may be the key itself, which no error shows.
+    // The value may be the key itself, which errors must not show.
     if (!isRight) registerSecret(given);
     return isRight;
   }, 'Put the key into a variable of the environment, and write its name: apiKeyEnv: "LLM_KEY".');
@@ -134,7 +137,7 @@ interface WithProtocol {
   readonly options: { readonly protocol?: "http" | "grpc" | undefined };
 }
 
-/** Returns the check that an option is given with gRPC only. A check of two options also runs for targets without an options object. */
+/** Returns the check that an option is given only with gRPC. A check of two options also runs for targets without an options object. */
 export function needsGrpc<T extends WithProtocol>(option: string) {
   const isFine = ({ options }: { readonly options?: Readonly<Record<string, unknown>> | null }): boolean =>
     !options?.[option] || options["protocol"] === "grpc";

@@ -2,9 +2,9 @@
 export type Protocol = "http" | "grpc";
 
 /**
- * The type of responses, which determines what can be measured and sent: `tensors`; `vectors`, scores or boxes; `text` that arrives
- * at once; `stream`: text that arrives token by token; `plain`: what an API of any other form returns; `messages` of the user's own type, and
- * so are the requests; `bytes`: anything, which is not read; `mixed`: in a mix, besides those of its members.
+ * The type of responses, which determines what can be measured and sent: `tensors`; `vectors`, scores or boxes; `text` that arrives at
+ * once; `stream`: text that arrives token by token; `plain`: responses of any other API; `messages` of a type that the user defines, like
+ * the requests; `bytes`: anything, which is not read; `mixed`: for a mix, in addition to the types of its members.
  */
 export type ResponseType = "tensors" | "vectors" | "plain" | "text" | "stream" | "messages" | "bytes" | "mixed";
 
@@ -16,8 +16,8 @@ export function splitUrls(url: string | readonly string[]): Pick<Target, "url" |
 }
 
 /**
- * A target with protocol `P` and responses of type `A`. `X` is what assertions can refer to, as texts: values that it extracts, such as
- * `"extracted: tokens"`, and members of a mix, such as `"target: chat"`.
+ * A target with protocol `P` and responses of type `A`. `X` are the references for assertions, as texts: values that it extracts, such
+ * as `"extracted: tokens"`, and members of a mix, such as `"target: chat"`.
  */
 export interface Target<
   P extends Protocol = Protocol,
@@ -28,12 +28,12 @@ export interface Target<
   readonly kind: string;
   /** Address of the server; empty for a target without one. */
   readonly url: string;
-  /** Additional servers of the same model; absent: none. */
+  /** Additional servers of the same model. Absent: none. */
   readonly moreUrls?: readonly string[];
   /** The options of the builder, not yet checked. */
   readonly options: { readonly protocol?: P | undefined };
-  /** Never set; it only carries the type of responses to assertions and inputs. */
+  /** Never set; only carries the type of responses to assertions and inputs. */
   readonly responses?: A;
-  /** Never set; it only carries to assertions what they can refer to. */
+  /** Never set; only carries the references to assertions. */
   readonly refersTo?: X;
 }

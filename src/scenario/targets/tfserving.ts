@@ -17,22 +17,23 @@ export interface TfServingOptions extends ModelOptions {
   readonly version?: string;
   /** Signature of the model. Default: `"serving_default"`. */
   readonly signature?: string;
-  /** Items per request, 1 or more. From 2 on the first dimension of every tensor is the batch. Default: 1. */
+  /** Number of items per request, 1 or more. From 2 on, the first dimension of every tensor is the batch. Default: 1. */
   readonly batchSize?: number;
   /**
-   * Shapes of inputs with variable shape: `{ images: [1, 224, 224, 3] }`. With a `batchSize` of 2 or more those of one item, without the
-   * first dimension. Default: none.
+   * Shapes of inputs with variable shape: `{ images: [1, 224, 224, 3] }`. With a `batchSize` of 2 or more, shapes of one item, without
+   * the first dimension. Default: none.
    */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
-  /** Names of the outputs to ask for. Default: all of the signature. */
+  /** Names of the requested outputs. Default: all outputs of the signature. */
   readonly outputs?: readonly string[];
-  /** Compress requests that become shorter by it. Default: none. */
+  /** Compresses requests that become shorter. Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
 
 /**
  * A TensorFlow Serving server, over gRPC.
- * @param url `host:port` (default port: 8500), or an `http://` or `https://` URL. With several, requests go to each in turn.
+ * @param url `host:port` (default port: 8500), or an `http://` or `https://` URL. With several addresses, requests go to
+ * each one in turn.
  * @example
  * tfserving("localhost:8500", { model: "half_plus_two", signature: "serving_default", shapes: { x: [3] } })
  */

@@ -5,9 +5,9 @@ import { DEFAULT_TLS, type TlsPlan } from "../../plan/tls.ts";
 import { nameSchema, strictOptions } from "../fields.ts";
 import { type FieldsFor, inner, landed, landing, schemasOf } from "./target-field.ts";
 
-/** TLS of a target; also on with an `https://` address. Relative paths start at the scenario's folder. */
+/** TLS of a target; also used with an `https://` address. Relative paths start at the scenario's folder. */
 export interface TlsOptions {
-  /** PEM file of the authorities to trust. Default: those of the runtime. */
+  /** PEM file with the authorities to trust. Default: those of the runtime. */
   readonly ca?: string;
   /** File of the client's certificate. */
   readonly cert?: string;
@@ -17,7 +17,7 @@ export interface TlsOptions {
   readonly certType?: "PEM" | "DER";
   /** Format of the key's file. Default: `"PEM"`. */
   readonly keyType?: "PEM" | "DER";
-  /** Check the server's certificate: who signed it (`peer`) and its name (`host`). Default: true. */
+  /** Checks of the server's certificate: its signer (`peer`) and its name (`host`). Default: true. */
   readonly verify?: boolean | { readonly peer?: boolean; readonly host?: boolean };
 }
 
@@ -47,7 +47,7 @@ export function tlsSchema() {
   return v.union([v.boolean(), strictOptions(schemasOf(fields))], `must be true, false or { ${names} }`);
 }
 
-/** Converts TLS settings to those of a plan. @param folder base of relative paths */
+/** Converts TLS settings to their form in a plan. @param folder base of relative paths */
 export function toTlsPlan(tls: OutputOf<typeof tlsSchema> = false, folder: string): TlsPlan {
   const options = typeof tls === "boolean" ? {} : tls;
   const { verify = true } = options;

@@ -16,9 +16,9 @@ import { headersField, type ModelOptions, modelField, serverEntries, tlsField, t
 export interface TorchServeOptions extends ModelOptions {
   /** Version of the model. Default: the server's default version. */
   readonly version?: string;
-  /** What a request consists of: a form (multipart/form-data) with the file as its only part, or the file itself. Default: `"multipart"`. */
+  /** Form of a request: a form (multipart/form-data) with the file as its only part, or the file itself. Default: `"multipart"`. */
   readonly body?: "multipart" | "raw";
-  /** Name of the form's part, which the handler finds the file by (multipart only). Default: `"data"`. */
+  /** Name of the form's part, by which the handler finds the file (multipart only). Default: `"data"`. */
   readonly part?: string;
   /** Content type of the file (raw only); handlers get `application/json` decoded. Default: `"application/octet-stream"`. */
   readonly contentType?: string;
@@ -27,8 +27,9 @@ export interface TorchServeOptions extends ModelOptions {
 }
 
 /**
- * A TorchServe server. Each request is one file of {@link files}: TorchServe joins requests in flight into batches by itself.
- * @param url `host:port` (default port: 8080), or an `http://` or `https://` URL. With several, requests go to each in turn.
+ * A TorchServe server. Each request is one file of {@link files}: TorchServe itself joins requests in flight into batches.
+ * @param url `host:port` (default port: 8080), or an `http://` or `https://` URL. With several addresses, requests go to each
+ * one in turn.
  * @example
  * torchserve("localhost:8080", { model: "resnet-18" })
  */
@@ -52,7 +53,7 @@ export const torchServeBuilder: TargetBuilder<TorchServeTarget> = {
   toPlan: toTorchServePlan,
 };
 
-/** Files cannot be made up, and prompts need a language model. */
+/** Files cannot be generated, and prompts need a language model. */
 function checkInputs(_target: TorchServeTarget, inputs: Inputs | undefined): Problem[] {
   if (inputs !== undefined) return [];
   return [problem("missing", "inputs", "torchserve(…) takes files", INPUTS_HINT)];

@@ -23,28 +23,28 @@ export interface TritonInProcessOptions<E extends string = string> extends Extra
   readonly model: string;
   /** Version of the model. Default: the newest. */
   readonly version?: string;
-  /** Items per request, 1 or more. Default: 1. */
+  /** Number of items per request, 1 or more. Default: 1. */
   readonly batchSize?: number;
-  /** Let a request have any number of responses, as decoupled models need. Default: false. */
+  /** Allows any number of responses to a request, as decoupled models need. Default: false. */
   readonly streaming?: boolean;
   /** Shapes of inputs with variable shape, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. Default: none. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
-  /** Put tensors into memory that Triton reads and writes in place. Default: they are copied. */
+  /** Puts tensors into memory that Triton reads and writes in place. Default: they are copied. */
   readonly sharedMemory?: "system";
   /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
   readonly outputSharedMemoryBytes?: number;
-  /** Parameters of every request besides its tensors: `{ max_tokens: 256 }`. Default: none. */
+  /** Parameters of every request, in addition to its tensors: `{ max_tokens: 256 }`. Default: none. */
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
   /**
-   * Models that a BLS model calls, as `"name"` or `"name:version"`. They are loaded with it, and the report has their times too. Those of an
-   * ensemble are found without this. Default: none.
+   * Models that a BLS model calls, as `"name"` or `"name:version"`. They are loaded with it, and the report shows their times too. Models
+   * of an ensemble are found automatically. Default: none.
    */
   readonly composingModels?: readonly string[];
 }
 
 /**
- * Triton's library in a process that the run starts, without a network. Needs Linux; on Node and Deno also a C compiler (`cc`), without
- * which latencies are longer and the report warns.
+ * Triton's library in a process that the run starts, without a network. Needs Linux; on Node and Deno also a C compiler (`cc`); without
+ * it, latencies are longer and the report contains a warning.
  * @example
  * tritonInProcess({ modelRepository: "./models", model: "resnet50" })
  */

@@ -30,20 +30,20 @@ import {
 interface TritonCommonOptions<E extends string = string> extends ModelOptions, ExtractOptions<E> {
   /** Version of the model. Default: the server's choice. */
   readonly version?: string;
-  /** Items per request, 1 or more. Default: 1. */
+  /** Number of items per request, 1 or more. Default: 1. */
   readonly batchSize?: number;
   /** Shapes of inputs with variable shape, without the batch dimension: `{ INPUT0: [3, 224, 224] }`. Default: none. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
   /**
-   * Put tensors into memory that a server on the same machine shares: the system's or a GPU's. Requests then only name the place. Default:
-   * tensors are sent.
+   * Puts tensors into memory shared with a server on the same machine: the system's or a GPU's. Requests then contain only the place of
+   * the tensors. Default: tensors are sent.
    */
   readonly sharedMemory?: "system" | "cuda";
   /** Bytes of shared memory for one item of an output with variable size, 1 or more. Default: 102,400. */
   readonly outputSharedMemoryBytes?: number;
   /**
-   * Models that a BLS model calls, as `"name"` or `"name:version"`; the report has their server times too. Those of an ensemble are found
-   * without this. Default: none.
+   * Models that a BLS model calls, as `"name"` or `"name:version"`; the report shows their server times too. Models of an ensemble are
+   * found automatically. Default: none.
    */
   readonly composingModels?: readonly string[];
 }
@@ -52,9 +52,11 @@ interface TritonCommonOptions<E extends string = string> extends ModelOptions, E
 export interface TritonHttpOptions<E extends string = string> extends TritonCommonOptions<E> {
   /** Protocol. Default: `"http"`. */
   readonly protocol?: "http";
-  /** How input tensors are sent (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
+  /** Format of input tensors (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
   readonly inputTensorFormat?: "binary" | "json";
-  /** How output tensors are requested (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors. */
+  /**
+   * Requested format of output tensors (HTTP only). Default: `"binary"`, or `"json"` for a server that does not list binary tensors.
+   */
   readonly outputTensorFormat?: "binary" | "json";
 }
 
@@ -62,18 +64,21 @@ export interface TritonHttpOptions<E extends string = string> extends TritonComm
 export interface TritonGrpcOptions<E extends string = string> extends TritonCommonOptions<E> {
   /** Protocol. */
   readonly protocol: "grpc";
-  /** Parameters of every request besides its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default: none. */
+  /**
+   * Parameters of every request, in addition to its tensors (gRPC only): `{ max_tokens: 256, temperature: 0.5 }`. Default:
+   * none.
+   */
   readonly parameters?: Readonly<Record<string, RequestParameter>>;
-  /** Use one bidirectional stream per connection instead of a call per request (gRPC only). Default: false. */
+  /** Uses one bidirectional stream per connection instead of a call per request (gRPC only). Default: false. */
   readonly streaming?: boolean;
-  /** Compress requests that become shorter by it (gRPC only). Default: none. */
+  /** Compresses requests that become shorter (gRPC only). Default: none. */
   readonly compression?: "gzip" | "deflate";
 }
 
 /**
- * A Triton server, or another that speaks KServe v2 as it does.
- * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several, requests go to
- *   each in turn.
+ * A Triton server, or another server with Triton's KServe v2 protocol.
+ * @param url `host:port` (default ports: 8000 for HTTP, 8001 for gRPC), or an `http://` or `https://` URL. With several addresses,
+ * requests go to each one in turn.
  * @example
  * triton("localhost:8001", { protocol: "grpc", model: "resnet50" })
  */

@@ -1,7 +1,8 @@
 import type protobuf from "protobufjs";
+import { defined } from "../../plan/defined.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import type { GrpcCallType, MessagePacing } from "../../transport/request.ts";
 import { ANY_RESPONSE, type CreateResponseCheck, faultOf, type ResponseFault } from "../../transport/response-check.ts";
 import { CollectedCheck } from "../collected-pieces.ts";
@@ -12,7 +13,7 @@ const NO_BYTES = new Uint8Array(0);
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** The method that a codec encodes for. */
+/** Options of a codec for one method. */
 export interface GrpcCodecOptions {
   /** `package.Service/Method`. */
   readonly method: string;
@@ -33,11 +34,11 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
       payload: NO_BYTES,
       messages,
       callType,
-      ...(pacing === undefined ? {} : { pacing }),
+      ...defined({ pacing }),
     }),
     responseChecks: () => createChecks(options),
     decode: (body) => {
-      // Without the type there is no text; the profile export then has none, like perf_analyzer's.
+      // Without the type there is no text. Then the profile export has none either, like perf_analyzer's.
       const outputs = responseType === undefined ? NO_BYTES : encoder.encode(writeResponse(responseType, body));
       return { outputs, describe: () => decoder.decode(outputs) };
     },
@@ -47,7 +48,7 @@ export function createGrpcCallCodec(options: GrpcCodecOptions): PayloadCodec {
         ? { ...failure, response: showResponse(responseType, body) }
         : failure,
     describe: ({ messages = [] }) => `${method}: ${countOf(messages.length, "message")}`,
-    // A message without fields is one of any type.
+    // A message without fields is valid for any type.
     sampleResponse: () => ({ parts: [NO_BYTES], ...(callType === "bidi-stream" ? { isPerMessage: true } : {}) }),
   };
 }
@@ -71,11 +72,11 @@ function createChecks({ responseType }: GrpcCodecOptions): CreateResponseCheck {
   return () => new MessageCheck(responseType, valid);
 }
 
-/** Lengths for which a valid response is remembered, and the longest that is. */
+/** Maximum number of lengths for which a valid response is remembered. */
 const MAX_LENGTHS = 64;
 const MAX_KEPT_BYTES = 64 * 1024; // 64 KiB
 
-/** Valid responses, one for each length: a server that repeats itself is decoded once. */
+/** Valid responses, one for each length, so that repeated responses are decoded only once. */
 class ValidResponses {
   private readonly byLength = new Map<number, Uint8Array>();
 

@@ -1,4 +1,5 @@
 import type protobuf from "protobufjs";
+import { defined } from "../../plan/defined.ts";
 import { nameHint } from "../../plan/nearest-name.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
@@ -35,7 +36,7 @@ export async function createGrpcFront(target: GrpcTargetPlan): Promise<ServiceFr
 }
 
 function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined, warnings: readonly string[]): Service {
-  // Without a description, calls may have any number of messages each way, like perf_analyzer's.
+  // Without a description, calls may have any number of messages each way, like in perf_analyzer.
   const { callType = "bidi-stream", requestType, responseType } = method ?? {};
   const { method: name, pacing } = target;
   const hasStream = callType === "client-stream" || callType === "bidi-stream";
@@ -54,12 +55,14 @@ function describeService(target: GrpcTargetPlan, method: GrpcMethod | undefined,
     wire: "grpc-call",
     ...SEPARATE_REQUESTS,
     hasManyResponses,
-    ...(responseReader === undefined ? {} : { responseReader }),
+    ...defined({ responseReader }),
     warnings,
   };
 }
 
-/** Returns the response as plain data; where a method has a stream of them, the list. @throws Error when one is not of the type */
+/**
+ * Returns the response as plain data, or the list of responses if the method streams them. @throws Error if one is not of the type
+ */
 function readResponse(type: protobuf.Type | undefined, bodies: readonly Uint8Array[], isList: boolean): unknown {
   const responses = type === undefined ? [] : bodies.map((body) => decodeToJson(type, body));
   return isList ? responses : responses[0];
@@ -77,15 +80,15 @@ function toForm(isStream: boolean, type: protobuf.Type | undefined): MessageForm
 }
 
 function toModel(name: string, messages?: MessageForm): ModelInfo {
-  return { ...modelNamed(name), ...(messages === undefined ? {} : { messages }) };
+  return { ...modelNamed(name), ...defined({ messages }) };
 }
 
-/** @throws UserError when the files do not have the method */
+/** @throws UserError if the files lack the method */
 function inFiles({ method }: GrpcTargetPlan, root: protobuf.Root): GrpcMethod {
   return findMethod(root, method) ?? refuseMethod(method, methodNames(root), "the .proto files have");
 }
 
-/** @throws UserError when the server does not have the method @throws RunError when it cannot be reached */
+/** @throws UserError if the server lacks the method @throws RunError if it cannot be reached */
 async function reflect(
   { method: name }: GrpcTargetPlan,
   ask: Ask,
@@ -111,7 +114,7 @@ async function reflect(
   return { method: findMethod(root, name) ?? refuseMethod(name, methodNames(root), "the service has"), warnings: [] };
 }
 
-/** Returns the names of a server's methods; of its services, if it does not describe them. */
+/** Returns the names of a server's methods, or of its services if it does not describe them. */
 function namesOf({ services, describe }: Reflection): Promise<readonly string[]> {
   return describe(services).then(methodNames, () => services);
 }
@@ -125,7 +128,7 @@ function refuseMethod(name: string, names: readonly string[], whoHas: string): n
   ]);
 }
 
-/** Returns all methods as what can be measured. */
+/** Returns all methods that can be measured, as a list of models. */
 async function listMethods(root: protobuf.Root | undefined, ask: Ask): Promise<ListedModel[]> {
   if (root !== undefined) return findMethods(root).map(({ name }) => ({ ...toModel(name), refusal: "" }));
   const opened = await openReflection(ask);

@@ -4,7 +4,7 @@ import { listNames, showValue } from "../../plan/show-value.ts";
 import { fullName } from "./methods.ts";
 import { type Fields, readWellKnown } from "./well-known.ts";
 
-/** What is wrong with one field of a message. */
+/** A problem with one field of a message. */
 export interface MessageProblem {
   /** Place in the message: `items[2].name`; empty for the message itself. */
   readonly path: string;
@@ -12,12 +12,13 @@ export interface MessageProblem {
   readonly message: string;
 }
 
-/** A message, encoded, or all that is wrong with it. */
+/** An encoded message, or all problems with it. */
 export type EncodedMessage = { readonly bytes: Uint8Array } | { readonly problems: readonly MessageProblem[] };
 
 /**
  * Encodes a message from plain data in protobuf's JSON mapping: fields by their name in the `.proto` file or in camel case, 64-bit integers
- * as numbers, bigints or strings, bytes as Base64, enums by name or number, well-known types like `Timestamp` in their own form. Fields with a default value are not sent, unless their presence means something.
+ * as numbers, bigints or strings, bytes as Base64, enums by name or number, well-known types like `Timestamp` in their JSON form. Fields
+ * with a default value are not sent, unless their presence has a meaning.
  */
 export function encodeMessageJson(type: protobuf.Type, value: unknown): EncodedMessage {
   const reader = new MessageFromJson();
@@ -39,7 +40,7 @@ const INTEGERS: Readonly<Record<string, readonly [least: bigint, most: bigint]>>
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const MAX_DEPTH = 100; // protobuf's own limit
 
-/** Converts plain data to the fields of a message, as protobufjs encodes them, and collects what is wrong. */
+/** Converts plain data to the fields of a message, as protobufjs encodes them, and collects all problems. */
 class MessageFromJson {
   readonly problems: MessageProblem[] = [];
   private depth = 0;
@@ -96,7 +97,7 @@ class MessageFromJson {
     return value.map((item, index) => this.single(field, item, `${path}[${index}]`));
   }
 
-  /** A field without presence has its default when it is not sent. */
+  /** Whether a field can be omitted: a field without presence has its default when it is not sent. */
   private isLeftOut(field: protobuf.Field, value: unknown): boolean {
     if (field.hasPresence || field.required) return false;
     if (field.resolvedType instanceof protobuf.Enum)
@@ -106,7 +107,7 @@ class MessageFromJson {
 
   private map(field: protobuf.Field, entry: protobuf.Type | undefined, value: unknown, path: string): unknown {
     if (!isObject(value)) return this.report(path, "must be an object (a map)", value);
-    // Types from reflection have entries instead of maps.
+    // Types from reflection have repeated entries instead of maps.
     const keyField = entry?.fieldsById[1];
     const valueField = entry?.fieldsById[2] ?? field;
     const pairs = Object.entries(value).map(
@@ -163,7 +164,7 @@ class MessageFromJson {
     return type.endsWith("32") ? Number(whole) : String(whole);
   }
 
-  /** Returns no fields, so that reading can continue. */
+  /** Returns empty fields, so that reading can continue. */
   private report(path: string, message: string, ...got: readonly unknown[]): Fields {
     const value = got.length === 0 ? "" : `, and is ${showValue(got[0])}`;
     this.problems.push({ path, message: `${message}${value}` });
@@ -171,7 +172,7 @@ class MessageFromJson {
   }
 }
 
-/** Returns the type of a map's entries, where a map is a repeated message; undefined for other fields. */
+/** Returns the entry type of a map that is a repeated message; undefined for other fields. */
 export function mapEntryOf(field: protobuf.Field): protobuf.Type | undefined {
   const { resolvedType } = field.resolve();
   if (!(resolvedType instanceof protobuf.Type) || resolvedType.getOption("map_entry") !== true) return undefined;

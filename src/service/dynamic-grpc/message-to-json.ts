@@ -6,9 +6,9 @@ import { fullName } from "./methods.ts";
 import { type Fields, showWellKnown } from "./well-known.ts";
 
 /**
- * Decodes a message to plain data: fields by their name in the `.proto` file, those without presence with their default, 64-bit integers
- * as numbers (as text above 2^53), bytes as Base64, enums by name, well-known types in their own form.
- * @throws ProtocolError when the bytes are not such a message
+ * Decodes a message to plain data: fields by their name in the `.proto` file, with defaults for absent fields without presence, 64-bit
+ * integers as numbers (as text above 2^53), bytes as Base64, enums by name, well-known types in their JSON form.
+ * @throws ProtocolError if the bytes are not such a message
  */
 export function decodeToJson(type: protobuf.Type, bytes: Uint8Array): unknown {
   try {
@@ -53,7 +53,7 @@ function showEntries(entry: protobuf.Type, entries: readonly Fields[]): unknown 
   );
 }
 
-/** protobufjs has 64-bit keys as eight characters. */
+/** protobufjs represents 64-bit keys as eight characters. */
 function showKey({ keyType }: protobuf.MapField, key: string): string {
   if (!keyType.endsWith("64")) return key;
   const isUnsigned = keyType.startsWith("u") || keyType.startsWith("f");

@@ -18,12 +18,12 @@ export function methodNames(root: protobuf.Root): string[] {
     .sort();
 }
 
-/** Returns all methods, sorted by name. @throws Error when a type is missing */
+/** Returns all methods, sorted by name. @throws Error if a type is missing */
 export function findMethods(root: protobuf.Root): GrpcMethod[] {
   return methodNames(root).map((name) => findMethod(root, name) as GrpcMethod);
 }
 
-/** Returns the method; undefined when the service has no method of that name. @throws Error when a type of it is missing */
+/** Returns the method; undefined if the service has no method of that name. @throws Error if one of its types is missing */
 export function findMethod(root: protobuf.Root, name: string): GrpcMethod | undefined {
   const [serviceName = "", methodName = ""] = name.split("/");
   for (const service of servicesIn(root)) {
@@ -40,7 +40,7 @@ export function findMethod(root: protobuf.Root, name: string): GrpcMethod | unde
   return undefined;
 }
 
-/** Resolves all types, so that those of messages are complete. @throws Error that names a missing type */
+/** Resolves all types, so that message types are complete. @throws Error that names a missing type */
 export function resolveTypes(root: protobuf.Root): void {
   try {
     root.resolveAll();

@@ -6,13 +6,13 @@ import { messageOf, NO_FILE, type Problem, problem, UserError, unreadable } from
 import { locate, MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { resolveTypes } from "./methods.ts";
 
-/** Names in messages like in the files, not converted to camel case. */
+/** Keep names as in the files, not in camel case. */
 const PARSE_OPTIONS: protobuf.IParseOptions = { keepCase: true };
 
 /**
- * Parses `.proto` files and all that they import. Google's well-known types need no files.
- * @param importPaths folders for the files and their imports. An import is also looked for beside the file that imports it, and in the
- *   folders above that one
+ * Parses `.proto` files and everything that they import. Google's well-known types need no files.
+ * @param importPaths folders for the files and their imports. Imports are also searched for in the folder of the importing file and in
+ * those above it
  * @param place the setting that names the files, for errors
  * @throws UserError with every file that is missing or not valid
  */
@@ -91,7 +91,7 @@ class ProtoFileReader {
     }
   }
 
-  /** Looks in the folders of imports, then in the importing file's folder and those above it, one of which its package starts at. */
+  /** Searches the import folders, then the importing file's folder and those above it: one of these is the root of its package. */
   private locate(name: string, from: string): string | undefined {
     const folders = [...this.importPaths];
     for (let folder = dirname(resolve(from)); ; folder = dirname(folder)) {
@@ -102,7 +102,7 @@ class ProtoFileReader {
   }
 }
 
-/** Files that only describe options of files, which no message has. */
+/** Files that only describe options of files, which messages do not contain. */
 const IGNORED_IMPORTS: ReadonlySet<string> = new Set(["google/protobuf/descriptor.proto"]);
 
 function readText(path: string): string {

@@ -1,17 +1,17 @@
 import { message } from "../protobuf/message.ts";
 
 /**
- * The messages of gRPC server reflection (grpc/reflection/v1/reflection.proto), for the client and the mock. A mistake here cannot hide between
- * them: the client is also tested with the servers of gRPC's own libraries.
+ * The messages of gRPC server reflection (grpc/reflection/v1/reflection.proto), for the client and the mock. To find a mistake that both
+ * share, the client is also tested with the servers of gRPC's libraries.
  */
 
-/** Both versions have the same messages. Some servers have only the older one. */
+/** Both versions have the same messages. Some servers have only the older version. */
 export const REFLECTION_SERVICES = [
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
 ] as const;
 
-/** Returns the path of the method of a service of {@link REFLECTION_SERVICES}. */
+/** Returns the path of the reflection method of a service of {@link REFLECTION_SERVICES}. */
 export function reflectionPathOf(service: string): string {
   return `/${service}/ServerReflectionInfo`;
 }

@@ -17,18 +17,18 @@ import {
 const OWN_SERVICE = /^grpc\.reflection\./;
 const NO_BYTES = new Uint8Array(0);
 
-/** The parts of `google.protobuf.FileDescriptorProto` that say which files belong together. */
+/** The fields of `google.protobuf.FileDescriptorProto` that relate files to each other. */
 const FILE_HEAD = message(() => ({ name: [1, "string"], dependency: [3, "string", "repeated"] }));
 
-/** What a server says about itself. */
+/** A server's description of itself. */
 export interface Reflection {
   /** Names of its services, without those of reflection itself, sorted. */
   readonly services: readonly string[];
-  /** Returns the types of services and of all that they use. @throws Error when the description is not complete */
+  /** Returns the types of services and of everything that they use. @throws Error if the description is not complete */
   describe(services: readonly string[]): Promise<protobuf.Root>;
 }
 
-/** Asks a server for its services. Undefined when it has no reflection. @throws RunError for other failures */
+/** Asks a server for its services. Undefined if it has no reflection. @throws RunError for other failures */
 export async function openReflection(ask: Ask): Promise<Reflection | undefined> {
   for (const service of REFLECTION_SERVICES) {
     try {
@@ -70,7 +70,7 @@ async function addFiles(
     files.set(String(decodeMessage(FILE_HEAD, bytes)["name"] ?? ""), bytes.slice());
 }
 
-/** Returns a file that another one needs and that is not there. */
+/** Returns a file that another one needs and that is missing. */
 function missingFile(files: ReadonlyMap<string, Uint8Array>): string | undefined {
   for (const bytes of files.values())
     for (const name of (decodeMessage(FILE_HEAD, bytes)["dependency"] ?? []) as string[])
@@ -91,12 +91,12 @@ function toQuery(service: string, request: ProtoObject): Query {
   };
 }
 
-/** protobufjs adds this function when its extension for descriptors is loaded; its types do not have it. */
+/** protobufjs adds this function when its extension for descriptors is loaded; its type declarations lack it. */
 type WithDescriptors = { fromDescriptor(descriptor: Uint8Array): protobuf.Root };
 
 const SET = message(() => ({ file: [1, "bytes", "repeated"] }));
 
-/** Returns the types of encoded `FileDescriptorProto` messages. @throws Error when they are not complete */
+/** Returns the types of encoded `FileDescriptorProto` messages. @throws Error if they are not complete */
 function toRoot(files: readonly Uint8Array[]): protobuf.Root {
   let root: protobuf.Root;
   try {

@@ -18,18 +18,18 @@ export function grpcTargetSchema() {
   const path = filledSchema("must name a file or a folder");
   return v.object({
     kind: v.literal("dynamic-grpc"),
-    /** `model` is the name in reports: the method, unless the user gives another one. */
+    /** `model` is the name in reports: the method, unless the user sets another name. */
     ...serverEntries(),
     protocol: v.literal("grpc", "must be grpc"),
     method: v.pipe(v.string(), v.regex(METHOD_NAME, "must be package.Service/Method")),
     batchSize: v.literal(1, "must be 1: the messages set the number of items"),
     /** False: the method decides whether calls stream. */
     isStreaming: neverStreams("must be false: the method decides whether calls stream"),
-    /** `.proto` files with the method and its messages; empty: the server's reflection describes them. */
+    /** `.proto` files with the method and its messages. Empty: the server's reflection describes them. */
     protoFiles: v.array(path),
-    /** Folders for the names of `.proto` files and their imports, before the folder of the importing file. */
+    /** Folders in which to find `.proto` files and their imports, before the folder of the importing file. */
     importPaths: v.array(path),
-    /** When the messages of a call are sent; absent: all at once. */
+    /** Time at which the messages of a call are sent. Absent: all at once. */
     pacing: v.exactOptional(v.picklist(["at-once", "after-response"], "must be at-once or after-response")),
     ...responseRulesEntries(),
     compression: v.picklist(["none", "gzip", "deflate"], "must be none, gzip or deflate"),

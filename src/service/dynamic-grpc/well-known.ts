@@ -6,7 +6,7 @@ export interface Fields {
   [name: string]: unknown;
 }
 
-/** The fields of a well-known type, or why the value has not its form. */
+/** The fields of a well-known type, or the reason why the value is not valid for it. */
 interface WellKnown {
   readonly fields: Fields;
   readonly problem?: string;
@@ -26,8 +26,8 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(?:Z|[+-]\d\d:
 const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 
 /**
- * Reads the JSON form of one of protobuf's well-known types. Undefined for other types, and for plain objects in place of a `Timestamp` or
- * a `Duration`, which have their fields.
+ * Reads the JSON form of one of protobuf's well-known types. Undefined for other types, and for plain objects with the fields of a
+ * `Timestamp` or a `Duration`.
  */
 export function readWellKnown(type: protobuf.Type, value: unknown, convert: Convert): WellKnown | undefined {
   if (!type.fullName.startsWith(PACKAGE)) return undefined;
@@ -43,7 +43,9 @@ export function readWellKnown(type: protobuf.Type, value: unknown, convert: Conv
   return undefined;
 }
 
-/** Returns the JSON form of a decoded well-known type; undefined for other types. @param convert from a field's value to JSON */
+/**
+ * Returns the JSON form of a decoded well-known type; undefined for other types. @param convert converts a field's value to JSON
+ */
 export function showWellKnown(
   type: protobuf.Type,
   fields: Fields,

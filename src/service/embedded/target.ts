@@ -8,7 +8,7 @@ import { checkResponseRules, extractEntries } from "../response-reader.ts";
 import type { TargetKind } from "../service.ts";
 import type { TritonTargetPlan } from "../triton/target.ts";
 
-/** The embedded target: Rampart's own server, measured like a Triton or like a server of OpenAI's API. */
+/** The embedded target: Rampart's built-in server, measured like Triton or like an OpenAI server. */
 
 /** Rampart's built-in server, started for the run. */
 export type EmbeddedTargetPlan = PlanOf<typeof embeddedTargetSchema>;
@@ -27,7 +27,7 @@ function embeddedTargetSchema() {
     isStreaming: v.boolean(),
     batchSize: v.pipe(v.number(), isWhole(), atLeast(1), v.maxValue(8, "must be 8 at most")),
     mock: mockSchema(),
-    /** Path of its language model to measure, without a leading slash; absent: measure its tensor model. */
+    /** Path of the language model to measure, without a leading slash. Absent: measure the tensor model. */
     llmPath: v.exactOptional(filledSchema("must be a path")),
     ...extractEntries(),
   });
@@ -43,7 +43,7 @@ function embeddedTargetSchema() {
   );
 }
 
-/** The embedded target: Rampart's own server, which the run starts and measures like Triton or an OpenAI server. */
+/** The embedded target: Rampart's built-in server, which the run starts and measures like Triton or an OpenAI server. */
 export const embeddedKind: TargetKind<EmbeddedTargetPlan> = {
   schema: embeddedTargetSchema,
   urls: () => [],
@@ -75,7 +75,7 @@ export const EMBEDDED_MODEL = "simple";
 /** The embedded target's language model. */
 export const EMBEDDED_LLM = "mock-llm";
 
-/** Returns the target to measure, once the embedded server listens on a loopback port. */
+/** Returns the target to measure once the embedded server listens on a loopback port. */
 function toServerTarget(target: EmbeddedTargetPlan, port: number): TritonTargetPlan | OpenAiTargetPlan {
   const { isStreaming, llmPath } = target;
   const extracts = target.extract === undefined ? {} : { extract: target.extract };

@@ -4,19 +4,19 @@ import { parseResponseQuery } from "../response-query.ts";
 import type { ChainCallPlan, ChainExtractPlan } from "./chain-plan.ts";
 import { type ChainValue, placesIn, toPath } from "./chain-texts.ts";
 
-/** Takes values for a chain from the responses to its requests. */
+/** Extracts values for a chain from the responses to its requests. */
 
-/** Bytes that no header has. */
+/** Bytes that headers cannot contain. */
 const NO_HEADER_VALUE = /[^\t\x20-\x7e]/;
 
-/** Takes a value from a response. */
+/** Extracts a value from a response. */
 export interface Extract {
   readonly name: string;
-  /** Returns the value, or why there is none. */
+  /** Returns the value, or the reason why there is none. */
   take(response: ReadResponse): ChainValue | NoValue;
 }
 
-/** Why a response has no such value. */
+/** The reason why a response lacks a value. */
 export class NoValue {
   readonly reason: string;
 
@@ -27,14 +27,14 @@ export class NoValue {
 
 /** A response, parsed once. */
 export interface ReadResponse {
-  /** Its JSON, or why there is none. */
+  /** Returns its JSON, or the reason why there is none. */
   readonly data: () => unknown;
   readonly headers: readonly Header[];
 }
 
 /**
- * Returns how a call takes its values.
- * @param all the calls of its chain, which decide what a value must be
+ * Returns the extractors of a call's values.
+ * @param all the calls of its chain, whose use of a value determines its form
  * @throws UserError for a wrong expression
  */
 export function extractsOf({ extract = {} }: ChainCallPlan, all: readonly ChainCallPlan[]): Extract[] {

@@ -10,7 +10,7 @@ export type ChainInputsPlan = PlanOf<typeof chainSchema>;
 /** A call of a chain in a plan. */
 export type ChainCallPlan = PlanOf<typeof callSchema>;
 
-/** Where a value is in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
+/** Place of a value in a response: a JMESPath expression over its JSON, a header, or a cookie that it sets. */
 export type ChainExtractPlan = PlanOf<typeof extractSchema>;
 
 function extractSchema() {
@@ -20,17 +20,17 @@ function extractSchema() {
 
 function callSchema() {
   return v.object({
-    /** Value of the tag `call` of its requests. */
+    /** Name of the call, the value of the tag `call` of its requests. */
     name: filledSchema(),
     method: v.picklist(HTTP_METHODS),
     path: v.exactOptional(v.string()),
     headers: v.exactOptional(v.array(v.tuple([v.string(), v.string()]))),
     body: v.exactOptional(bodySchema()),
-    /** By the names of the values. */
+    /** Values to extract, by name. */
     extract: v.exactOptional(v.record(v.string(), extractSchema())),
-    /** Set: each user sends it once. Absent: in each chain. */
+    /** True: each user sends it once. Absent: it is sent in each chain. */
     isOnce: v.exactOptional(v.literal(true)),
-    /** Absent: the next call is sent at the response. */
+    /** Absent: the next call is sent when the response arrives. */
     thinkTime: v.exactOptional(thinkTimeSchema()),
   });
 }
@@ -40,12 +40,12 @@ export function chainSchema() {
   const value = v.union([v.string(), v.number(), v.boolean()]);
   return v.object({
     kind: v.literal("http-chain"),
-    /** Number of chains of a load that sends each once. Absent: 100, or as many as the load has users. */
+    /** Number of chains, for a load that sends each chain once. Absent: 100, or the load's number of users if that is larger. */
     count: v.exactOptional(wholeSchema(1)),
     calls: v.pipe(v.array(callSchema()), v.minLength(1, "must have a call")),
-    /** Values of the users, who have them in turn. Absent: they have none. */
+    /** Values for the users, assigned in turn. Absent: users have no values. */
     users: v.exactOptional(v.pipe(v.array(v.record(v.string(), value)), v.minLength(1, "must have a user"))),
-    /** Set: exports and messages show extracted values. Absent: they are hidden. */
+    /** True: exports and messages show extracted values. Absent: they are hidden. */
     showsValues: v.exactOptional(v.literal(true)),
   });
 }

@@ -8,14 +8,16 @@ import type { ChainInputsPlan } from "./chain-plan.ts";
 import { type ChainValue, encodePart, type Put } from "./chain-texts.ts";
 import { CookieJar, type CookieServer } from "./cookie-jar.ts";
 
-/** Chains of HTTP requests: a call takes values from its response, and later calls of the same user have them in path, headers and body. */
+/**
+ * Chains of HTTP requests: a call extracts values from its response, and later calls of the same user use them in path, headers and body.
+ */
 
-/** What the conversation needs of a call. */
+/** A call, as the conversation needs it. */
 export interface ChainTurn {
   readonly name: string;
   readonly isOnce: boolean;
   readonly extracts: readonly Extract[];
-  /** Returns the request with these values. */
+  /** Returns the request with values inserted. */
   fill(put: Put): Payload;
   readonly users: ChainInputsPlan["users"];
   readonly showsValues: boolean;
@@ -26,24 +28,24 @@ export interface ChainTarget {
   readonly server: CookieServer;
   /** Path of calls without one. */
   readonly path: string;
-  /** Whether the scenario itself says which cookies are sent. */
+  /** Whether the scenario itself sets the cookies to send. */
   readonly hasCookies: boolean;
 }
 
-/** What a user keeps from one chain to the next. */
+/** State that a user keeps from one chain to the next. */
 interface ChainUser {
   readonly number: number;
   login: Login;
 }
 
-/** What the calls that are sent once have given. */
+/** Values from the calls that are sent once. */
 interface Login {
   readonly kept: Map<string, ChainValue>;
   readonly done: Set<ChainTurn>;
   readonly cookies: CookieJar;
 }
 
-/** Returns what starts chains of the users of a run, each of whom keeps the values of calls that are sent once. */
+/** Returns a function that starts chains of the users of a run. Each user keeps the values of calls that are sent once. */
 export function createChains(target: ChainTarget): (user: number) => Conversation {
   const users = new Map<number, ChainUser>();
   return (number) => {
@@ -57,18 +59,21 @@ function createLogin({ server }: ChainTarget): Login {
   return { kept: new Map(), done: new Set(), cookies: new CookieJar(server) };
 }
 
-/** A server that refuses a token does so with this status. */
+/** Status with which a server rejects a token. */
 const UNAUTHORIZED = 401;
 
 /** A chain of a user. */
 class Chain implements Conversation {
   private readonly user: ChainUser;
-  /** The user's at its begin: other chains of the user may be in progress, and one of them may be refused. */
+  /**
+   * The user's login at the start of the chain. Other chains of the user may be in progress, and a server may reject
+   * one of them.
+   */
   private readonly login: Login;
   private readonly target: ChainTarget;
   private readonly cookies: CookieJar;
   private readonly values = new Map<string, ChainValue>();
-  /** The call under way. */
+  /** The current call. */
   private turn: ChainTurn | undefined;
   /** Path of its request. */
   private path = "";
@@ -126,7 +131,7 @@ class Chain implements Conversation {
     return undefined;
   }
 
-  /** A user whose token is refused needs another one. */
+  /** A user whose token is rejected needs another one. */
   endTurn(failure: Failure): Failure {
     const secrets = this.turn?.showsValues === true ? [] : this.secrets();
     if (failure.status === UNAUTHORIZED && this.user.login === this.login) this.user.login = createLogin(this.target);
@@ -141,7 +146,7 @@ class Chain implements Conversation {
     };
   }
 
-  /** Adds the cookies of the user, unless the call says itself which are sent. */
+  /** Adds the cookies of the user, unless the call sets its cookies itself. */
   private withCookies(sent: Payload): Payload {
     const { request, isFixed: _, ...rest } = sent;
     this.path = request?.path ?? this.target.path;
@@ -167,7 +172,7 @@ class Chain implements Conversation {
     return (isExtracted || isSecretName(name)) && canBeSecret(String(value));
   }
 
-  /** Returns the secret values in all forms in which requests have them, the longest first. */
+  /** Returns the secret values in all forms in which requests contain them, the longest first. */
   private secrets(): string[] {
     const values = [...Object.entries(this.given), ...this.login.kept, ...this.values];
     const texts = [
@@ -179,7 +184,7 @@ class Chain implements Conversation {
   }
 }
 
-/** Returns asterisks of the same size, so that sizes in exports are those of what was sent. */
+/** Returns asterisks of the same size, so that exports show the sizes that were sent. */
 function hideText(text: string): string {
   return "*".repeat(Buffer.byteLength(text));
 }

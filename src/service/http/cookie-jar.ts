@@ -1,15 +1,15 @@
 import type { Header } from "../../transport/request.ts";
 
 /**
- * The cookies of a user, by RFC 6265: they are sent to the paths that the server names, until they expire. The time is that of the server, in the
- * header `Date` of its responses.
+ * The cookies of a user, by RFC 6265: they are sent to the paths that the server names, until they expire. The current time is the
+ * server's, from the header `Date` of its responses.
  */
 
-/** The server that the cookies are of. */
+/** The server that the cookies belong to. */
 export interface CookieServer {
-  /** Its name without the port, in lower case. */
+  /** Host name without the port, in lower case. */
   readonly host: string;
-  /** Whether it speaks TLS. */
+  /** Whether the server uses TLS. */
   readonly isSecure: boolean;
 }
 
@@ -17,18 +17,18 @@ interface Cookie {
   readonly name: string;
   readonly value: string;
   readonly path: string;
-  /** Since 1970, by the server's clock. */
+  /** Expiry in milliseconds since 1970, by the server's clock. */
   readonly expiresMs: number;
 }
 
-/** Most cookies of a user. A further one replaces the oldest. RFC 6265 asks for at least 50. */
+/** Maximum number of cookies of a user. Another one replaces the oldest. RFC 6265 requires at least 50. */
 const MOST_COOKIES = 50;
-/** Most characters of a name and its value together. RFC 6265 asks for at least 4,096. */
+/** Maximum number of characters of a name and its value together. RFC 6265 requires at least 4,096. */
 const MOST_CHARACTERS = 4096;
-/** What no header can have, and what ends a cookie. */
+/** Characters that no header can contain, and the end of a cookie. */
 const NO_COOKIE = /[^\t\x20-\x7e]|;/;
 
-/** IPv4 addresses have no domains above them, and neither have those of IPv6, which have colons. */
+/** An IPv4 address, or an IPv6 address, which has colons. Neither has a parent domain. */
 const IP_ADDRESS = /^[\d.]+$|:/;
 
 /** Returns the server of an address: `host:port`, or a URL. */
@@ -43,14 +43,14 @@ export class CookieJar {
   private readonly cookies: Map<string, Cookie>;
   private nowMs: number;
 
-  /** @param earlier the cookies that it begins with. Default: none */
+  /** @param earlier initial cookies. Default: none */
   constructor(server: CookieServer, earlier?: CookieJar) {
     this.server = server;
     this.cookies = new Map(earlier?.cookies);
     this.nowMs = earlier?.nowMs ?? 0;
   }
 
-  /** Takes the cookies that a response sets. @param path of its request, with the query */
+  /** Stores the cookies that a response sets. @param path path of the request, with the query */
   take(headers: readonly Header[], path: string): void {
     const valuesOf = (name: string): string[] =>
       headers.flatMap(([given, value]) => (given.toLowerCase() === name ? [value] : []));
@@ -67,7 +67,7 @@ export class CookieJar {
     const asked = withoutQuery(path);
     const sent = [...this.cookies.values()]
       .filter((cookie) => cookie.expiresMs > this.nowMs && matches(asked, cookie.path))
-      // The most specific first; the order is otherwise that in which they came.
+      // The most specific path first, otherwise in the order of arrival.
       .sort((one, other) => other.path.length - one.path.length);
     return sent.length === 0 ? undefined : sent.map(({ name, value }) => `${name}=${value}`).join("; ");
   }
@@ -88,7 +88,7 @@ export class CookieJar {
     if (this.cookies.size > MOST_COOKIES) this.cookies.delete(oldest);
   }
 
-  /** Reads `sid=1; Path=/; Max-Age=60`. Returns undefined for a cookie that this server may not set. */
+  /** Reads `sid=1; Path=/; Max-Age=60`. Returns undefined for a cookie that this server is not allowed to set. */
   private read(text: string, requestPath: string): Cookie | undefined {
     const [pair = "", ...parts] = text.split(";");
     const equals = pair.indexOf("=");
@@ -107,7 +107,7 @@ export class CookieJar {
     return { name, value, path: path.startsWith("/") ? path : folderOf(requestPath), expiresMs: this.endOf(rules) };
   }
 
-  /** `Max-Age` comes before `Expires`. */
+  /** `Max-Age` takes precedence over `Expires`. */
   private endOf(rules: ReadonlyMap<string, string>): number {
     const maxAge = rules.get("max-age") ?? "";
     if (/^-?\d+$/.test(maxAge)) return Number(maxAge) > 0 ? this.nowMs + Number(maxAge) * 1000 : 0;
@@ -125,7 +125,7 @@ function withoutQuery(path: string): string {
   return path.replace(/[?#].*$/s, "");
 }
 
-/** The path of a cookie that names none: that of its request, up to the last slash. */
+/** Returns the path of a cookie that sets none: the path of its request, up to the last slash. */
 function folderOf(path: string): string {
   const asked = withoutQuery(path);
   return asked.slice(0, Math.max(1, asked.lastIndexOf("/")));

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -10,7 +11,7 @@ import { createChains } from "./chain.ts";
 import { cookieServerOf } from "./cookie-jar.ts";
 import type { HttpTargetPlan } from "./target.ts";
 
-/** Creates a target's service without queries, because requests define what the server takes. */
+/** Creates a target's service, which sends no queries because the requests define what the server accepts. */
 export function createHttpFront(target: HttpTargetPlan): ServiceFront {
   return { setUp: async () => describeService(target), listModels: async () => [] };
 }
@@ -29,13 +30,13 @@ function describeService(target: HttpTargetPlan): Service {
         path: target.path,
         hasCookies: target.headers.some(([name]) => name.toLowerCase() === "cookie"),
       }),
-    ...(responseReader === undefined ? {} : { responseReader }),
+    ...defined({ responseReader }),
   };
 }
 
 const SHOWN_CHARACTERS = 60;
 
-/** Decodes a response that must be JSON. @throws Error with the reason when it is not */
+/** Decodes a response that must be JSON. @throws Error with the reason if it is not */
 function readJson(bodies: readonly Uint8Array[]): unknown {
   const [body = new Uint8Array(0)] = bodies;
   if (bodies.length > 1)
@@ -67,7 +68,7 @@ function createHttpCodec({ method, path, headers }: Pick<HttpTargetPlan, "method
       headers: joinHeaders(headers, request),
       payload: bytes,
     }),
-    // The target's own rules read responses elsewhere.
+    // The target's rules check responses elsewhere.
     responseChecks: () => () => ANY_RESPONSE,
     decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
     explain: explainStatus,
@@ -76,7 +77,10 @@ function createHttpCodec({ method, path, headers }: Pick<HttpTargetPlan, "method
   };
 }
 
-/** Returns the target's headers with those of the request in their place, and the type of the body if no header gives it. */
+/**
+ * Returns the target's headers, replaced by those of the request with the same name, and the type of the body if no header
+ * sets it.
+ */
 function joinHeaders(
   headers: readonly Header[],
   { headers: requestHeaders = [], contentType }: PayloadRequest,

@@ -5,17 +5,17 @@ import { HTTP_METHODS } from "../../transport/request.ts";
 
 /** HTTP requests in a plan. */
 
-/** HTTP requests that a scenario describes, or makes by a function. */
+/** HTTP requests that a scenario describes, or that a function makes. */
 export type RequestsInputsPlan = PlanOf<typeof requestsSchema>;
 
-/** The body of one request. Absent: none. */
+/** The body of one request. Absent: no body. */
 export type BodyPlan = PlanOf<typeof bodySchema>;
 
 /** A part of a form. */
 export type FormPartPlan = PlanOf<typeof partSchema>;
 
 const typeEntry = () => ({
-  /** Value of Content-Type. Default: by the form of the body; for a file by the end of its name. */
+  /** Value of Content-Type. Default: depends on the form of the body; for a file, on its file name extension. */
   contentType: v.exactOptional(v.string()),
 });
 
@@ -30,7 +30,7 @@ const wholeForms = () =>
 const partSchema = () =>
   v.object({
     name: filledSchema("must have a name"),
-    /** Absent: that of the file; none for other forms. */
+    /** Absent: the name of the file; none for other forms. */
     fileName: v.exactOptional(v.string()),
     value: v.variant("form", [...wholeForms()]),
   });
@@ -47,7 +47,7 @@ export const bodySchema = () =>
 export const requestsSchema = () =>
   v.object({
     kind: v.literal("http-requests"),
-    /** Sent in turn. Empty when a function makes the requests. */
+    /** Sent in turn. Empty if a function makes the requests. */
     requests: v.array(
       v.object({
         method: v.exactOptional(v.picklist(HTTP_METHODS)),
@@ -57,16 +57,22 @@ export const requestsSchema = () =>
       }),
     ),
     /**
-     * Makes the requests: called with 0 to `count` - 1 before the load begins, and then their requests are sent in turn. `returns` says
-     * what it returns.
+     * Makes the requests: called with 0 to `count` - 1 before the load begins. The requests are then sent in turn. `returns` is the
+     * form of its result.
      */
     made: v.exactOptional(
       v.object({
         by: functionSchema(),
         returns: v.picklist(["body", "request"]),
-        /** Base of relative paths of files. */
+        /** Base of relative file paths. */
         folder: v.string(),
         count: wholeSchema(1),
       }),
     ),
   });
+
+/** Returns the files that a body sends. */
+export function filesOf(body: BodyPlan | undefined): string[] {
+  if (body?.form === "multipart") return body.parts.flatMap(({ value }) => filesOf(value));
+  return body?.form === "file" ? [body.file] : [];
+}

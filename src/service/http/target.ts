@@ -24,7 +24,7 @@ export function httpTargetSchema() {
     isStreaming: neverStreams(),
     batchSize: v.literal(1, "must be 1: each request counts once"),
     method: v.picklist(HTTP_METHODS, `must be one of ${HTTP_METHODS.join(", ")}`),
-    /** Path and query of requests without one of their own. */
+    /** Path and query of requests that set none. */
     path: v.pipe(v.string(), v.regex(REQUEST_PATH, REQUEST_PATH_RULE)),
     /** Statuses of successful responses. Absent: 200 to 299. */
     successStatuses: v.exactOptional(v.pipe(v.array(status), v.minLength(1, "must have a status"))),

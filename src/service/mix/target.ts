@@ -49,7 +49,7 @@ function checkNames(members: readonly MixMemberPlan[]): Problem[] {
   });
 }
 
-/** Returns the reasons why a target cannot be a member, including those of its own kind. */
+/** Returns the reasons why a target cannot be a member, including conflicts that its kind reports. */
 function checkMember(
   member: MixMemberPlan,
   path: string,

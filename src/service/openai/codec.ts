@@ -1,5 +1,5 @@
 import { writeJson } from "../../plan/show-value.ts";
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -42,7 +42,7 @@ export function createPayloadCodec(path: string, isStreaming: boolean): PayloadC
 }
 
 const DONE_LINE = encoder.encode("data: [DONE]");
-/** An end mark is in one of the last events. */
+/** Number of last events to search for an end mark. */
 const LAST_EVENTS = 2;
 
 function createCutCheck(kind: ResponseKind): CutCheck {
@@ -116,11 +116,11 @@ const EVENT_HEADERS = [
 ] as const;
 const JSON_HEADERS = [["Content-Type", "application/json"]] as const;
 
-/** What a response consists of: documents of events with text, which are named where they have a type, or a whole one. */
+/** Content of a response: documents of events with text, named by type if they have one; or a whole document. */
 interface ResponseText {
   readonly event: object;
   readonly whole: object;
-  /** What comes after a stream's events. Default: nothing. */
+  /** Text after a stream's events. Default: none. */
   readonly end?: string;
 }
 
@@ -162,7 +162,7 @@ const TEXTS: Readonly<Partial<Record<ResponseKind, ResponseText>>> = {
   rankings: whole({ rankings: [{ index: 0, logit: 0 }] }),
 };
 
-/** Returns a response of a kind; of an unknown one, a chat completion. */
+/** Returns a response of a kind; for an unknown kind, a chat completion. */
 function sampleText(kind: ResponseKind | undefined, isStreaming: boolean): SampleResponse {
   const { event, whole: document, end = "" } = TEXTS[kind ?? "chat"] ?? CHAT;
   if (!isStreaming) return { headers: JSON_HEADERS, parts: [encoder.encode(JSON.stringify(document))] };

@@ -7,12 +7,12 @@ import { isObject } from "./response-parts.ts";
 import { readResponse } from "./response-text.ts";
 import { explainCutStream } from "./stream-end.ts";
 
-/** Whether any stream of a run ended with its end mark, so that one without it was cut off. */
+/** Whether any stream of a run ended with its end mark. If so, a stream without it was cut off. */
 export interface SeenEndMarks {
   isSeen: boolean;
 }
 
-/** The fields of a request body that hold the conversation. */
+/** The fields of a request body that contain the conversation. */
 interface Layout {
   readonly messages: "messages" | "input";
   /** Instructions for all turns; copied from the previous turn when a turn has none. */
@@ -26,14 +26,15 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /**
- * A session of chat, multimodal, Anthropic messages or responses requests. Each turn is sent with the messages of the previous turns and
- * the text of the server's responses, as assistant messages, without reasoning. Requests of other kinds are sent unchanged.
+ * A session of requests of the kinds chat, multimodal, Anthropic messages or responses. Each turn is sent with the messages of the
+ * previous turns and the text of the server's responses, as assistant messages, without reasoning. Requests of other kinds are sent
+ * unchanged.
  */
 export class PayloadConversation implements Conversation {
   private readonly endpoint: string;
   /** The first turn, until its response arrives. */
   private opening = "";
-  /** The last turn as it was sent. */
+  /** The last turn, as it was sent. */
   private previous: JsonObject | undefined;
   private response: JsonObject | undefined;
   private layout: Layout | undefined;
@@ -68,7 +69,8 @@ export class PayloadConversation implements Conversation {
     if (this.layout === undefined) return undefined;
     const { output, error, end } = readResponse(kind ?? "chat", texts);
     if (error !== undefined) return error;
-    // Without any mark so far, this may be a server that sends none: its responses are complete when the response is.
+    // If no stream has had a mark so far, this may be a server that sends none: its output is complete when the
+    // response is.
     if (end?.isMarked === false && this.endMarks.isSeen) return explainCutStream(end);
     if (end?.isMarked === true) this.endMarks.isSeen = true;
     const content = output.map(({ text }) => text).join("");
@@ -80,11 +82,11 @@ export class PayloadConversation implements Conversation {
 function layoutOf(kind: ResponseKind | undefined, body: JsonObject): Layout | undefined {
   if (kind === "responses") return RESPONSES;
   if (kind === "chat" || kind === "multimodal" || kind === "anthropic") return CHAT;
-  // Neither the path nor the response determines the kind, so use the request's shape.
+  // Neither the path nor the response determines the kind, so use the form of the request.
   return kind === undefined && Array.isArray(body["messages"]) ? CHAT : undefined;
 }
 
-/** Returns the next turn's body. Keeps the order of its keys. */
+/** Returns the next turn's body, with the order of its keys unchanged. */
 function continueBody(previous: JsonObject, response: JsonObject, next: JsonObject, layout: Layout): JsonObject {
   const { messages, instructions } = layout;
   const history = [...listOf(previous[messages]), response, ...listOf(next[messages])];

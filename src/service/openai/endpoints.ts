@@ -1,17 +1,19 @@
 import type { PayloadFormat } from "./payload.ts";
 import type { ResponseKind } from "./response-kind.ts";
 
-/** One endpoint. */
+/** An endpoint. */
 export interface LlmEndpoint {
   /** Path without a leading slash; may contain `{MODEL}`. */
   readonly path: string;
-  /** Path for streaming; absent when it is the same. */
+  /** Path for streaming. Absent: the same path. */
   readonly streamPath?: string;
   readonly format: PayloadFormat;
   readonly responses: ResponseKind;
 }
 
-/** The endpoints of generative, embedding and ranking models by name: their path, and the format of requests and responses. */
+/**
+ * The endpoints of generative, embedding and ranking models by name, with their path and the format of requests and responses.
+ */
 export const LLM_ENDPOINTS = {
   chat: { path: "v1/chat/completions", format: "chat", responses: "chat" },
   completions: { path: "v1/completions", format: "completions", responses: "completions" },
@@ -38,13 +40,13 @@ export const LLM_ENDPOINTS = {
   imageRetrieval: { path: "v1/infer", format: "image_retrieval", responses: "image-retrieval" },
 } as const satisfies Record<string, LlmEndpoint>;
 
-/** The endpoint of a target that names none. */
+/** Endpoint of a target that sets none. */
 export const DEFAULT_LLM_ENDPOINT = "chat";
 
 /** The name of an endpoint of a language, embedding, ranking or image model. */
 export type LlmEndpointName = keyof typeof LLM_ENDPOINTS;
 
-/** Returns the path of requests. @param ownPath replaces the endpoint's path; empty: none */
+/** Returns the path of requests. @param ownPath replaces the endpoint's path; empty: keep it */
 export function llmPath(name: LlmEndpointName, ownPath: string, model: string, isStreaming: boolean): string {
   if (ownPath !== "") return ownPath.replace(/^[ /]+/, "");
   const { path, streamPath }: LlmEndpoint = LLM_ENDPOINTS[name];

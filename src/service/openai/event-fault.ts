@@ -4,9 +4,9 @@ import { isObject } from "./response-parts.ts";
 
 /** The result of checking an event. */
 export interface EventFinding {
-  /** Why it is not valid; absent when it is valid. */
+  /** Reason why it is not valid; absent if it is valid. */
   readonly reason?: string;
-  /** Whether it has data other than an end mark. */
+  /** Whether it has data besides an end mark. */
   readonly hasContent: boolean;
 }
 

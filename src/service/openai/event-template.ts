@@ -1,15 +1,18 @@
 import type { ResponsePart } from "./response-parts.ts";
 
-/** Text that no server sends. It needs no escapes in JSON. */
+/** Text that servers do not send. It needs no escapes in JSON. */
 const PROBE = "\u27e6text\u27e7";
-/** What JSON writes differently in a string, or does not allow. */
+/** Characters that JSON escapes in a string, or does not allow. */
 const ESCAPED = /["\\\p{Cc}]/u;
-/** Forms that are looked for in one response. Servers that number their events have a form for each, and are parsed. */
+/**
+ * Number of forms that are learned in one response. Servers that number their events have a different form for each
+ * event, and their events are parsed.
+ */
 const MOST_FORMS = 2;
 
 /**
- * The form of a stream's events. Most of them differ in nothing but their text, which is then read between what they have in common: parsing the JSON
- * of each takes five times as long. For one response.
+ * The form of a stream's events, for one response. Most events differ only in their text, which is then read between the common parts:
+ * parsing the JSON of each event takes five times as long.
  */
 export class EventTemplate {
   private readonly parse: (data: string) => ResponsePart;
@@ -31,7 +34,7 @@ export class EventTemplate {
     return part;
   }
 
-  /** Returns the text of an event of the known form; undefined when it has another one, or a text that has to be parsed. */
+  /** Returns the text of an event of the known form; undefined if the form differs, or if the text must be parsed. */
   private textIn(data: string): string | undefined {
     const { head, tail } = this;
     const length = data.length - head.length - tail.length;
@@ -40,7 +43,7 @@ export class EventTemplate {
     return ESCAPED.test(text) ? undefined : text;
   }
 
-  /** Takes the form of an event if its text stands in one place, which another text in that place shows. */
+  /** Learns the form of an event if its text occurs in exactly one place, which is checked with another text in that place. */
   private learn(data: string, text: string): void {
     this.formCount++;
     const quoted = JSON.stringify(text);
@@ -55,7 +58,7 @@ export class EventTemplate {
   }
 }
 
-/** Whether an event has a text and nothing else that counts. */
+/** Whether an event has text and no other relevant fields. */
 function isOnlyText(part: ResponsePart): boolean {
   const { text, reasoning, toolCalls, tokenCount, usage, finishReason, error, choices } = part;
   const others = [toolCalls, tokenCount, usage, finishReason, error, choices];

@@ -1,22 +1,23 @@
 /** One server-sent event, or one whole JSON body. */
 export interface ServerEvent {
-  /** Index of the read in which it began. */
+  /** Index of the read in which the event began. */
   readonly read: number;
   /** The event's name; empty without one. */
   readonly name: string;
-  /** Its data lines, joined. Comments and empty events are left out. */
+  /** The event's data lines, joined. Comments and empty events are left out. */
   readonly data: string;
 }
 
 /** Start of an event's line. */
 const FIELD = /^(?:data:|event:|id:|retry:|:)/;
-/** What separates events and lines where there is a CR. Few streams have one, and splitting at a string is several times faster. */
+/** Separator of events and lines in text with a CR. Few streams contain a CR, and splitting at a string is several times faster. */
 const BLANK_LINE = /\r?\n\r?\n|\r\r/;
 const LINE_END = /\r\n|\n|\r/;
 
 /**
- * Splits socket reads into events. An event that spans several reads counts where it began, so that its time is that of its first bytes; a
- * JSON body that spans several reads counts where it ended. The last blank line of a read may be missing.
+ * Splits socket reads into events. An event that spans several reads belongs to the read in which it began, so that its time is that of
+ * its first bytes. A JSON body that spans several reads belongs to the read in which it ended. The last blank line of a read may be
+ * missing.
  */
 export function splitEvents(reads: readonly string[]): ServerEvent[] {
   const events: ServerEvent[] = [];
@@ -50,7 +51,7 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
   return events;
 }
 
-/** Whether a read is one event of one line, as most are. */
+/** Whether a read consists of one event with one line, as most do. */
 function isOneLine(text: string): boolean {
   return (
     text.startsWith("data:") && text.indexOf("\n") === text.length - 2 && text.endsWith("\n") && !text.includes("\r")
@@ -88,9 +89,9 @@ function addEvent(events: ServerEvent[], read: number, text: string): void {
 
 interface EventLines {
   readonly name: string;
-  /** Undefined without data lines. */
+  /** Data; undefined without data lines. */
   readonly data: string | undefined;
-  /** Whether there are only comments. */
+  /** Whether the event consists of comments only. */
   readonly isComment: boolean;
 }
 

@@ -17,7 +17,7 @@ import { isObject } from "./response-parts.ts";
 import { readResponse } from "./response-text.ts";
 import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 
-/** Creates a target's service without queries, because payloads define what the server takes. */
+/** Creates a target's service, which sends no queries because the payloads define what the server accepts. */
 export function createOpenAiFront(target: OpenAiTargetPlan): ServiceFront {
   return {
     setUp: async () => describeService(target),
@@ -71,8 +71,8 @@ async function listOpenAiModels(ask: Ask): Promise<ListedModel[]> {
 type NamedModel = Pick<ListedModel, "name" | "tokenizer">;
 
 /**
- * Reads `{"data": [{"id": …, "root": …, "parent": …}]}`; undefined without such a list. vLLM and SGLang name the files of a model as its root;
- * an adapter has those of its parent.
+ * Reads `{"data": [{"id": …, "root": …, "parent": …}]}`; undefined without such a list. vLLM and SGLang name the files of a model as its
+ * root; an adapter uses the files of its parent.
  */
 function readData(text: string): NamedModel[] | undefined {
   let response: unknown;
@@ -90,16 +90,16 @@ function readData(text: string): NamedModel[] | undefined {
   });
 }
 
-/** Returns the kind of a response, by the path of the request and else by its words. */
+/** Returns the kind of a response, by the path of the request or, if that does not determine it, by the words in the response. */
 function kindOfResponse(endpoint: string, bodies: readonly Uint8Array[]): ResponseKind {
   const [first = new Uint8Array(0)] = bodies;
   return detectResponseKind("openai", endpoint, "", decoder.decode(first)) ?? "custom";
 }
 
 /**
- * Returns a response as plain data: a JSON body as it is. What it has not at its top is added, and is all that a stream of events has: `text`,
- * its output in one piece; `reasoning`; `finish_reason`; and `usage`, with the names of the API.
- * @throws Error for what is neither JSON nor a stream of events
+ * Returns a response as plain data. A JSON body is unchanged, except that these fields are added if its top level lacks them; a stream of
+ * events has only these fields: `text`, its output in one piece; `reasoning`; `finish_reason`; and `usage`, with the names of the API.
+ * @throws Error for a response that is neither JSON nor a stream of events
  */
 function joinResponse(endpoint: string, bodies: readonly Uint8Array[]): unknown {
   const texts = bodies.map((body) => decoder.decode(body));
@@ -124,7 +124,10 @@ function parse(data: string): unknown {
   }
 }
 
-/** Joins what the events of a stream report of its tokens, because some servers report in parts. Later ones take precedence. */
+/**
+ * Joins the token counts that the events of a stream report, because some servers report in parts. Later reports take
+ * precedence.
+ */
 function joinUsage(events: readonly unknown[]): object | undefined {
   const found = events.filter(isObject).flatMap((event) => {
     const places = [event, event["response"], event["message"]].filter(isObject);

@@ -3,8 +3,8 @@ import type { Payload } from "./payload.ts";
 import type { JsonObject } from "./prompt-entry.ts";
 
 /**
- * The order of the keys beside a payload, like GenAI-Perf: `session` for synthetic sessions (`session_id`, `delay`), `trace` for a payload
- * file (`timestamp`, `delay`, `session_id`).
+ * The order of the keys beside a payload, like in GenAI-Perf: `session` for synthetic sessions (`session_id`, `delay`), `trace` for a
+ * payload file (`timestamp`, `delay`, `session_id`).
  */
 export type MetadataOrder = "session" | "trace";
 
@@ -25,7 +25,7 @@ export async function* formatInputsFile(
   yield separator.startsWith(",") ? "\n  ]\n}" : "]\n}";
 }
 
-/** Returns one element of `data`. Triton's tensors are its direct members. */
+/** Returns one element of `data`, of which Triton's tensors are direct members. */
 export function toRecord(payload: Payload, order: MetadataOrder): JsonObject {
   const timestamp = listOf("timestamp", payload.timestampMs);
   const delay = listOf("delay", payload.delayMs);

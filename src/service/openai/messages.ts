@@ -1,9 +1,10 @@
+import { defined } from "../../plan/defined.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 
-/** The Anthropic API refuses requests without a limit. */
+/** The Anthropic API rejects requests without a limit. */
 const MESSAGES_MAX_TOKENS = 1024;
 
-/** Returns the system message, the user context and the prompt, as far as present, as chat messages. */
+/** Returns the system message, the user context and the prompt, if present, as chat messages. */
 export function chatMessages(entry: PromptEntry, content: Json): JsonObject[] {
   const system = entry.system === undefined ? [] : [{ role: "system", content: entry.system }];
   return [...system, ...userMessages(entry, content)];
@@ -45,7 +46,7 @@ export function toMessagesBody(entry: PromptEntry, model: string): JsonObject {
   return {
     model,
     messages: userMessages(entry, content),
-    ...(entry.system === undefined ? {} : { system: entry.system }),
+    ...defined({ system: entry.system }),
     max_tokens: entry.maxTokens ?? MESSAGES_MAX_TOKENS,
   };
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from "./prompt-entry.ts";
 /** A template's text, and its name for errors. */
 export interface TemplateSource {
   readonly text: string;
-  /** The file's path, or the option whose value it is. */
+  /** The file's path, or the option that contains the template. */
   readonly name: string;
 }
 
@@ -22,7 +22,7 @@ export interface PayloadTemplate {
 type Variables = Readonly<Record<string, unknown>>;
 type Program = Parameters<Interpreter["run"]>[0];
 
-/** Parses a template. @throws UserError with the line when it is not valid */
+/** Parses a template. @throws UserError with the line if it is not valid */
 export async function openTemplate(source: TemplateSource): Promise<PayloadTemplate> {
   const jinja = await loadJinja();
   const program = parse(jinja, source.text);
@@ -40,7 +40,7 @@ export async function openTemplate(source: TemplateSource): Promise<PayloadTempl
   };
 }
 
-/** Replaces a spelling that Jinja has and the library lacks. */
+/** Replaces a spelling that Jinja supports and the library does not. */
 function prepare(text: string): string {
   return text.replaceAll(/\bstream\s*\|\s*lower\b/g, "stream|tojson");
 }
@@ -87,10 +87,7 @@ function run(jinja: Jinja, program: Program, variables: Variables, unknownNames:
   return String(new jinja.Interpreter(environment).run(program).value);
 }
 
-/**
- * Creates an environment with the variables of every template. Unknown names are recorded by its outermost scope, where they are looked up
- * last.
- */
+/** Creates an environment with the variables of every template. Its outermost scope, which is searched last, records unknown names. */
 function createEnvironment(jinja: Jinja, unknownNames: Set<string>): Environment {
   const last = new jinja.Environment();
   last.variables = new RecordingMap(last.variables, unknownNames);
@@ -126,7 +123,7 @@ function range(start: number, stop?: number, step = 1): number[] {
   return Array.from({ length: Math.max(0, Math.ceil((to - from) / step)) }, (_, index) => from + index * step);
 }
 
-/** Parses a template in which each tag reports its line before it is rendered; undefined when it cannot be parsed that way. */
+/** Parses a template in which each tag reports its line before it is rendered; undefined if it cannot be parsed that way. */
 function parseMarked(jinja: Jinja, text: string): Program | undefined {
   const marked = text
     .split("\n")
@@ -214,12 +211,12 @@ function templateError(
 const TOKEN =
   /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/uy;
 
-/** What may come next. */
+/** Token that may come next. */
 type Expected = "value" | "value or end" | "key" | "key or end" | "colon" | "more";
 
 /**
- * Returns where a text stops being JSON, because runtimes' messages from `JSON.parse` differ: the offset of the first invalid token, or of the
- * end when something is missing.
+ * Returns the place where a text stops being JSON: the offset of the first invalid token, or of the end if something is missing. Needed
+ * because the messages of `JSON.parse` differ between runtimes.
  */
 export function findJsonFault(text: string): number {
   const open: string[] = [];
@@ -236,7 +233,7 @@ export function findJsonFault(text: string): number {
   return skipBlanks(text, TOKEN.lastIndex);
 }
 
-/** Returns what may follow a token; undefined when the token itself is not allowed. Updates the stack of open brackets. */
+/** Returns what may follow a token; undefined if the token itself is not allowed. Updates the stack of open brackets. */
 function follow(expected: Expected, mark: string | undefined, isString: boolean, open: string[]): Expected | undefined {
   const inner = open.at(-1);
   const isEnd = (mark === "}" && inner === "{") || (mark === "]" && inner === "[");
@@ -261,7 +258,7 @@ function skipBlanks(text: string, from: number): number {
 
 interface Tag {
   readonly text: string;
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
 }
 
@@ -273,7 +270,7 @@ const INNER = /^\{%-?\s*(?:else|elif|raw|endraw)\b/s;
 /**
  * Returns the line of the first invalid tag, or of a block without its start or end, because the errors of the library have no position.
  * @param isBroken whether a text is not a valid template
- * @returns undefined when no single tag is the cause
+ * @returns undefined if no single tag is the cause
  */
 function findFailingLine(text: string, isBroken: (text: string) => boolean): number | undefined {
   const open: { readonly name: string; readonly line: number }[] = [];

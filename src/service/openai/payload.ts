@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import { chatMessages, multimodalParts, responsesInput, toMessagesBody } from "./messages.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
@@ -7,26 +8,26 @@ import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 /** The format of a body. An endpoint's path does not determine it. */
 export type PayloadFormat = keyof typeof FORMATS;
 
-/** What all requests of a run have in common. */
+/** Settings that all requests of a run share. */
 export interface PayloadSettings extends LayoutSettings {
   readonly format: PayloadFormat;
 }
 
-/** Settings for every format. */
+/** Settings of every format. */
 export interface LayoutSettings {
   /** At least one. */
   readonly models: readonly string[];
   /** Chooses the model of an entry without one: `round_robin` by position, or `random`. */
   readonly modelSelection: "round_robin" | "random";
-  /** For the random choice of models. */
+  /** Seed of the random choice of models. */
   readonly seed: number;
   readonly isStreaming: boolean;
   /**
-   * Request the server's token counts at the end of streams of OpenAI's chats and completions (`stream_options.include_usage`), unlike
-   * GenAI-Perf. Default: false.
+   * Whether to request the server's token counts at the end of streams of OpenAI's chats and completions
+   * (`stream_options.include_usage`), unlike GenAI-Perf. Default: false.
    */
   readonly asksUsage?: boolean;
-  /** Request at least as many output tokens as at most; only for Triton's backends. */
+  /** Whether the minimum number of output tokens equals the maximum; only for Triton's backends. */
   readonly hasExactOutput: boolean;
   /** Keys from `extra_inputs`, merged over the format's keys. An entry's own `extra` takes precedence. */
   readonly extra: JsonObject;
@@ -46,11 +47,11 @@ interface Format {
   readonly isTensors?: true;
   /** Builds the body without the user's additional keys. */
   build(entry: PromptEntry, model: string, settings: PayloadSettings): JsonObject;
-  /** Adds an additional key; absent: merge it unchanged. */
+  /** Adds an additional key. Absent: the key is merged unchanged. */
   merge?(body: JsonObject, key: string, value: Json): JsonObject;
 }
 
-/** Default output length, because the tensorrtllm backend has none of its own. */
+/** Default output length, because the tensorrtllm backend has no default. */
 const TENSORRTLLM_MAX_TOKENS = 256;
 
 const tensors = {
@@ -81,7 +82,7 @@ const FORMATS = {
       input: responsesInput(entry),
       model,
       ...streamOf(settings),
-      ...(entry.maxTokens === undefined ? {} : { max_output_tokens: entry.maxTokens }),
+      ...defined({ max_output_tokens: entry.maxTokens }),
     }),
   },
   messages: { build: (entry, model, settings) => ({ ...toMessagesBody(entry, model), ...streamOf(settings) }) },
@@ -138,7 +139,7 @@ const FORMATS = {
   },
 } as const satisfies Record<string, Format>;
 
-/** Creates the body of one entry. @param position of the entry among all, from 0; may choose its model */
+/** Creates the body of one entry. @param position position of the entry among all entries, from 0; may determine its model */
 export function createPayload(entry: PromptEntry, position: number, settings: PayloadSettings): Payload {
   const asksForTei = settings.format === "rankings" && settings.extra["rankings"] === "tei";
   const format: Format = asksForTei ? FORMATS.tei_rankings : FORMATS[settings.format];
@@ -146,7 +147,7 @@ export function createPayload(entry: PromptEntry, position: number, settings: Pa
   let body = format.build(entry, model, settings);
   const added = [...Object.entries(settings.extra), ...Object.entries(entry.extra ?? {})];
   for (const [key, value] of added) {
-    // Selects the format in GenAI-Perf; not meant for the server.
+    // Selects the format in GenAI-Perf; not sent to the server.
     if (asksForTei && key === "rankings") continue;
     body = format.merge === undefined ? { ...body, [key]: value } : format.merge(body, key, value);
   }
@@ -162,9 +163,7 @@ export function finishPayload(
   return {
     body,
     isTensors,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(delayMs === undefined ? {} : { delayMs }),
-    ...(timestampMs === undefined ? {} : { timestampMs }),
+    ...defined({ sessionId, delayMs, timestampMs }),
   };
 }
 
@@ -186,10 +185,10 @@ function streamOf(settings: PayloadSettings): JsonObject {
 }
 
 function streamAndLength(entry: PromptEntry, settings: PayloadSettings): JsonObject {
-  return { ...streamOf(settings), ...(entry.maxTokens === undefined ? {} : { max_tokens: entry.maxTokens }) };
+  return { ...streamOf(settings), ...defined({ max_tokens: entry.maxTokens }) };
 }
 
-/** Like {@link streamAndLength}, for services that report the token counts of a stream on request. */
+/** Like {@link streamAndLength}, for services that report the token counts of a stream only on request. */
 function countedStream(entry: PromptEntry, settings: PayloadSettings): JsonObject {
   const { stream, ...length } = streamAndLength(entry, settings);
   if (stream === undefined) return length;
@@ -204,7 +203,7 @@ function samplingParameters(entry: PromptEntry, settings: PayloadSettings): Json
   return { sampling_parameters: [JSON.stringify(parameters)] };
 }
 
-/** Replaces a key that is already in `parameters` there, and adds others beside it. */
+/** Replaces a key that exists in `parameters`, and adds other keys beside `parameters`. */
 function mergeParameter(body: JsonObject, key: string, value: Json): JsonObject {
   const parameters = body["parameters"] as JsonObject | undefined;
   if (parameters === undefined || !(key in parameters)) return { ...body, [key]: value };

@@ -28,15 +28,15 @@ export interface PromptEntry {
   /** Addresses of images: `https://…`, or `data:image/png;base64,…`. */
   readonly images?: readonly string[];
   readonly audio?: readonly AudioClip[];
-  /** The session of which the request is a turn. */
+  /** Session in which the request is a turn. */
   readonly sessionId?: string;
   /** Delay after this turn's response before the session's next turn, in milliseconds. */
   readonly delayMs?: number;
   /** Due time since the start of the load, in milliseconds. */
   readonly timestampMs?: number;
-  /** Maximum number of output tokens; absent: the server decides. */
+  /** Maximum number of output tokens. Absent: the server decides. */
   readonly maxTokens?: number;
-  /** Absent: chosen from the run's models. */
+  /** Model. Absent: chosen from the run's models. */
   readonly model?: string;
   /** Additional keys for the request's body, merged last. */
   readonly extra?: JsonObject;

@@ -2,9 +2,9 @@ import type { ResponseKind } from "./response-kind.ts";
 import { countIds, isObject, toText } from "./response-parts.ts";
 
 /**
- * Counts the tokens of a request's texts, and of prompts that are lists of token ids, which is its input length.
- * @param body the request's body as JSON @param joins whether the texts are one, joined by spaces, like in GenAI-Perf. Default: each is counted, as
- * chat templates keep messages apart, and servers the texts of a batch
+ * Counts the tokens of a request's texts, and of prompts that are lists of token ids. The sum is its input length.
+ * @param body the request's body as JSON @param joins whether the texts are counted as one, joined by spaces, like in GenAI-Perf. Default:
+ * each text is counted separately, because chat templates separate messages, and servers separate the texts of a batch
  * @throws SyntaxError when the body is not JSON
  */
 export function countRequestTokens(
@@ -24,13 +24,13 @@ function countText(text: string, countTokens: (text: string) => number): number 
   return text === "" ? 0 : countTokens(text);
 }
 
-/** Counts the numbers in lists of any depth: each is the id of a token. */
+/** Counts the numbers in lists of any depth. Each number is a token id. */
 function countNumbers(value: unknown): number {
   if (typeof value === "number") return 1;
   return Array.isArray(value) ? value.reduce((sum: number, each: unknown) => sum + countNumbers(each), 0) : 0;
 }
 
-/** Whether a text of a batch is an image, as NV-CLIP takes them. */
+/** Whether a text of a batch is an image, as NV-CLIP accepts them. */
 function isEmbeddedImage(text: string): boolean {
   return text.startsWith("data:image/");
 }
@@ -71,16 +71,16 @@ function readPrompts(kind: ResponseKind, payload: Readonly<Record<string, unknow
       const passages = listTexts(payload["passages"] ?? payload["documents"] ?? payload["texts"]);
       return [...withoutEmpty(joinTexts(payload["query"])), ...(passages.join(" ") === "" ? [] : passages)];
     }
-    // Others have none. Only the template determines which texts of `custom` are prompts.
+    // Other kinds have no prompts. Only the template determines which texts of `custom` are prompts.
     default:
       return [];
   }
 }
 
 /**
- * Returns the number of input tokens in a request with ids instead of text; undefined for others.
+ * Returns the number of input tokens of a request with ids instead of text; undefined for other requests.
  * @param body the request's body as JSON
- * @throws SyntaxError when the body is not JSON
+ * @throws SyntaxError if the body is not JSON
  */
 export function countRequestIds(kind: ResponseKind, body: string): number | undefined {
   if (kind !== "token-ids") return undefined;
@@ -89,9 +89,9 @@ export function countRequestIds(kind: ResponseKind, body: string): number | unde
 }
 
 /**
- * Returns the maximum number of output tokens that a request asks for, of all its choices; NaN when it has none.
+ * Returns the maximum number of output tokens that a request allows, over all its choices; NaN without a limit.
  * @param body the request's body as JSON
- * @throws SyntaxError when the body is not JSON
+ * @throws SyntaxError if the body is not JSON
  */
 export function readTokenLimit(kind: ResponseKind, body: string): number {
   const payload: unknown = JSON.parse(body);
@@ -106,10 +106,10 @@ export function readTokenLimit(kind: ResponseKind, body: string): number {
   return Number.NaN;
 }
 
-/** Responses with choices. */
+/** Kinds of responses with choices. */
 const CHOOSING: ReadonlySet<ResponseKind> = new Set(["chat", "multimodal", "completions"]);
 
-/** Counts the choices of a response: `n` of each prompt. A list of numbers is one prompt. */
+/** Counts the choices of a response: `n` for each prompt. A list of numbers is one prompt. */
 function countChoices({ n, prompt }: Readonly<Record<string, unknown>>): number {
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
   return (toNumber(n) || 1) * prompts;
@@ -125,10 +125,10 @@ function parseText(value: unknown): unknown {
   }
 }
 
-/** Names of the limit. Chats may have two, of which the first counts. */
+/** Names of the limit. Chats may have two of them; the first one counts. */
 const LIMIT_KEYS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_new_tokens", "request_output_len"];
 
-/** Converts a number, which Triton has in a list and vLLM in a string. */
+/** Converts a number. Triton has it in a list, and vLLM in a string. */
 function toNumber(value: unknown): number {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   return typeof one === "number" || (typeof one === "string" && one.trim() !== "") ? Number(one) : Number.NaN;
@@ -162,7 +162,7 @@ function joinTexts(value: unknown): string {
   return listTexts(value).join(" ");
 }
 
-/** Returns a text, or those of a list. */
+/** Returns a text, or the texts of a list. */
 function listTexts(value: unknown): readonly string[] {
   if (isObject(value)) return [toText(value["text"])];
   if (!Array.isArray(value)) return [toText(value)];

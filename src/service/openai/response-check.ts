@@ -14,7 +14,7 @@ import { isObject } from "./response-parts.ts";
 
 /**
  * Creates the checks of HTTP bodies and events for a run's slots.
- * @param kind the kind of responses; undefined when the path does not determine it: then responses may be plain text
+ * @param kind the kind of responses; undefined if the path does not determine it; then responses may be plain text
  */
 export function createPayloadChecks(kind: ResponseKind | undefined): CreateResponseCheck {
   const bodies = new ResponseForm(BODY_HEAD_BYTES, BODY_TAIL_BYTES);
@@ -22,7 +22,7 @@ export function createPayloadChecks(kind: ResponseKind | undefined): CreateRespo
   return () => new PayloadResponseCheck(kind, bodies, events);
 }
 
-/** Covers what precedes a response's text. */
+/** Enough to cover everything before a response's text. */
 const BODY_HEAD_BYTES = 256;
 const BODY_TAIL_BYTES = 2;
 
@@ -35,7 +35,7 @@ class PayloadResponseCheck implements ResponseCheck {
   private readonly pieces = new CollectedPieces();
   private head: ResponseHead = { jsonBytes: 0, isJson: false };
   private eventCount = 0;
-  /** Number of events that are not just an end mark or a comment. */
+  /** Number of events with content besides an end mark or a comment. */
   private contentCount = 0;
   private fault: ResponseFault | undefined;
 
@@ -120,7 +120,7 @@ class PayloadResponseCheck implements ResponseCheck {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Required fields. Responses of other kinds differ too much between servers. */
+/** Required fields by kind. Responses of other kinds differ too much between servers. */
 const NEEDED: Readonly<Partial<Record<ResponseKind, readonly string[]>>> = {
   chat: ["choices"],
   multimodal: ["choices"],
@@ -140,7 +140,7 @@ function explainMissing(kind: ResponseKind, json: unknown): string | undefined {
 
 const LF = 10;
 const LETTER_D = 0x64;
-/** Enough to recognize an event. Compared for every token. */
+/** Enough to recognize an event. This many bytes are compared for every token. */
 const HEAD_BYTES = 64;
 /** At least the end of an event's JSON with its empty line. */
 const TAIL_BYTES = 3;
@@ -149,17 +149,17 @@ const MAX_FORMS = 32;
 /** Start of an event whose document begins with an error. */
 const ERROR_START = 'data: {"error"';
 
-/** What valid events have in common, by the length of the first line if that is the event's name. */
+/** Common parts of valid events, by the length of the first line if that is the event's name. */
 class EventForms {
   private readonly forms = new Map<number, ResponseForm>();
 
-  /** Whether an event has everything that valid ones had in common. */
+  /** Whether an event has everything that the valid events have in common. */
   has(bytes: Uint8Array, start: number, end: number): boolean {
     if (startsWith(bytes, start, end, ERROR_START)) return false;
     return this.forms.get(keyOf(bytes, start, end))?.has(bytes, start, end) === true;
   }
 
-  /** Adds a valid event with data. */
+  /** Learns from a valid event with data. */
   add(bytes: Uint8Array, start: number, end: number): void {
     const key = keyOf(bytes, start, end);
     let form = this.forms.get(key);

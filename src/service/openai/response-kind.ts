@@ -13,7 +13,7 @@ export type ResponseKind =
   | "generate"
   | "huggingface-generate"
   | "kserve"
-  /** Triton's tensors with the ids of tokens instead of text, as the engine of TensorRT-LLM has them. */
+  /** Triton's tensors with token ids instead of text, as in the engine of TensorRT-LLM. */
   | "token-ids"
   /** Calls of any gRPC method. */
   | "grpc"
@@ -54,7 +54,10 @@ const PATHS: readonly (readonly [ending: string, kind: ResponseKind])[] = [
   ["rerank", "rankings"],
 ];
 
-/** Words in a first response; the first match decides. Ordered like in GenAI-Perf, followed by the kinds that it does not know. */
+/**
+ * Words in a first response; the first match determines the kind. Ordered like in GenAI-Perf, followed by kinds that GenAI-Perf
+ * does not know.
+ */
 const WORDS: readonly (readonly [word: string, kind: ResponseKind])[] = [
   ["chat.completion", "chat"],
   ["text_completion", "completions"],
@@ -75,7 +78,7 @@ const WORDS: readonly (readonly [word: string, kind: ResponseKind])[] = [
  * Detects the kind of a recorded service's responses from its service kind and path, or for other paths from words in its first response.
  * @param payload the first request's body
  * @param response the first response
- * @returns undefined when nothing determines it
+ * @returns undefined if the kind cannot be determined
  */
 export function detectResponseKind(
   serviceKind: string,

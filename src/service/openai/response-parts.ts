@@ -1,8 +1,9 @@
+import { defined } from "../../plan/defined.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import type { ResponseField } from "./response-field.ts";
 import { hasTensors, type ResponseKind } from "./response-kind.ts";
 
-/** Token counts reported by the server; undefined when not reported. */
+/** Token counts reported by the server; undefined if not reported. */
 export interface ServerUsage {
   readonly promptTokens: number | undefined;
   readonly completionTokens: number | undefined;
@@ -12,22 +13,22 @@ export interface ServerUsage {
 }
 
 export interface ResponsePart {
-  /** Output text; empty without any. */
+  /** Output text; may be empty. */
   readonly text: string;
   /** A reasoning model's thoughts, which are not part of its output. */
   readonly reasoning: string;
-  /** Names and arguments of calls of tools, which a model generates like text. Absent: there are none. */
+  /** Names and arguments of tool calls, which a model generates like text. Absent: no tool calls. */
   readonly toolCalls?: string | undefined;
   /** Number of output tokens, for responses with ids instead of text. */
   readonly tokenCount?: number | undefined;
   readonly usage?: ServerUsage | undefined;
   readonly finishReason?: string | undefined;
   readonly error?: string | undefined;
-  /** Text and reasoning by choice. Absent: they are all of the first choice. */
+  /** Text and reasoning by choice. Absent: everything belongs to the first choice. */
   readonly choices?: readonly ChoicePart[] | undefined;
 }
 
-/** What a response, or a part of it, has of one choice. */
+/** The part of a response that belongs to one choice. */
 export interface ChoicePart extends Pick<ResponsePart, "text" | "reasoning" | "toolCalls"> {
   /** Number of the choice, from 0. */
   readonly index: number;
@@ -41,12 +42,12 @@ const EMPTY: ResponsePart = { text: "", reasoning: "" };
 export function readPart(kind: ResponseKind, data: unknown): ResponsePart {
   const first = Array.isArray(data) ? data[0] : data;
   if (!isObject(first)) return EMPTY;
-  // Names of tensors are the model's: one may be `error`.
+  // Tensor names are defined by the model: one may be `error`.
   const found = hasTensors(kind) ? undefined : readError(first);
   const part = READERS[kind](first);
   const usage = part.usage ?? readUsage(first["usage"]);
   const error = found ?? part.error;
-  // Most events are a token and nothing else.
+  // Most events contain only a token.
   return usage === undefined && error === undefined ? part : { ...part, usage, error };
 }
 
@@ -75,7 +76,7 @@ const READERS: Readonly<Record<ResponseKind, (data: Json) => ResponsePart>> = {
   custom: readCustom,
 };
 
-/** Keys of the text in non-standard services; the first one present counts. AIPerf's list, and two more. */
+/** Keys of the text in non-standard services; the first one present counts. From AIPerf's list, with two additions. */
 const TEXT_KEYS = ["text", "content", "response", "output", "result", "generated_text", "text_output"];
 
 function readCustom(data: Json): ResponsePart {
@@ -83,7 +84,7 @@ function readCustom(data: Json): ResponsePart {
   return text === undefined ? readChat(data) : { text, reasoning: "" };
 }
 
-/** Like {@link readPart}, when the user has specified the text's place. @param data parsed JSON */
+/** Like {@link readPart}, for a text whose place the user has specified. @param data parsed JSON */
 export function readFieldPart(field: ResponseField, data: unknown): ResponsePart {
   const first = Array.isArray(data) ? data[0] : data;
   const found = field.find(data);
@@ -92,7 +93,10 @@ export function readFieldPart(field: ResponseField, data: unknown): ResponsePart
   return { text, reasoning: "", usage: readUsage(first["usage"]), error: readError(first) };
 }
 
-/** Chat completions and completions, streamed or whole; some servers use one's shape for the other. All choices are output. */
+/**
+ * Reads chat completions and completions, streamed or whole; some servers use the shape of one for the other. All choices are
+ * output.
+ */
 function readChat(data: Json): ResponsePart {
   const choices: unknown = data["choices"];
   if (!Array.isArray(choices)) return EMPTY;
@@ -123,7 +127,7 @@ function readChoice(choice: unknown): ResponsePart {
   return withCalls(part, readToolCalls(body));
 }
 
-/** Returns the calls of tools of a message, or of a part of it. The second field is the older one. */
+/** Returns the tool calls of a message, or of a part of one. The second field is the older one. */
 function readToolCalls({ tool_calls: calls, function_call: single }: Json): string {
   if (calls === undefined && single === undefined) return "";
   const functions = (Array.isArray(calls) ? calls : []).map((call: unknown) =>
@@ -151,7 +155,7 @@ function readHuggingFace(data: Json): ResponsePart {
   };
 }
 
-/** The engine of TensorRT-LLM. The response that only ends a stream has an empty `output_ids`. */
+/** Reads a response of the engine of TensorRT-LLM. A response that only ends a stream has an empty `output_ids`. */
 function readTokenIds(data: Json): ResponsePart {
   const { output_ids: ids } = data;
   if (ids !== undefined) return { ...EMPTY, tokenCount: countIds(ids) };
@@ -164,7 +168,7 @@ export function countIds(ids: unknown): number {
   return ids === undefined || ids === null || ids === "" ? 0 : 1;
 }
 
-/** OpenAI's responses API: typed events, or the whole response. */
+/** Reads OpenAI's responses API: typed events, or the whole response. */
 function readResponsesEvent(data: Json): ResponsePart {
   const { type, delta, response, item } = data;
   if (type === "response.output_text.delta") return { text: toText(delta), reasoning: "" };
@@ -172,7 +176,7 @@ function readResponsesEvent(data: Json): ResponsePart {
     return { text: "", reasoning: toText(delta) };
   if (type === "response.function_call_arguments.delta") return withCalls(EMPTY, toText(delta));
   if (type === "response.output_item.added") return withCalls(EMPTY, readFunctionItem(item));
-  // The last event of a stream repeats all of its text.
+  // The last event of a stream repeats the whole text.
   if (isObject(response)) return { ...EMPTY, ...readResponseEnd(response) };
   if (data["object"] !== "response") return EMPTY;
   const items = (Array.isArray(data["output"]) ? data["output"] : []).filter(isObject);
@@ -198,7 +202,7 @@ function readResponseEnd(response: Json): Partial<ResponsePart> {
   };
 }
 
-/** Anthropic's messages API: typed events, or the whole message. */
+/** Reads Anthropic's messages API: typed events, or the whole message. */
 function readAnthropicEvent(data: Json): ResponsePart {
   const { type, delta, message, content_block: block } = data;
   if (type === "message_start" && isObject(message)) return { ...EMPTY, usage: readUsage(message["usage"]) };
@@ -220,14 +224,14 @@ function readAnthropicEvent(data: Json): ResponsePart {
   return withCalls(part, blocks.map(readToolUse).join(""));
 }
 
-/** Returns the call of a block; in a stream its input is empty, and follows as text. */
+/** Returns the tool call of a block; in a stream its input is empty and follows as text. */
 function readToolUse({ type, name, input }: Json): string {
   if (type !== "tool_use") return "";
   const isEmpty = !isObject(input) || Object.keys(input).length === 0;
   return toText(name) + (isEmpty ? "" : JSON.stringify(input));
 }
 
-/** Returns the message of an error in place of a response, or in the middle of one. */
+/** Returns the message of an error that replaces a response, or occurs in the middle of one. */
 function readError(data: Json): string | undefined {
   const { error } = data;
   if (typeof error === "string" && error !== "") return error;
@@ -241,7 +245,7 @@ function readUsage(usage: unknown): ServerUsage | undefined {
   const details = usage["completion_tokens_details"] ?? usage["output_tokens_details"];
   const tokenizer = toName(usage["tokenizer"]);
   return {
-    ...(tokenizer === undefined ? {} : { tokenizer }),
+    ...defined({ tokenizer }),
     promptTokens: toCount(usage["prompt_tokens"] ?? inputTokens(usage)),
     completionTokens: toCount(usage["completion_tokens"] ?? usage["output_tokens"]),
     reasoningTokens: toCount(isObject(details) ? details["reasoning_tokens"] : usage["reasoning_tokens"]),

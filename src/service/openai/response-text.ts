@@ -11,7 +11,7 @@ import { readStreamEnd, type StreamEnd } from "./stream-end.ts";
 export interface TextPiece {
   /** Index of the read, which determines its time. */
   readonly read: number;
-  /** Joined output text of the read's events; not empty, except for kinds that GenAI-Perf takes as they are. */
+  /** Joined output text of the read's events. Not empty, except for kinds whose empty texts count in GenAI-Perf. */
   readonly text: string;
   /** Number of events with text in the read; above 1 they were bunched. */
   readonly events: number;
@@ -23,18 +23,18 @@ export interface Response {
   readonly output: readonly TextPiece[];
   /** Reads with reasoning text, in order; a read may be in both. */
   readonly reasoning: readonly TextPiece[];
-  /** Reads with calls of tools, in order; a read may be in several lists. Absent: there are none. */
+  /** Reads with tool calls, in order; a read may be in several lists. Absent: no tool calls. */
   readonly toolCalls?: readonly TextPiece[] | undefined;
-  /** Undefined when the server does not report it. */
+  /** Undefined if the server does not report token counts. */
   readonly usage: ServerUsage | undefined;
   readonly finishReason: string | undefined;
-  /** Output and reasoning of each choice, where there are others than the first one. */
+  /** Output and reasoning of each choice, if there are others than the first one. */
   readonly choices?: readonly Omit<ChoicePart, "index">[] | undefined;
-  /** Tokens of the output, when it has ids instead of text. */
+  /** Number of output tokens, for responses with ids instead of text. */
   readonly outputTokens?: number | undefined;
-  /** How the stream ended; absent for other responses and for kinds without an end mark. */
+  /** End of the stream. Absent for other responses and for kinds without an end mark. */
   readonly end?: StreamEnd | undefined;
-  /** Whether it arrived as a stream instead of as a JSON body, plain text, or events in one body. */
+  /** Whether the response arrived as a stream instead of as a JSON body, plain text, or events in one body. */
   readonly isStreamed: boolean;
   /** The server's error message; undefined without an error. */
   readonly error: string | undefined;
@@ -87,10 +87,10 @@ export function readResponse(kind: ResponseKind, reads: readonly string[], field
 }
 
 /**
- * Reads the response of a model on Triton: the tensor `text_output` of each response (tensorrtllm and vllm backends), or the number of ids in
- * `output_ids` (engine of TensorRT-LLM). Responses without text or ids count too, like in GenAI-Perf, because such a model sends one per
- * step; an empty one has no token, unlike in GenAI-Perf.
- * @param responses outputs by name, of each response
+ * Reads the response of a model on Triton: the tensor `text_output` of each response (tensorrtllm and vllm backends), or the number of ids
+ * in `output_ids` (engine of TensorRT-LLM). Responses without text or ids count too, like in GenAI-Perf, because such a model sends one per
+ * step. But an empty one has no token, unlike in GenAI-Perf.
+ * @param responses outputs of each response, by name
  */
 export function readTensorResponse(
   kind: ResponseKind,
@@ -113,7 +113,10 @@ export function readTensorResponse(
   };
 }
 
-/** One body has no times within it. A stream of one event may have a second read with only the end mark. */
+/**
+ * Whether a response is a stream. A single body has no times within it. A stream of one event may have a second read
+ * with only the end mark.
+ */
 function isStream([first = "", ...others]: readonly string[], eventCount: number): boolean {
   if (eventCount === 0 || /^\s*[{[]/.test(first)) return false;
   return others.length > 0 || eventCount === 1;
@@ -136,11 +139,11 @@ class Pieces {
   }
 }
 
-/** The texts of a response's choices, whose parts arrive in any order. */
+/** The texts of a response's choices. Their parts may arrive in any order. */
 class Choices {
   private readonly texts = new Map<number, Omit<ChoicePart, "index">>();
 
-  /** The arguments are those of the first choice so far. */
+  /** The parameters are the pieces of the first choice so far. */
   constructor(text: Pieces, reasoning: Pieces, toolCalls: Pieces) {
     this.texts.set(0, { text: text.text(), reasoning: reasoning.text(), toolCalls: toolCalls.text() });
   }
@@ -192,7 +195,7 @@ class EventReader {
   }
 }
 
-/** Combines reports field by field, because some servers report in parts. Later ones take precedence. */
+/** Combines reports field by field, because some servers report in parts. Later reports take precedence. */
 function mergeUsage(before: ServerUsage | undefined, now: ServerUsage | undefined): ServerUsage | undefined {
   if (before === undefined || now === undefined) return now ?? before;
   return {

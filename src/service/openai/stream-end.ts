@@ -2,18 +2,18 @@ import { countOf } from "../../plan/units.ts";
 import type { ServerEvent } from "./events.ts";
 import type { ResponseKind } from "./response-kind.ts";
 
-/** How a stream of events ended, for kinds of responses with an end mark. */
+/** The end of a stream of events, for kinds of responses with an end mark. */
 export interface StreamEnd {
   /** Whether the end mark arrived. Without it, a complete response cannot be distinguished from a truncated one. */
   readonly isMarked: boolean;
-  /** Describes the end mark. */
+  /** Description of the end mark. */
   readonly mark: string;
   readonly eventCount: number;
 }
 
 const CHAT_MARK = "[DONE] or a finish_reason";
 
-/** Other kinds have no end mark. */
+/** End marks by kind. Other kinds have none. */
 const MARKS: Readonly<Partial<Record<ResponseKind, string>>> = {
   chat: CHAT_MARK,
   multimodal: CHAT_MARK,
@@ -31,9 +31,9 @@ export function hasEndMark(kind: ResponseKind): boolean {
 const EXAMINED = 2;
 
 /**
- * Returns how a stream ended; undefined when it is not a stream, and for kinds without an end mark.
- * @param firstRead start of the response: a JSON body is not a stream
- * @param finishReason from an event, which is an end mark too
+ * Returns the end of a stream; undefined for a response that is not a stream, and for kinds without an end mark.
+ * @param firstRead start of the response; a JSON body is not a stream
+ * @param finishReason finish reason of an event, which is an end mark too
  */
 export function readStreamEnd(
   kind: ResponseKind,
@@ -47,7 +47,7 @@ export function readStreamEnd(
   return { isMarked, mark, eventCount: events.length };
 }
 
-/** Explains why a stream without its end mark is a failure when others of the same server had it. */
+/** Explains why a stream without its end mark is a failure if other streams of the server had it. */
 export function explainCutStream({ mark, eventCount }: StreamEnd): string {
   const events = eventCount === 1 ? "one event" : countOf(eventCount, "event");
   return `the stream ended after ${events} without its end mark (${mark}), which other streams had`;

@@ -17,7 +17,7 @@ export function withoutLeadingSlashes(path: string): string {
   return path.replace(/^\/+/, "");
 }
 
-/** A path for payloads, without a leading slash. */
+/** Matches a path for payloads, without a leading slash. */
 export const PAYLOAD_PATH = /^[^\s#]+$/;
 
 /** Returns the schema of a target whose requests are JSON payloads to a path. */

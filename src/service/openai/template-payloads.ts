@@ -6,7 +6,7 @@ import type { JsonObject, PromptEntry } from "./prompt-entry.ts";
 /**
  * Creates the requests of one entry from a template, with AIPerf's variables: `text`, `texts`, `image(s)`, `audio(s)`, `query`, `queries`,
  * `passage(s)`, `system`, `model`, `max_tokens`, `stream` and `role`.
- * @param position of the entry among all, from 0; may choose its model
+ * @param position position of the entry among all entries, from 0; may determine its model
  * @throws UserError when the template fails
  */
 export function createTemplatePayloads(
@@ -42,7 +42,7 @@ function toVariables(entry: PromptEntry, model: string, { isStreaming }: LayoutS
   };
 }
 
-/** Returns the entry's texts that are in a body, joined by spaces, for its input length. */
+/** Returns the entry's texts that a body contains, joined by spaces, to determine its input length. */
 export function textWithin(entry: PromptEntry, body: JsonObject): string {
   const json = formatJson(body);
   return [entry.system, entry.userContext, ...entry.texts, ...(entry.passages ?? [])]

@@ -3,7 +3,7 @@ import { ProtoReader, ProtoWriter, WIRE } from "./wire.ts";
 
 /** Protobuf messages described by tables: conversion from and to plain objects, and the text format. */
 
-/** A scalar's type as `.proto` files name it. */
+/** A scalar type, named as in `.proto` files. */
 export type ScalarType = "string" | "bytes" | "bool" | "int32" | "int64" | "uint32" | "uint64" | "float" | "double";
 
 /** One field of a message. */
@@ -20,7 +20,7 @@ type FieldTable = Readonly<
   Record<string, readonly [number: number, type: FieldSpec["type"], label?: "repeated" | "map"]>
 >;
 
-/** A message type. Its table and fields are created when needed, because most runs use only a few of a service's messages. */
+/** A message type. Its table and fields are created on demand, because most runs use only a few of a service's messages. */
 export class MessageSpec {
   private readonly makeTable: () => FieldTable;
   private table: FieldTable | undefined;
@@ -41,7 +41,7 @@ export class MessageSpec {
     return this.ordered;
   }
 
-  /** Returns the field with a number; undefined when it is unknown. */
+  /** Returns the field with a number; undefined for an unknown number. */
   at(number: number): FieldSpec | undefined {
     const known = this.byNumber[number];
     if (known !== undefined) return known;
@@ -75,7 +75,7 @@ export interface EnumSpec {
   readonly names: readonly string[];
 }
 
-/** Returns an enumeration whose numbers are 0, 1, 2 … @param names separated by spaces, without the prefix that all have */
+/** Returns an enumeration whose numbers are 0, 1, 2 … @param names separated by spaces, without the common prefix */
 export function enumOf(prefix: string, names: string): EnumSpec {
   return { names: names.split(" ").map((name) => `${prefix}${name}`) };
 }
@@ -131,7 +131,7 @@ function isPackable(field: FieldSpec): boolean {
     : !(field.type instanceof MessageSpec);
 }
 
-/** Reads a packed list: values without tags. A loop, because a long list as arguments of a call would overflow the stack. */
+/** Reads a packed list: values without tags. Uses a loop, because passing a long list as arguments would overflow the stack. */
 function readPacked(field: FieldSpec, bytes: Uint8Array, into: ProtoValue[]): void {
   const reader = new ProtoReader(bytes);
   while (!reader.isAtEnd) into.push(readScalar(field.type as ScalarType | EnumSpec, reader));

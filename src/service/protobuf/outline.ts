@@ -5,8 +5,8 @@ import { LONG_VARINT, PAST_MESSAGE, WIRE } from "./wire.ts";
 const FIRST_BYTES = 256;
 
 /**
- * Parses the fields of one message, which may arrive in pieces. Keeps all of them except one bulk field, of which it keeps the lengths, so
- * that a long response is checked without copying its data.
+ * Parses the fields of one message, which may arrive in pieces. Keeps all of them except one bulk field, of which only the lengths are
+ * kept, so that a long response is checked without copying its data.
  */
 export class MessageOutline {
   /** Lengths of the bulk field's values, in order. */
@@ -61,7 +61,7 @@ export class MessageOutline {
     }
   }
 
-  /** Returns a copy of the message without its bulk field. @throws ProtocolError when it ends within a field */
+  /** Returns a copy of the message without its bulk field. @throws ProtocolError if it ends within a field */
   finish(): Uint8Array {
     if (this.rest > 0 || this.prefixBytes > 0) throw new ProtocolError(PAST_MESSAGE);
     return this.kept.slice(0, this.keptBytes);

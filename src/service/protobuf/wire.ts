@@ -1,8 +1,8 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { latin1Text } from "../../transport/latin1.ts";
 
-/** Why bytes are not a message. */
+/** Reasons why bytes are not a message. */
 export const ENDS_IN_VARINT = "protobuf message ends within a varint";
 export const LONG_VARINT = "protobuf varint is too long";
 export const PAST_MESSAGE = "protobuf field reaches past its message";
@@ -20,7 +20,7 @@ export class ProtoWriter {
   private store = new Uint8Array(256);
   private used = 0;
 
-  /** Number of bytes written: the offset of the next one. */
+  /** Number of bytes written, which is the offset of the next byte. */
   get length(): number {
     return this.used;
   }
@@ -93,7 +93,7 @@ export class ProtoWriter {
   }
 }
 
-/** Reads the fields of one message in order. @throws ProtocolError when they violate the format */
+/** Reads the fields of one message in order. @throws ProtocolError if they violate the format */
 export class ProtoReader {
   private store: Uint8Array;
   private end: number;
@@ -113,7 +113,7 @@ export class ProtoReader {
     this.end = end;
   }
 
-  /** Reads another message, `bytes[start, end)`, so that a frequent message costs no new reader. */
+  /** Moves to another message, `bytes[start, end)`, so that frequent messages need no new reader. */
   reset(bytes: Uint8Array, start: number, end: number): void {
     this.store = bytes;
     this.position = start;
@@ -196,7 +196,7 @@ export class ProtoReader {
     reader.reset(this.store, this.position - size, this.position);
   }
 
-  /** Reads a length-delimited field. Returns whether it has these bytes. */
+  /** Reads a length-delimited field. Returns whether it equals these bytes. */
   isBytes(expected: Uint8Array): boolean {
     const size = this.passBytes();
     return size === expected.length && isSameBytes(this.store, this.position - size, expected, 0, size);
@@ -217,7 +217,7 @@ export class ProtoReader {
     else throw new ProtocolError(`protobuf wire type ${this.wireType}`);
   }
 
-  /** Reads a varint into its lower and upper 32 bits, because one float could not hold it exactly. */
+  /** Reads a varint into its lower and upper 32 bits, because a single number cannot represent it exactly. */
   private readHalves(): void {
     let low = 0;
     let high = 0;
@@ -239,7 +239,7 @@ export class ProtoReader {
     throw new ProtocolError(LONG_VARINT);
   }
 
-  /** Created for each number, because few messages have any. */
+  /** Created for each number, because few messages have fixed-size numbers. */
   private viewAt(at: number, size: number): DataView {
     return new DataView(this.store.buffer, this.store.byteOffset + at, size);
   }

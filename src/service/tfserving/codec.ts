@@ -20,7 +20,7 @@ export function predictionPath(method: string): string {
 const NO_BYTES = new Uint8Array(0);
 const VERSION = /^\d{1,18}$/;
 
-/** Returns the `ModelSpec` of a target. A version in digits is a number, any other one a label. */
+/** Returns the `ModelSpec` of a target. A version of digits is a number, any other version a label. */
 export function toModelSpec({ model, modelVersion }: Pick<TfServingTargetPlan, "model" | "modelVersion">): ProtoObject {
   if (modelVersion === "") return { name: model };
   return VERSION.test(modelVersion)

@@ -1,11 +1,11 @@
 import type { Datatype } from "../tensor.ts";
 
-/** How one of TensorFlow's data types is sent. */
+/** Encoding of one of TensorFlow's data types. */
 export interface TfDataType {
   readonly datatype: Datatype;
   /** Name of TensorFlow's `DataType`. */
   readonly name: string;
-  /** Its number. */
+  /** Number of the type. */
   readonly number: number;
   /** Number of the field of a `TensorProto` with its typed values. */
   readonly valueField: number;
@@ -42,7 +42,7 @@ for (const [datatype, name, number, valueField] of ROWS) {
 /** Names of the supported types, for messages. */
 export const TF_TYPE_NAMES: readonly string[] = ROWS.map(([, name]) => name);
 
-/** Returns how a datatype is sent. */
+/** Returns the encoding of a datatype. */
 export function toTfType(datatype: Datatype): TfDataType {
   return BY_DATATYPE.get(datatype) as TfDataType;
 }

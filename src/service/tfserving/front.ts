@@ -10,7 +10,10 @@ import type { TfServingTargetPlan } from "./target.ts";
 const STATUS_PATH = "/tensorflow.serving.ModelService/GetModelStatus";
 const AVAILABLE = 30;
 
-/** Creates the front of a TensorFlow Serving target. A separate module, loaded when used, because of its message tables. */
+/**
+ * Creates the front of a TensorFlow Serving target. This is a separate module, loaded on demand, because of its message
+ * tables.
+ */
 export function createTfServingFront(target: TfServingTargetPlan): ServiceFront {
   return {
     setUp: (ask) => setUp(target, ask),
@@ -36,7 +39,7 @@ async function setUp(target: TfServingTargetPlan, ask: Ask): Promise<Service> {
   };
 }
 
-/** Queries the model's signatures. An error names the versions that there are. */
+/** Queries the model's signatures. An error names the existing versions. */
 async function askMetadata(target: TfServingTargetPlan, ask: Ask): Promise<unknown> {
   const request = { model_spec: toModelSpec(target), metadata_field: ["signature_def"] };
   const payload = encodeMessage(messages.METADATA_REQUEST, request);
@@ -51,7 +54,7 @@ async function askMetadata(target: TfServingTargetPlan, ask: Ask): Promise<unkno
   }
 }
 
-/** Describes the versions of a model that the server refuses. */
+/** Describes the versions of a model that the server rejects. */
 async function explainModel({ model, modelVersion }: TfServingTargetPlan, ask: Ask): Promise<Text> {
   const payload = encodeMessage(messages.STATUS_REQUEST, { model_spec: { name: model } });
   try {

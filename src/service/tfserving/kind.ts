@@ -41,7 +41,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
         protocol: "grpc",
         path: "/tensorflow.serving.PredictionService/GetModelMetadata",
         payload: new Uint8Array(0),
-        // The request names no model. Servers without the method answer UNIMPLEMENTED.
+        // The request names no model. Servers without the method return UNIMPLEMENTED.
         recognize: ({ status }) =>
           status === INVALID_ARGUMENT || status === NOT_FOUND ? "a TensorFlow Serving server" : undefined,
       },
@@ -52,7 +52,7 @@ export const tfServingKind: ServiceKind<TfServingTargetPlan> = {
 
 const SEQUENCE_SETTINGS = ["length", "lengthVariationPct", "idCount", "concurrent", "isSerial"] as const;
 
-/** Returns the settings of a plan that TensorFlow Serving has no counterpart for. */
+/** Returns the settings of a plan that have no counterpart in TensorFlow Serving. */
 function checkTfServing(_target: TfServingTargetPlan, { sequences }: Plan): Problem[] {
   return SEQUENCE_SETTINGS.filter((name) => sequences[name] !== DEFAULT_SEQUENCES[name]).map((name) =>
     problem("unsupported", { setting: `sequences.${name}` }, "TensorFlow Serving has no sequences", "Leave it out."),

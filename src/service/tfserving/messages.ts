@@ -40,7 +40,7 @@ export const TENSOR: MessageSpec = message(() => ({
 
 const tensors = message(() => ({ key: [1, "string"], value: [2, TENSOR] }));
 
-/** Its tensors are a list of pairs, because a tensor may have any name. */
+/** The request's tensors are a list of pairs, because a tensor may have any name. */
 export const PREDICT_REQUEST: MessageSpec = message(() => ({
   model_spec: [1, MODEL_SPEC],
   inputs: [2, tensors, "repeated"],
@@ -73,7 +73,7 @@ const metadataEntry = message(() => ({
   value: [2, message(() => ({ type_url: [1, "string"], value: [2, SIGNATURES] }))],
 }));
 
-/** The `Any` of each field is decoded as the only message that this client requests. */
+/** The `Any` of each field is decoded as the only type of message that this client requests. */
 export const METADATA_RESPONSE: MessageSpec = message(() => ({
   model_spec: [1, MODEL_SPEC],
   metadata: [2, metadataEntry, "repeated"],

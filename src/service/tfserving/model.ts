@@ -10,7 +10,7 @@ const WHAT = "model metadata";
 
 /**
  * Reads one signature of a model as its inputs and outputs. Like in perf_analyzer, the first dimension of all inputs is the batch if the
- * batch size is 2 or more; otherwise the model counts as one without batches, and shapes are whole.
+ * batch size is 2 or more; otherwise the model counts as one without batches, and shapes include all dimensions.
  * @param metadata the decoded response to `GetModelMetadata`
  * @throws RunError for an unknown signature, output or type, and for inputs without a batch dimension
  */
@@ -52,7 +52,7 @@ function byName(a: TensorSpec, b: TensorSpec): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** Finds the wanted signature, or names those that there are. */
+/** Finds the wanted signature. An error names the existing ones. */
 function findSignature(metadata: unknown, { model, signatureName }: TfServingTargetPlan): ResponseObject {
   const names: string[] = [];
   for (const field of ResponseObject.of(metadata, WHAT).objects("metadata")) {
@@ -76,7 +76,7 @@ function findSignature(metadata: unknown, { model, signatureName }: TfServingTar
 interface TensorInfo {
   readonly name: string;
   readonly typeName: string;
-  /** Undefined for a type that Rampart does not send. */
+  /** Undefined for a type that Rampart cannot send. */
   readonly datatype: TensorSpec["datatype"] | undefined;
   /** All dimensions; one variable dimension when the rank is unknown. */
   readonly shape: readonly number[];
@@ -99,7 +99,7 @@ function readTensorInfo(entry: ResponseObject): TensorInfo {
   };
 }
 
-/** An input of unknown rank takes the user's shape as it is. */
+/** An input of unknown rank uses the user's shape unchanged. */
 function shapeOf({ name, shape, isRankUnknown }: TensorInfo, shapes: TfServingTargetPlan["shapes"]): readonly number[] {
   return isRankUnknown && Object.hasOwn(shapes, name) ? (shapes[name] ?? shape) : shape;
 }

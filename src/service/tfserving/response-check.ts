@@ -10,7 +10,7 @@ import { ScannedTensor } from "./tensor-proto.ts";
 
 const OUTPUTS_FIELD = 1;
 const SPEC_FIELD = 2;
-/** Of a `ModelSpec`. */
+/** Field number of the name in a `ModelSpec`. */
 const NAME_FIELD = 1;
 /** Longer responses with more compared bytes are checked each time instead of being remembered. */
 const MAX_KNOWN_BYTES = 256 * 1024; // 256 KiB
@@ -92,7 +92,7 @@ function readName(spec: ProtoReader): string {
   return name;
 }
 
-/** Reads an output, or why it is not valid. */
+/** Reads an output, or returns the reason why it is not valid. */
 function readEntry(
   entry: ProtoReader,
   tensor: ScannedTensor,

@@ -39,11 +39,11 @@ export function tfServingTargetSchema() {
     /** Signature of the model. */
     signatureName: filledSchema("must name a signature"),
     /**
-     * With a `batchSize` of 2 or more the first dimension of every tensor is the batch. A shape is the whole one, or that of one item with such
-     * a `batchSize`.
+     * With a `batchSize` of 2 or more, the first dimension of every tensor is the batch, and a shape is that of one item. Otherwise a shape
+     * includes all dimensions.
      */
     ...tensorEntries(),
-    /** Names of the outputs to ask for. Empty: all of the signature. */
+    /** Names of the requested outputs. Empty: all outputs of the signature. */
     outputNames: v.array(filledSchema("must name an output")),
   });
 }

@@ -6,17 +6,17 @@ import { ENDS_IN_VARINT, ProtoReader, WIRE } from "../protobuf/wire.ts";
 import { type Datatype, elementBytes, elementCount, type Tensor } from "../tensor.ts";
 import { type TfDataType, tfTypeOf, toTfType } from "./data-types.ts";
 
-/** TensorFlow's `TensorProto`: from tensors to messages, and from the bytes of messages to tensors. */
+/** Conversion of tensors to TensorFlow's `TensorProto` messages and back. */
 
 const FIELD = { dtype: 1, shape: 2, content: 4, float: 5, double: 6, string: 8 } as const;
-/** A longer list of values must be complete: the memory that a response takes follows from its length. */
+/** A longer list of values must be complete, so that the memory for a response is limited by its length. */
 const MAX_COMPLETED = 1024 * 1024;
 /** One more than the largest field number with typed values. */
 const FIELD_LIMIT = 19;
 
 /**
- * Converts a tensor to a `TensorProto`. Its data goes into `tensor_content` as it is, which is shorter than typed values and which the
- * server copies without a loop; strings go into `string_val`, the only field that they have.
+ * Converts a tensor to a `TensorProto`. Its data is written to `tensor_content` unchanged, which is shorter than typed values and
+ * which the server copies without a loop. Strings are written to `string_val`, the only field for strings.
  */
 export function toTensorProto({ datatype, shape, bytes }: Tensor): ProtoObject {
   const dim: ProtoObject[] = [];
@@ -26,14 +26,14 @@ export function toTensorProto({ datatype, shape, bytes }: Tensor): ProtoObject {
   return { ...head, tensor_content: datatype === "BOOL" ? toFlags(bytes) : bytes };
 }
 
-/** Any other byte than 0 and 1 is not a bool for TensorFlow. */
+/** TensorFlow accepts only the bytes 0 and 1 as bools. */
 function toFlags(bytes: Uint8Array): Uint8Array {
   return bytes.map((byte) => (byte === 0 ? 0 : 1));
 }
 
-/** A `TensorProto` in a message, without its values. It is reused for the next one. */
+/** A `TensorProto` in a message, without its values. The object is reused for the next one. */
 export class ScannedTensor {
-  /** Number of its `DataType`. */
+  /** Number of the tensor's `DataType`. */
   dtype = 0;
   shape: number[] = [];
   /** Length of `tensor_content`; 0 without one. */
@@ -42,9 +42,9 @@ export class ScannedTensor {
   readonly valueCounts: number[] = new Array<number>(FIELD_LIMIT).fill(0);
 
   /**
-   * Reads the tensor that `reader` is at.
+   * Reads the tensor at the position of `reader`.
    * @param places receives `from, to` pairs of the offsets of data whose bytes may have any value
-   * @throws ProtocolError when it is not a `TensorProto`
+   * @throws ProtocolError if it is not a `TensorProto`
    */
   scan(reader: ProtoReader, places: number[]): void {
     this.dtype = 0;
@@ -80,7 +80,7 @@ export class ScannedTensor {
     const values = this.valueCounts[valueField] as number;
     if (values > count) return `output '${name}' has ${values} ${plural(values, "value")}, where ${shape} has ${count}`;
     if (values === count) return undefined;
-    // A shorter list is completed with its last value. A tensor of which all is missing is more likely a defect than all zeros.
+    // A shorter list is completed with its last value. An entirely empty tensor is more likely a defect than all zeros.
     if (values === 0) return `output '${name}' has no values, where ${shape} has ${count}`;
     return count > MAX_COMPLETED
       ? `output '${name}' has ${values} ${plural(values, "value")}, where ${shape} has ${count}`
@@ -107,7 +107,7 @@ function isValueField(fieldNumber: number): boolean {
   return fieldNumber > FIELD.content && fieldNumber < FIELD_LIMIT;
 }
 
-/** Returns the size of a field's values; 0 for those of varying size. */
+/** Returns the size of a field's values; 0 for values of varying size. */
 function fixedBytes(fieldNumber: number): number {
   if (fieldNumber === FIELD.float) return 4;
   return fieldNumber === FIELD.double ? 8 : 0;
@@ -117,7 +117,7 @@ function addPlace(places: number[], end: number, length: number): void {
   if (length > 0) places.push(end - length, end);
 }
 
-/** Each varint has one byte without the continuation bit, its last one. */
+/** Counts the bytes without the continuation bit: each varint has one, its last byte. */
 function countVarints(bytes: Uint8Array): number {
   let count = 0;
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 0x80) count++;
@@ -216,7 +216,7 @@ const VALUE_WRITERS: Readonly<Partial<Record<Datatype, WriteValue>>> = {
   UINT64: (view, offset, reader) => reader.varint64Into(view, offset),
 };
 
-/** Writes the lower bits of a varint: those of a negative number too, whose varint has all 64. */
+/** Writes the lower bits of a varint. Negative numbers, whose varint has all 64 bits, are handled too. */
 function writeInteger(view: DataView, offset: number, reader: ProtoReader, size: number): void {
   const value = reader.signedVarint();
   if (size === 1) view.setUint8(offset, value);

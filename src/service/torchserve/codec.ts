@@ -48,15 +48,15 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
   return addExplanation(failure, text, explanation);
 }
 
-/** Longer responses are not errors of the server. A page shows what it is within these bytes. */
+/** Longer responses are not errors of the server. A page can be recognized within these bytes. */
 const HEAD_BYTES = 4096;
 const FIRST_OF_PAGE = 0x3c; // <
 const FIRST_OF_ERROR = 0x7b; // {
 const ERROR_START = /^\{\s*"code"\s*:\s*[45]\d\d\s*,/;
 
 /**
- * Creates the checks of responses with a good status. A handler may answer with any bytes, so only what is certainly no response is a fault: a
- * web page, and TorchServe's description of an error.
+ * Creates the checks of responses with a successful status. A handler may return any bytes, so only a response that is certainly wrong is a
+ * fault: a web page, or TorchServe's description of an error.
  */
 export function createTorchServeChecks(): CreateResponseCheck {
   return () => new TorchServeResponseCheck(HEAD_BYTES);
@@ -79,7 +79,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-/** Returns TorchServe's own explanation in `{"code": 503, "type": "…", "message": "…"}`: `message (type)`. Undefined for any other text. */
+/** Returns TorchServe's explanation in `{"code": 503, "type": "…", "message": "…"}`: `message (type)`. Undefined for any other text. */
 function readError(text: string): string | undefined {
   let json: unknown;
   try {

@@ -12,7 +12,7 @@ export function createTorchServeFront(target: TorchServeTargetPlan, defaultPort:
   const management = managementUrlsOf(target, defaultPort);
   return {
     setUp: async (ask) => {
-      // Both are sent before either is awaited.
+      // Both queries are sent before either is awaited.
       const [health, isKnown] = [askHealth(ask), checkModel(target, ask, management)];
       health.catch(() => {});
       await isKnown;
@@ -30,12 +30,12 @@ async function askHealth(ask: Ask): Promise<string[]> {
   } catch (error) {
     const status = statusOf(error);
     if (status === undefined) throw error;
-    // A gateway need not have the path of the health check.
+    // A gateway may lack the path of the health check.
     return status < 500 ? [] : [`the server's health check has HTTP status ${status}: some models may have no worker.`];
   }
 }
 
-/** @throws RunError when the server does not have the model, with the names of those that it has, or cannot be reached */
+/** @throws RunError if the server lacks the model, with the names of its models, or cannot be reached */
 async function checkModel(
   target: TorchServeTargetPlan,
   ask: Ask,
@@ -48,9 +48,9 @@ async function checkModel(
     );
   } catch (error) {
     if (statusOf(error) === undefined) throw error;
-    // A gateway need not pass this method on. Then the first prediction shows whether the model is there.
+    // A gateway may not forward this method. Then the first prediction shows whether the model exists.
     if (!(error instanceof RunError) || !/Model not found|Model version: .* does not exist/.test(error.message)) return;
-    // Leaves out that the query failed: otherwise the diagnosis would check which other kind of server this is.
+    // Do not mention that the query failed: otherwise the diagnosis would check which other kind of server this is.
     throw new RunError("refused", error.message, await hintAtModels(ask, management));
   }
 }
@@ -65,7 +65,7 @@ async function hintAtModels(ask: Ask, management: readonly (string | undefined)[
   }
 }
 
-/** Returns the HTTP status that a query failed with; undefined for any other failure. */
+/** Returns the HTTP status with which a query failed; undefined for any other failure. */
 function statusOf(error: unknown): number | undefined {
   const failure = error instanceof RunError ? error.facts.failure : undefined;
   return failure?.kind === "http" ? (failure.status ?? 0) : undefined;
@@ -75,13 +75,13 @@ function query(method: "GET" | "OPTIONS", path: string, read: Query["read"]): Qu
   return {
     request: { path, method, headers: [], payload: new Uint8Array(0) },
     read,
-    // The description of a model is long and the same for each.
+    // The description of a model is long, and the same for each model.
     format: (body) =>
       method === "OPTIONS" ? `${body.length} bytes that describe the model's API` : decoder.decode(body),
   };
 }
 
-/** Returns the status in `{"status": "Healthy"}`. A server that answers this path in another form counts as healthy. */
+/** Returns the status in `{"status": "Healthy"}`. A server that responds in another form counts as healthy. */
 function readStatus(body: Uint8Array): string {
   try {
     const { status } = JSON.parse(decoder.decode(body)) as { status?: unknown };

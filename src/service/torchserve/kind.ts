@@ -5,11 +5,11 @@ import type { ServiceKind } from "../service.ts";
 import { createTorchServeFront } from "./front.ts";
 import { type TorchServeTargetPlan, torchServeTargetSchema } from "./target.ts";
 
-/** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form there. */
+/** TorchServe over HTTP: an input is the body of a request to the path of its model, or a part of a form sent to it. */
 
 const DEFAULT_PORT = 8080;
 
-/** How to recognize TorchServe: by its health, which it reports in one word. */
+/** Recognizes TorchServe by its health, which it reports in one word. */
 const torchServeApi: ServiceApi = {
   name: "torchserve",
   label: "TorchServe's API",
@@ -29,7 +29,7 @@ export const torchServeKind: ServiceKind<TorchServeTargetPlan> = {
   ...OF_SERVERS,
   hasNoStatistics: true,
   takes: () => "payloads",
-  // Like in perf_analyzer: never the bytes of a file, nor those of a response.
+  // Like in perf_analyzer: neither the bytes of a file nor those of a response are exported.
   exported: () => ({
     serviceKind: "torchserve",
     endpoint: "",

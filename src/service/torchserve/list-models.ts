@@ -1,8 +1,9 @@
+import { defined } from "../../plan/defined.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { type Ask, type ListedModel, modelNamed, type Query } from "../service.ts";
 import type { TorchServeTargetPlan } from "./target.ts";
 
-/** The management API lists this many models at most in one response. */
+/** Maximum number of models in one response of the management API. */
 const PAGE_MODELS = 100;
 const MAX_PAGES = 20;
 
@@ -10,14 +11,15 @@ const decoder = new TextDecoder();
 
 interface Page {
   readonly names: readonly string[];
-  /** Where the next page begins; undefined: this one is the last. */
+  /** Start of the next page; undefined: this is the last page. */
   readonly next: string | undefined;
 }
 
 /**
  * Queries the management API for all models, whose inputs it does not report.
- * @param urls where it may be, in the order in which they are tried; undefined is the server's own address
- * @throws RunError when it cannot be reached at any, with the reason of the first
+ * @param urls possible addresses of the API, in the order in which they are tried; undefined is the server's own
+ * address
+ * @throws RunError if the API cannot be reached at any of them, with the reason for the first
  */
 export async function listTorchServeModels(ask: Ask, urls: readonly (string | undefined)[]): Promise<ListedModel[]> {
   let reason: unknown;
@@ -41,13 +43,13 @@ async function listAt(ask: Ask, url: string | undefined): Promise<ListedModel[]>
   return names.toSorted().map((name) => ({ ...modelNamed(name), refusal: "" }));
 }
 
-/** @param url undefined: the server's own address @param next where the page begins; empty: the first one */
+/** @param url undefined: the server's own address @param next start of the page; empty: the first page */
 function modelsQuery(url: string | undefined, next: string): Query {
   const from = next === "" ? "" : `&next_page_token=${encodeURIComponent(next)}`;
   const path = `/models?limit=${PAGE_MODELS}${from}`;
   return {
     request: { path, method: "GET", headers: [], payload: new Uint8Array(0) },
-    ...(url === undefined ? {} : { url }),
+    ...defined({ url }),
     read: (body) => readPage(decoder.decode(body)),
     format: (body) => decoder.decode(body),
   };
@@ -73,8 +75,8 @@ function readPage(text: string): Page {
 const ADDRESS = /^((?:https?:\/\/)?(?:\[[^\]]+\]|[^:/]+))(?::(\d+))?(?:\/|$)/;
 
 /**
- * Returns the possible addresses of the management API. If the target has one, it is the only one. Otherwise it is the next port of the
- * server, like TorchServe's defaults 8080 and 8081, or the server's own port, which `management_address` may also name.
+ * Returns the possible addresses of the management API. If the target has one, it is the only one. Otherwise they are the next port of
+ * the server, like TorchServe's defaults 8080 and 8081, and the server's own port, which `management_address` may also be set to.
  */
 export function managementUrlsOf(
   { url, managementUrl }: Pick<TorchServeTargetPlan, "url" | "managementUrl">,
@@ -82,7 +84,7 @@ export function managementUrlsOf(
 ): readonly (string | undefined)[] {
   if (managementUrl !== undefined) return [managementUrl];
   const [, host, port] = ADDRESS.exec(url) ?? [];
-  // An address that names no port to count from.
+  // The address has no port to which 1 could be added.
   if (host === undefined || (port === undefined && host.includes("//"))) return [undefined];
   return [`${host}:${Number(port ?? defaultPort) + 1}`, undefined];
 }

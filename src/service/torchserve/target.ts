@@ -11,11 +11,11 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** How TorchServe's documentation names the part of a form, and the type of a raw body. */
+/** Name of the part of a form, and of a raw body, in TorchServe's documentation. */
 export const DEFAULT_PART = "data";
 export const DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
-/** Returns the schema of a target whose requests are a file each. */
+/** Returns the schema of a target whose requests each consist of a file. */
 export function torchServeTargetSchema() {
   // A line break could inject a header.
   const text = v.pipe(v.string(), v.nonEmpty("must not be empty"), v.regex(/^[^\r\n\0]*$/, "must be one line"));
@@ -25,7 +25,7 @@ export function torchServeTargetSchema() {
     protocol: v.literal("http", "must be http"),
     /** Empty: the server's default version. */
     modelVersion: v.string(),
-    /** What a request consists of: a form with one part of this name, or the input itself. */
+    /** Form of a request: a form with one part of this name, or the input itself. */
     body: v.variant("kind", [
       v.object({ kind: v.literal("multipart"), part: text }),
       v.object({ kind: v.literal("raw"), contentType: text }),

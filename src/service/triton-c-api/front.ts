@@ -8,7 +8,7 @@ import { checkInstallation, findLibrary } from "./find-library.ts";
 import { startTritonProcess } from "./start-process.ts";
 import { type TritonInProcessTargetPlan, toTritonTarget } from "./target.ts";
 
-/** Opens Triton in process. Queries are JSON, as the library answers them; requests are messages, whose tensors are never text. */
+/** Opens Triton in process. Queries are JSON, as the library returns it; requests are messages, whose tensors are never text. */
 export function openInProcess(target: TritonInProcessTargetPlan): ServiceFront {
   const { isStreaming, parameters } = target;
   return toServiceFront(toTritonTarget(target), {
@@ -18,7 +18,7 @@ export function openInProcess(target: TritonInProcessTargetPlan): ServiceFront {
   });
 }
 
-/** Starts the process with Triton's library. @throws UserError for what an installation lacks, and RunError */
+/** Starts the process with Triton's library. @throws UserError if the installation lacks something, and RunError */
 export function startInProcess(target: TritonInProcessTargetPlan): StartedServer {
   const problems = checkInstallation(target);
   if (problems.length > 0) throw new UserError(problems);

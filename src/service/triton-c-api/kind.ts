@@ -7,7 +7,7 @@ import { type TritonInProcessTargetPlan, tritonInProcessSchema } from "./target.
 
 const loadFront = () => import("./front.ts");
 
-/** Triton's library in a separate process: the model's own time, without a network. */
+/** Triton's library in a separate process: measures the model's time without a network. */
 export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   server: "Triton in process",
   schema: tritonInProcessSchema,
@@ -16,7 +16,7 @@ export const tritonInProcessKind: ServiceKind<TritonInProcessTargetPlan> = {
   takes: () => "tensors",
   isInProcess: true,
   startedLine: "server is alive!",
-  // As perf_analyzer's documentation prints it.
+  // As in perf_analyzer's documentation.
   exported: () => ({ serviceKind: "triton_c_api", settingsName: "Triton C-API", endpoint: "" }),
   address: ({ directory, isStreaming }) => ({
     url: directory,

@@ -1,23 +1,23 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where Linux keeps POSIX shared memory. */
+/** Folder of POSIX shared memory on Linux. */
 const FOLDER = "/dev/shm";
 const PREFIX = "rampart_";
 
 let lastRun = 0;
 
-/** Returns the beginning of the names of what Triton shares with its Python models. It differs for each run of this process. */
+/** Returns a name prefix for the memory that Triton shares with its Python models. It differs for each run of this process. */
 export function newMemoryPrefix(): string {
   return `${PREFIX}${process.pid}_${++lastRun}_`;
 }
 
-/** Removes a run's shared memory, which Triton leaves when its process is ended. */
+/** Removes a run's shared memory, which Triton leaves behind when its process is killed. */
 export function removeSharedMemory(prefix: string): void {
   for (const name of names()) if (name.startsWith(prefix)) rmSync(join(FOLDER, name), { force: true });
 }
 
-/** Removes the shared memory of runs that have ended without removing it. */
+/** Removes the shared memory of runs that ended without removing it. */
 export function removeAbandonedMemory(): void {
   for (const name of names()) {
     const pid = /^rampart_(\d+)_/.exec(name)?.[1];

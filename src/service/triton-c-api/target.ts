@@ -11,10 +11,10 @@ declare module "../../plan/plan.ts" {
   }
 }
 
-/** Where Triton's container has it. */
+/** Installation folder in Triton's container. */
 export const DEFAULT_TRITON_DIRECTORY = "/opt/tritonserver";
 
-/** Returns the schema of a target in process. */
+/** Returns the schema of an in-process target. */
 export function tritonInProcessSchema() {
   return v.object({
     kind: v.literal("triton-c-api"),
@@ -26,12 +26,12 @@ export function tritonInProcessSchema() {
     /** The form of requests; there is no network. */
     protocol: v.literal("grpc"),
     ...tritonModelEntries(),
-    /** Where tensors are: copied with requests and responses, or in memory shared with the library. */
+    /** Place of tensors: copied with requests and responses, or in memory shared with the library. */
     sharedMemory: v.picklist(["none", "system"], "must be none or system"),
   });
 }
 
-/** Returns the same model as that of a server, for what both share. */
+/** Returns the same model as a server's model, for code that handles both. */
 export function toTritonTarget({
   directory: _,
   modelRepository: __,

@@ -5,13 +5,13 @@ import type { Ask } from "../service.ts";
 import type { ModelName, TritonApi } from "./api.ts";
 import { hasTextSequenceIds, type TritonModel } from "./model.ts";
 
-/** The models that a model calls: an ensemble's steps, recursively, and those that the user lists for a BLS model. */
+/** The models that a model calls: an ensemble's steps, recursively, and the models that the user lists for a BLS model. */
 export interface Composition {
-  /** Sorted by name, then version; each once per caller. */
+  /** Sorted by name, then version. Each model appears once per caller. */
   readonly models: readonly ComposingModel[];
-  /** Whether one of them, at any depth, takes sequences. */
+  /** Whether one of them, at any depth, has sequences. */
   readonly hasSequences: boolean;
-  /** Whether ids of sequences are texts for one of them. */
+  /** Whether one of them has sequence ids that are texts. */
   readonly hasTextSequenceIds: boolean;
   /** Whether one of them, at any depth, caches responses. */
   readonly isResponseCacheEnabled: boolean;
@@ -21,7 +21,7 @@ export interface Composition {
  * Finds the models that a model calls.
  * @param config the model's configuration
  * @param called models from the user, besides an ensemble's steps
- * @throws RunError when the server does not know one of them, or the model itself is one of them
+ * @throws RunError if the server does not know one of them, or the model itself is one of them
  */
 export async function findComposing(
   api: TritonApi,
@@ -43,8 +43,8 @@ export async function findComposing(
 }
 
 /**
- * Returns the model with the scheduler that follows from its composing models: like in perf_analyzer, it takes sequences when one of them
- * does.
+ * Returns the model with the scheduler that follows from its composing models: like in perf_analyzer, it has sequences if one of them
+ * has.
  */
 export function composeModel(
   model: TritonModel,
@@ -61,9 +61,9 @@ class ComposingFinder {
   isResponseCacheEnabled = false;
   private readonly api: TritonApi;
   private readonly ask: Ask;
-  /** By name and version; each is queried once. */
+  /** Composing models by name and version; each one is queried once. */
   private readonly found = new Map<string, Promise<ComposingModel>>();
-  /** By the same key: the chain of models whose steps are being read. */
+  /** The chain of models whose steps are being read, by the same keys. */
   private readonly path = new Map<string, string>();
 
   constructor(api: TritonApi, ask: Ask) {

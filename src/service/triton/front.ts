@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
@@ -23,7 +24,7 @@ import { createHttpCodec } from "./http-codec.ts";
 import { readModel, type TritonModel } from "./model.ts";
 import { type TritonTargetPlan, wireOf } from "./target.ts";
 
-/** Opens Triton over the network. The gRPC front end is loaded when used, because its message tables take time to create. */
+/** Opens Triton over the network. The gRPC front end is loaded on demand, because creating its message tables takes time. */
 export async function openTritonFront(target: TritonTargetPlan): Promise<ServiceFront> {
   if (target.protocol === "http") return toServiceFront(target, httpFrontEnd(target));
   return toServiceFront(target, (await import("./grpc-front-end.ts")).createGrpcFrontEnd(target));
@@ -34,7 +35,7 @@ export function toServiceFront(target: TritonTargetPlan, front: FrontEnd): Servi
   return {
     readStreamed: target.isStreaming ? front.readStreamed : undefined,
     setUp: (ask) => setUp(target, front, ask),
-    ...(front.traceQueries === undefined ? {} : { traceQueries: front.traceQueries }),
+    ...defined({ traceQueries: front.traceQueries }),
     listModels: (ask) => listTritonModels(front.api, ask, target.model),
   };
 }
@@ -45,7 +46,7 @@ async function setUp(
   ask: Ask,
 ): Promise<Service> {
   const name = { name: target.model, version: target.modelVersion };
-  // Query in parallel for a fast start. When both fail, the metadata's failure is reported.
+  // Query in parallel for a fast start. If both fail, the failure of the metadata is reported.
   const metadataResponse = ask(api.metadata(name), "model metadata");
   const configResponse = ask(api.config(name), "model config");
   configResponse.catch(() => {});
@@ -118,7 +119,7 @@ async function findCalled(
   return { ...found, model: composeModel(model, found) };
 }
 
-/** Only the statistics depend on the server's extensions, so nothing else waits for these. @param name undefined for all models */
+/** Only the statistics depend on the server's extensions, so only they wait for them. @param name undefined: all models */
 async function findStatistics(
   api: TritonApi,
   name: ModelName | undefined,
@@ -165,9 +166,9 @@ function refuseUnsupported(
 /** Capabilities of a KServe server without Triton's extensions, such as MLServer. */
 interface BareServer {
   readonly hasStatistics: boolean;
-  /** Whether it does not list the extension for binary tensors. */
+  /** Whether the server does not list the extension for binary tensors. */
   readonly needsJson: boolean;
-  /** Describe what the run lacks, one sentence each. */
+  /** Features that the run lacks, one sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -188,7 +189,7 @@ async function describeBareServer(
   ask: Ask,
 ): Promise<BareServer> {
   const response = await unlessMissing(ask(api.server(), "server metadata"));
-  // Without a list of extensions, try binary tensors: the response shows whether the server understands them.
+  // Without a list of extensions, try binary tensors: the response shows whether the server supports them.
   const extensions =
     response === undefined ? undefined : ResponseObject.of(response, "server metadata").strings("extensions");
   const hasStatistics = extensions?.includes("statistics") === true;
@@ -230,9 +231,9 @@ const LIST = "the list of models";
 const READY = /^(?:State\.)?READY$/;
 
 /**
- * Queries the models that are ready, each once, with their inputs and outputs.
- * @param named the model that the user named; empty: none. It is listed alone when the server has no list
- * @throws RunError when the server has no list and no model is named
+ * Queries the ready models, each once, with their inputs and outputs.
+ * @param named the model that the user named; empty: none. It is the only one listed if the server has no list
+ * @throws RunError if the server has no list and no model is named
  */
 export async function listTritonModels(api: TritonApi, ask: Ask, named: string): Promise<ListedModel[]> {
   const models: ListedModel[] = [];
@@ -248,17 +249,20 @@ export async function listTritonModels(api: TritonApi, ask: Ask, named: string):
   return models;
 }
 
-/** @throws the error of a server without the model, with the names of the models that it has if it lists them */
+/** @throws the server's error for a missing model, with the names of its models if it lists them */
 async function refuseModel(error: unknown, api: TritonApi, ask: Ask): Promise<never> {
   if (!(error instanceof RunError) || error.facts.failure?.status === undefined) throw error;
   const names = await findNames(api, ask, "").catch(() => []);
-  // Leaves out that the query failed: otherwise the diagnosis would check which other kind of server this is.
+  // Do not mention that the query failed: otherwise the diagnosis would check which other kind of server this is.
   throw [...names].length === 0
     ? error
     : new RunError("refused", error.text, `The server has ${listNames([...names].sort())}.`);
 }
 
-/** Only Triton and few others have the repository extension with its index; KServe's ModelServer lists names over HTTP. */
+/**
+ * Only Triton and a few other servers have the repository extension with its index; KServe's ModelServer lists names over
+ * HTTP.
+ */
 async function findNames(api: TritonApi, ask: Ask, named: string): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   const index = await unlessMissing(ask(api.index(), LIST));
@@ -275,7 +279,7 @@ async function findNames(api: TritonApi, ask: Ask, named: string): Promise<Reado
   throw new RunError("unsupported", "the server does not list its models", "Name the model.");
 }
 
-/** Reads Triton's statistics, one entry per model version. @throws RunError when they violate the protocol */
+/** Reads Triton's statistics, one entry per model version. @throws RunError if they violate the protocol */
 export function readStatistics(data: unknown): ServerCounters[] {
   const counters: ServerCounters[] = [];
   for (const model of ResponseObject.of(data, "model statistics").objects("model_stats"))

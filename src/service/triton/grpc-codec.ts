@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { WireRequest } from "../../transport/request.ts";
 import { unreadable } from "../../transport/response-check.ts";
@@ -10,7 +11,7 @@ import { decodeMessage, encodeMessage, formatText, type ProtoObject } from "../p
 import { ProtoReader, ProtoWriter } from "../protobuf/wire.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { isDatatype, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createGrpcChecks, elementsOf } from "./grpc-response-check.ts";
 import { INFER_REQUEST, INFER_RESPONSE } from "./messages.ts";
 import type { CodecModel } from "./model.ts";
@@ -25,7 +26,7 @@ const ID_FIELD = 3;
 const PARAMETERS_FIELD = 4;
 const RAW_CONTENTS_FIELD = 6;
 const FINAL_RESPONSE = new TextEncoder().encode("triton_final_response");
-/** Of `ModelStreamInferResponse`. */
+/** Field number of the response in a `ModelStreamInferResponse`. */
 const STREAMED_RESPONSE_FIELD = 2;
 const NO_BYTES = new Uint8Array(0);
 
@@ -67,7 +68,7 @@ export function createGrpcCodec(model: CodecModel, options: GrpcCodecOptions): T
   };
 }
 
-/** Returns what gives a sample response to each request: with the same outputs and the request's own id. */
+/** Returns a function that makes a sample response to each request: with the same outputs and the request's id. */
 function createSamples(model: ModelInfo, { isStreaming, outputPlaces }: GrpcCodecOptions): ResponseRequest {
   let same: Uint8Array | undefined;
   return (request) => {
@@ -174,7 +175,7 @@ function decodeResponse(
   return { id: String(message["id"] ?? ""), outputs, describe: () => formatText(INFER_RESPONSE, message) };
 }
 
-/** Converts typed elements to raw contents; undefined when the server sent none. */
+/** Converts typed elements to raw contents; undefined if the server sent none. */
 function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | undefined {
   if (contents === undefined || !isDatatype(datatype)) return undefined;
   const elements = elementsOf(contents as ProtoObject);
@@ -183,7 +184,7 @@ function contentsOf({ contents }: ProtoObject, datatype: string): Uint8Array | u
     : fromJsonElements(datatype, elements);
 }
 
-/** Used again for each message of a stream, which therefore allocates no more than the text of its id. */
+/** Reused for each message of a stream, which therefore allocates only the text of its id. */
 const envelope = new ProtoReader(NO_BYTES);
 const response = new ProtoReader(NO_BYTES);
 const entry = new ProtoReader(NO_BYTES);
@@ -197,7 +198,7 @@ const streamed: StreamedResponse = {
   bodyEnd: 0,
 };
 
-/** Reads only the request's id and whether more responses follow, so that it is cheap, from one `ModelStreamInferResponse`. */
+/** Reads from one `ModelStreamInferResponse` only the request's id and whether more responses follow, which is cheap. */
 export function readStreamed(bytes: Uint8Array, start: number, end: number): StreamedResponse {
   envelope.reset(bytes, start, end);
   let bodyStart = -1;
@@ -232,7 +233,7 @@ const BARE_RESPONSE =
   "the server streams bare ModelInferResponse messages, but Triton's protocol wraps each in a ModelStreamInferResponse";
 const NO_RESPONSE = "the stream's message has neither a response nor an error";
 
-/** Reads the message in `read.bodyStart` to `bodyEnd`; an empty one is the last, without content. */
+/** Reads the message from `read.bodyStart` to `bodyEnd`. An empty message is the last one, without content. */
 function readResponse(bytes: Uint8Array, read: StreamedResponse): void {
   response.reset(bytes, read.bodyStart, read.bodyEnd);
   read.id = "";
@@ -252,7 +253,7 @@ function readResponse(bytes: Uint8Array, read: StreamedResponse): void {
   read.isEmpty = read.isFinal && !hasOutputs;
 }
 
-/** Returns whether the entry of a map marks the last response; undefined for other entries. */
+/** Returns whether the current map entry marks the last response; undefined for other entries. */
 function readFinalFlag(): boolean | undefined {
   let isFlag = false;
   let hasValue = false;

@@ -19,7 +19,7 @@ export function createGrpcFrontEnd({
   };
 }
 
-/** Triton's trace extension over gRPC. Its one method also returns the settings when it gets none. */
+/** Triton's trace extension over gRPC. Its only method also returns the settings when it receives none. */
 export const grpcTrace: TraceQueries = {
   read: () => query({}),
   write: (values) => query(values),

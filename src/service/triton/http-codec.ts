@@ -1,5 +1,6 @@
 import { RunError } from "../../plan/problem.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../../transport/failure.ts";
 import type { Header, WireRequest } from "../../transport/request.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
@@ -11,7 +12,7 @@ import { parseLossless } from "../lossless-json.ts";
 import { explainPage } from "../response-faults.ts";
 import { sampleOutputs } from "../sample-tensors.ts";
 import type { ModelInfo } from "../service.ts";
-import { isDatatype, joinBytes, type SharedPlace, type Tensor } from "../tensor.ts";
+import { isDatatype, type SharedPlace, type Tensor } from "../tensor.ts";
 import { createHttpChecks } from "./http-response-check.ts";
 import type { CodecModel } from "./model.ts";
 import { httpSequenceStamp } from "./sequence-stamp.ts";
@@ -29,7 +30,7 @@ export interface HttpCodecOptions {
   readonly outputPlaces?: ReadonlyMap<string, SharedPlace>;
 }
 
-/** Precedes a request's id. */
+/** Text before a request's id. */
 const ID_START = '{"id":"';
 
 const NO_BYTES = new Uint8Array(0);
@@ -244,7 +245,7 @@ function explainFailure(failure: Failure, body: Uint8Array | undefined): Failure
     if (typeof error === "string")
       return isUnreadable ? appendExplanation(failure, error) : { ...failure, message: error };
   } catch {
-    // Not JSON: the text itself is the explanation.
+    // The text is not JSON, so it is the explanation itself.
   }
   return appendExplanation(failure, text);
 }

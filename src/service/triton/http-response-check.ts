@@ -24,16 +24,16 @@ export function createHttpChecks(places: Places, expected?: ExpectedResponse): C
   return () => new HttpResponseCheck(known, form, places, expected);
 }
 
-/** Covers names, datatypes and shapes, which are at the start of JSON responses. */
+/** Enough to cover names, datatypes and shapes at the start of JSON responses. */
 const JSON_HEAD_BYTES = 256;
 const JSON_TAIL_BYTES = 2;
 
 const decoder = new TextDecoder();
 
 class HttpResponseCheck implements ResponseCheck {
-  /** For responses with binary data. */
+  /** Known responses with binary data. */
   private readonly known: KnownResponses;
-  /** For responses that are only JSON. */
+  /** Form of responses that are only JSON. */
   private readonly form: ResponseForm;
   private readonly places: Places;
   private readonly expected: ExpectedResponse | undefined;
@@ -76,7 +76,7 @@ class HttpResponseCheck implements ResponseCheck {
     return this.check(bytes, 0, keptBytes, totalBytes);
   }
 
-  /** @param totalBytes length of the body, of which `bytes[start, end)` is at least the JSON part */
+  /** @param totalBytes length of the body. `bytes[start, end)` contains at least its JSON part */
   private check(bytes: Uint8Array, start: number, end: number, totalBytes: number): ResponseFault | undefined {
     const { jsonBytes } = this;
     const isAllJson = jsonBytes === 0 || jsonBytes === totalBytes;
@@ -96,16 +96,16 @@ class HttpResponseCheck implements ResponseCheck {
   }
 }
 
-/** Returns what must be equal in responses with binary data: the JSON part except for the request's id. */
+/** Returns the parts that must be equal in responses with binary data: the JSON part except for the request's id. */
 function fixedPlaces(text: string, jsonBytes: number): number[] {
   const [head, id] = /^\{"id":"([^"\\]*)"/.exec(text) ?? [];
-  // Beyond ASCII, characters and bytes differ.
+  // For non-ASCII text, offsets of characters and bytes differ.
   if (head === undefined || id === undefined || /[^\x20-\x7e]/.test(head)) return [0, jsonBytes];
   const from = head.length - 1 - id.length;
   return [0, from, from + id.length, jsonBytes];
 }
 
-/** Explains why a JSON part followed by this number of bytes is not a valid response; undefined when it is valid. */
+/** Explains why a JSON part followed by this number of bytes is not a valid response; undefined if it is valid. */
 function explainText(
   text: string,
   dataBytes: number,

@@ -6,7 +6,7 @@ import type { ServiceKind } from "../service.ts";
 import { openTritonFront } from "./front.ts";
 import { type TritonTargetPlan, tritonTargetSchema, wireOf } from "./target.ts";
 
-/** How to recognize KServe v2 servers: by their metadata, which names the server's software, over HTTP and over gRPC. */
+/** Recognizes KServe v2 servers by their metadata, which names the server's software, over HTTP and over gRPC. */
 const kserveApi: ServiceApi = {
   name: "kserve",
   label: "KServe v2 (Triton)",
@@ -62,13 +62,13 @@ function nameServer(name = "", version = ""): string {
 const NAME_TAG = 0x0a;
 const VERSION_TAG = 0x12;
 
-/** Reads the first two fields of a ServerMetadataResponse, the name and the version, as far as they are short texts. */
+/** Reads the first two fields of a ServerMetadataResponse, the name and the version, if they are short texts. */
 function readNames(body: Uint8Array): readonly [name: string, version: string] {
   const name = readText(body, 0, NAME_TAG);
   return [name.text, readText(body, name.end, VERSION_TAG).text];
 }
 
-/** Returns a field of up to 127 bytes and the offset after it; an empty text when another field is there. */
+/** Returns a field of up to 127 bytes and the offset after it; an empty text if another field is at this place. */
 function readText(body: Uint8Array, start: number, tag: number): { readonly text: string; readonly end: number } {
   const length = body[start + 1] ?? 0;
   if (body[start] !== tag || length > 0x7f) return { text: "", end: start };

@@ -3,12 +3,12 @@ import { badResponse, ResponseObject } from "../response.ts";
 import type { ModelInfo } from "../service.ts";
 import { DATATYPES, isDatatype, type TensorSpec } from "../tensor.ts";
 
-/** How the server schedules requests to the model. */
+/** The server's scheduling of requests to the model. */
 export type SchedulerKind = "none" | "dynamic" | "sequence" | "ensemble" | "ensemble-sequence";
 
-/** What a codec knows of a model. */
+/** A codec's view of a model. */
 export interface CodecModel extends ModelInfo {
-  /** Whether ids of sequences are texts; absent: numbers. */
+  /** Whether sequence ids are texts. Absent: they are numbers. */
   readonly hasTextSequenceIds?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface TritonModel extends CodecModel {
 /**
  * Combines metadata and configuration, as JSON or decoded from gRPC.
  * @param version the requested version; empty: the server chooses
- * @throws RunError when they violate the protocol
+ * @throws RunError if they violate the protocol
  */
 export function readModel(metadata: unknown, config: unknown, version: string): TritonModel {
   const meta = ResponseObject.of(metadata, "model metadata");
@@ -44,13 +44,13 @@ export function readModel(metadata: unknown, config: unknown, version: string): 
   };
 }
 
-/** Whether a model's configuration asks for ids of sequences as texts. */
+/** Whether a model's configuration requires sequence ids that are texts. */
 export function hasTextSequenceIds(config: ResponseObject): boolean {
   const controls = config.object("sequence_batching").objects("control_input");
   return controls.some((input) =>
     input.objects("control").some(
       (control) =>
-        // gRPC omits zeros, which are other values than these.
+        // gRPC omits zeros, which are other values than the tested ones.
         ["kind", "data_type"].every((name) => control.has(name)) &&
         control.string("kind") === "CONTROL_SEQUENCE_CORRID" &&
         control.string("data_type") === "TYPE_STRING",

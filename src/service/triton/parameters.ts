@@ -12,7 +12,7 @@ export type RequestParameterPlan = Readonly<v.InferOutput<typeof PARAMETER>>;
 
 const PARAMETER = v.object({ type: v.picklist(PARAMETER_TYPES, "must be a type of parameters"), value: v.string() });
 
-/** The schema of a request parameter, whose text must be one of its type. */
+/** Returns the schema of a request parameter, whose text must be valid for its type. */
 export function parameterSchema(): Schema<RequestParameterPlan> {
   return v.pipe(PARAMETER, v.check(isParameterValue, "must be a value of its type"));
 }
@@ -37,8 +37,8 @@ export function isParameterValue({ type, value }: RequestParameterPlan): boolean
 }
 
 /**
- * Converts a parameter to an `InferParameter` message. A `uint` is an int64 as long as it fits, since older servers (Triton 2.51) refuse
- * uint64.
+ * Converts a parameter to an `InferParameter` message. A `uint` is sent as an int64 if it fits, because older servers (Triton 2.51)
+ * reject uint64.
  */
 export function toInferParameter({ type, value }: RequestParameterPlan): ProtoObject {
   switch (type) {

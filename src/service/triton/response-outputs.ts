@@ -1,7 +1,7 @@
 import { plural } from "../../plan/units.ts";
 import { type Datatype, elementCount, isDatatype, tensorBytes } from "../tensor.ts";
 
-/** Explains why elements of JSON data are not of a datatype; undefined when they are. @param elements the data, flattened */
+/** Explains why elements of JSON data are not of a datatype; undefined if they are. @param elements the data, flattened */
 export function explainElements(name: string, datatype: Datatype, elements: readonly unknown[]): string | undefined {
   const isElement = elementTest(datatype);
   for (const element of elements)
@@ -17,27 +17,27 @@ const NOT_FINITE = /^[-+]?(?:nan|inf(?:inity)?)$/i;
 function elementTest(datatype: Datatype): (element: unknown) => boolean {
   if (datatype === "BYTES") return (element) => typeof element === "string";
   if (datatype === "BOOL") return (element) => typeof element === "boolean" || element === 0 || element === 1;
-  // JSON has no NaN, for which servers write null or a text such as "NaN".
+  // JSON has no NaN. Servers write null or a text such as "NaN" for it.
   if (datatype.includes("FP") || datatype === "BF16")
     return (element) =>
       typeof element === "number" || element === null || (typeof element === "string" && NOT_FINITE.test(element));
   return Number.isInteger;
 }
 
-/** An output of a response, not yet validated. */
+/** An output of a response that has not been validated. */
 export interface AnsweredOutput {
   readonly name: unknown;
   readonly datatype: unknown;
   readonly shape: unknown;
-  /** Length of its binary data; undefined without any. */
+  /** Length of its binary data; undefined without binary data. */
   readonly byteCount: number | undefined;
-  /** Number of its JSON or typed elements; undefined without any. */
+  /** Number of its JSON or typed elements; undefined without such elements. */
   readonly elementCount: number | undefined;
   /** Whether it is in shared memory. */
   readonly isElsewhere: boolean;
 }
 
-/** Explains why an output is not valid; undefined when it is valid. */
+/** Explains why an output is not valid; undefined if it is valid. */
 export function explainOutput(output: AnsweredOutput): string | undefined {
   const { name, datatype, shape, byteCount } = output;
   if (typeof name !== "string" || name === "") return "an output has no name";

@@ -2,11 +2,14 @@ import type { SequenceMark } from "../content.ts";
 import { encodeMessage } from "../protobuf/message.ts";
 import { INFER_REQUEST } from "./messages.ts";
 
-/** Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has its own. */
+/**
+ * Stamps for requests of sequences (Triton's sequence extension). Encoded by hand, because every request has a different
+ * stamp.
+ */
 
 const encoder = new TextEncoder();
 
-/** Returns the function for the ids of a model. @param hasTextIds whether they are texts instead of numbers */
+/** Returns the stamp function for a model's sequence ids. @param hasTextIds whether ids are texts instead of numbers */
 export function httpSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => Uint8Array {
   return hasTextIds ? (mark) => stampHttpSequence(mark, `"${textOf(mark)}"`) : (mark) => stampHttpSequence(mark);
 }
@@ -16,7 +19,7 @@ export function grpcSequenceStamp(hasTextIds: boolean): (mark: SequenceMark) => 
   return hasTextIds ? stampGrpcText : stampGrpcSequence;
 }
 
-/** Returns JSON that closes the id's string and adds the sequence's parameters. `true` and `false` have the same length. */
+/** Returns JSON that closes the id's string and adds the sequence's parameters. `true` and `false` have the same length here. */
 function stampHttpSequence({ id, isStart, isEnd }: SequenceMark, shownId = String(id)): Uint8Array {
   return encoder.encode(
     `","parameters":{"sequence_id":${shownId},"sequence_start":${isStart ? "true " : "false"},"sequence_end":${isEnd ? "true " : "false"}}`,
@@ -24,7 +27,7 @@ function stampHttpSequence({ id, isStart, isEnd }: SequenceMark, shownId = Strin
 }
 
 const ID_NAME = "sequence_id";
-/** By length of the id's varint: its map entry without the varint. */
+/** Map entry of the id without its varint, by length of the varint. */
 const ID_STARTS: Uint8Array[] = [];
 /** The entries of the two flags, created for the first stamp. */
 let flags: { readonly start: Uint8Array; readonly end: Uint8Array } | undefined;
@@ -57,12 +60,12 @@ function stampGrpcText(mark: SequenceMark): Uint8Array {
   return addFlags(stamp, mark);
 }
 
-/** The entry of a text id without the text, created for the first stamp. */
+/** Map entry of a text id without the text, created for the first stamp. */
 let textStart: Uint8Array | undefined;
 
 /**
- * The longest id that Triton takes. It hands models a buffer of this size, and (in 2.51) takes what follows a shorter id for more elements,
- * which models of the Python backend cannot read.
+ * Maximum length of an id in Triton. Triton passes models a buffer of this size and (in 2.51) interprets the bytes after a shorter id as
+ * more elements, which models of the Python backend cannot read.
  */
 const TEXT_ID_CHARACTERS = 128;
 

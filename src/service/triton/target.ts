@@ -44,7 +44,7 @@ export function tritonTargetSchema() {
     protocol: protocolSchema(),
     ...tritonModelEntries(),
     ...tritonServerEntries(),
-    /** The tensors that are binary also with a server that does not list binary tensors, because the user chose so. Absent: none. */
+    /** Tensors that are binary even if the server does not list binary tensors, because the user chose so. Absent: none. */
     binaryTensors: v.exactOptional(v.array(v.picklist(["input", "output"], "must be input or output"))),
   });
   return v.pipe(
@@ -70,20 +70,20 @@ export function tritonTargetSchema() {
   );
 }
 
-/** The fields of a model on a Triton server, as an object's entries. */
+/** Fields of a model on a Triton server, as an object's entries. */
 export function tritonServerEntries() {
   const format = v.picklist(["binary", "json"], "must be binary or json");
   const { compression } = tensorEntries();
   return {
     inputTensorFormat: format,
     outputTensorFormat: format,
-    /** Where tensors are: in requests and responses, or in memory shared with a server on the same machine. */
+    /** Place of tensors: in requests and responses, or in memory shared with a server on the same machine. */
     sharedMemory: v.picklist(["none", "system", "cuda"], "must be none, system or cuda"),
     compression,
   };
 }
 
-/** The fields of a model on Triton, wherever it runs, as an object's entries. */
+/** Fields of a model on Triton, wherever it runs, as an object's entries. */
 export function tritonModelEntries() {
   const { batchSize, shapes } = tensorEntries();
   return {
@@ -92,13 +92,16 @@ export function tritonModelEntries() {
     batchSize,
     /** One bidirectional gRPC stream per lane instead of unary calls. */
     isStreaming: flagSchema(),
-    /** Without the batch dimension. */
+    /** Shapes without the batch dimension. */
     shapes,
-    /** Shared memory for one item of an output with variable size. */
+    /** Size of the shared memory for one item of an output with variable size. */
     outputSharedMemoryBytes: wholeSchema(0),
     /** Extra parameters of every request, by name; gRPC only. */
     parameters: v.record(v.string(), parameterSchema()),
-    /** Models that the model calls through business logic scripting, for their statistics. An ensemble's models are detected. */
+    /**
+     * Models that the model calls through business logic scripting (BLS), for their statistics. An ensemble's models are
+     * detected.
+     */
     composingModels: v.array(
       v.object({
         name: filledSchema("must name a model"),

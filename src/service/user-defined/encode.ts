@@ -12,7 +12,7 @@ import {
 import type { CustomGrpcRequest, CustomHttpRequest, EncodeInput } from "./functions.ts";
 import { describeUserError, readReturned } from "./user-error.ts";
 
-/** What a payload was made from: the scenario's input, and the request that its function returned. */
+/** Source of a payload: the scenario's input, and the request that its function returned. */
 export interface CustomOrigin {
   readonly input: unknown;
   readonly request: WireRequest;
@@ -23,7 +23,7 @@ const encoder = new TextEncoder();
 /**
  * Encodes the request of an input.
  * @param index of the input, from 0
- * @throws UserError when the scenario's function throws or returns no request
+ * @throws UserError if the scenario's function throws or does not return a request
  */
 export async function encodeInput(
   protocol: "http" | "grpc" | "grpc-call",
@@ -90,7 +90,7 @@ function toHeaders(given: Readonly<Record<string, unknown>>, index: number): Hea
   });
 }
 
-/** Returns bytes of their own, because the scenario may use its memory again. */
+/** Returns a copy of the bytes, because the scenario may reuse its memory. */
 function toBytes(body: unknown, index: number): Uint8Array {
   if (body === undefined) return new Uint8Array(0);
   if (body instanceof Uint8Array) return body.slice();

@@ -1,4 +1,5 @@
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
+import { joinBytes } from "../../runtime/bytes.ts";
 import { ANY_RESPONSE } from "../../transport/response-check.ts";
 import type { SampleResponse } from "../../transport/sink/sample-response.ts";
 import type { PayloadCodec, ResponseReader } from "../content.ts";
@@ -6,7 +7,6 @@ import { describeBytes, explainStatus } from "../explain-error.ts";
 import { listExtracted, namesOf } from "../response-reader.ts";
 import { describeServer, OF_SERVERS } from "../server-target.ts";
 import { modelNamed, SEPARATE_REQUESTS, type Service, type ServiceKind } from "../service.ts";
-import { joinBytes } from "../tensor.ts";
 import type { CustomOrigin } from "./encode.ts";
 import type { CheckOutput, CustomResponse, DecodeResponse, ExtractValue } from "./functions.ts";
 import { type CustomTargetPlan, customTargetSchema, wireOf } from "./target.ts";
@@ -32,7 +32,7 @@ export const customKind: ServiceKind<CustomTargetPlan> = {
   path: () => "",
   server: "a server of the scenario's own protocol",
   api: { name: "user-defined", label: "the scenario's own protocol", probes: [] },
-  // Without queries, because only the scenario defines which requests are valid.
+  // Sends no queries, because only the scenario defines which requests are valid.
   open: async (target) => ({ setUp: async () => describeService(target), listModels: async () => [] }),
 };
 
@@ -59,7 +59,7 @@ const SAMPLE: SampleResponse = { parts: [new Uint8Array(0)] };
 
 const codec: PayloadCodec = {
   encode: (content) => originOf(content).request,
-  // Responses are checked by the scenario's own functions, if it has any.
+  // The scenario's functions check responses, if it has any.
   responseChecks: () => () => ANY_RESPONSE,
   decode: (body) => ({ outputs: body, describe: () => describeBytes(body) }),
   explain: explainStatus,
@@ -69,7 +69,7 @@ const codec: PayloadCodec = {
 
 const decoder = new TextDecoder();
 
-/** Creates the reader of a target's responses; undefined when neither `check` nor `extract` needs their content. */
+/** Creates the reader of a target's responses; undefined if neither `check` nor `extract` needs their content. */
 function createCustomReader(target: CustomTargetPlan): ResponseReader | undefined {
   const extracted = listExtracted(target.extract);
   if (target.check === undefined && extracted.length === 0) return undefined;
@@ -103,12 +103,12 @@ function createCustomReader(target: CustomTargetPlan): ResponseReader | undefine
   };
 }
 
-/** Returns what a payload of such a target was made from. */
+/** Returns the source of such a target's payload. */
 function originOf(content: object | undefined): CustomOrigin {
   return (content as { readonly origin?: unknown } | undefined)?.origin as CustomOrigin;
 }
 
-/** Creates the response that a scenario's functions get. It stays valid: the run does not reuse its memory. */
+/** Creates the response for a scenario's functions. It stays valid: the run does not reuse its memory. */
 function createResponse(parts: readonly Uint8Array[]): CustomResponse {
   const [first = new Uint8Array(0)] = parts;
   const bytes = parts.length > 1 ? joinBytes([...parts]) : first;

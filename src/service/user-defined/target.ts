@@ -19,7 +19,7 @@ export function wireOf({ protocol, isStreaming }: Pick<CustomTargetPlan, "protoc
   return protocol === "grpc" && isStreaming ? "grpc-call" : protocol;
 }
 
-/** Returns the schema of a target that a scenario defines. Its `model` is the name that the scenario gives it. */
+/** Returns the schema of a target that a scenario defines. Its `model` is the name from the scenario. */
 export function customTargetSchema() {
   return v.object({
     kind: v.literal("user-defined"),
@@ -28,7 +28,7 @@ export function customTargetSchema() {
     batchSize: v.literal(1, "must be 1: the scenario's functions set the number of items"),
     /** gRPC only: whether calls may have several messages each way. */
     isStreaming: v.boolean(),
-    /** {@link DecodeResponse}. Absent: the other functions get the response itself. */
+    /** {@link DecodeResponse}. Absent: the other functions get the undecoded response. */
     decode: v.exactOptional(functionSchema()),
     /** {@link CheckOutput}. Absent: the protocol's status is enough. */
     check: v.exactOptional(functionSchema()),

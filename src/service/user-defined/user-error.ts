@@ -1,16 +1,16 @@
 import { messageOf, UserError, userError } from "../../plan/problem.ts";
 
-/** Where in a file: of the first frame of a stack that has one. */
+/** Place in a file, from the first frame of a stack that has one. */
 const FRAME = /(?:\(|@|at |\/)(?:async )?(?:file:\/\/)?([^\s()]+\.[cm]?[jt]sx?)(?:\?[^\s():]*)?:(\d+)(?::\d+)?\)?$/m;
 
-/** Describes an error of a scenario's function: its message and the place in the file, if the runtime reports it. */
+/** Describes an error of a scenario's function: its message and its place in the file, if the runtime reports it. */
 export function describeUserError(error: unknown): string {
   const [, file = "", line = ""] = FRAME.exec(stackOf(error)) ?? [];
   const place = file === "" ? "" : ` (${file.slice(file.lastIndexOf("/") + 1)}:${line})`;
   return `${messageOf(error)}${place}`;
 }
 
-/** A user's error object can have anything as its stack, also a getter that throws. */
+/** The stack of a user's error may have any type, and may be a getter that throws. */
 function stackOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.stack) : "";
@@ -20,9 +20,9 @@ function stackOf(error: unknown): string {
 }
 
 /**
- * Reads a value that a scenario's function returned. Its getters can throw, and JSON has neither bigints nor cycles.
- * @param place names the function, for errors
- * @throws UserError with the part that cannot be read; those of `read`
+ * Reads a value that a scenario's function returned. Its getters may throw, and JSON has neither bigints nor cycles.
+ * @param place name of the function, for errors
+ * @throws UserError with the part that cannot be read, and errors of `read`
  */
 export function readReturned<T>(place: string, value: unknown, read: () => T): T {
   try {
@@ -36,7 +36,10 @@ export function readReturned<T>(place: string, value: unknown, read: () => T): T
 
 const MAX_DEPTH = 100;
 
-/** Describes the first part that JSON cannot represent or that cannot be read: `body.id is a bigint`. Undefined without one. */
+/**
+ * Describes the first part that JSON cannot represent or that cannot be read: `body.id is a bigint`. Undefined if there is
+ * none.
+ */
 function findUnreadable(value: unknown, path = "", parents: readonly object[] = []): string | undefined {
   const place = path || "it";
   if (typeof value === "bigint") return `${place} is a bigint`;
@@ -58,9 +61,9 @@ function findUnreadable(value: unknown, path = "", parents: readonly object[] = 
 }
 
 /**
- * Returns a value that a scenario's function returned as one that threads can send and reports can write: a number, a boolean, a text, null, or
- * plain lists and objects of them.
- * @throws TypeError for a promise, and for what is not JSON
+ * Converts the result of a scenario's function to a value that threads can send and reports can write: a number, a boolean, a text, null,
+ * or plain lists and objects of these.
+ * @throws TypeError for a promise, and for values without a JSON form
  */
 export function toPlainValue(value: unknown): unknown {
   refusePromise(value);
@@ -85,7 +88,7 @@ function copyPlain(value: object): unknown {
   }
 }
 
-/** Returns what a scenario's function returned. @throws TypeError for a promise */
+/** Returns the result of a scenario's function. @throws TypeError for a promise */
 export function refusePromise<T>(value: T): T {
   if (value instanceof Promise) {
     value.catch(() => {});

@@ -36,7 +36,7 @@ class JsCallSlot implements GrpcJsSlot {
   private stream: Stream | undefined;
   private messages: readonly Uint8Array[] = [];
   private sentCount = 0;
-  /** Time when the call last received something, or grpc-js took a message. */
+  /** Time when the call last received something, or grpc-js accepted a message. */
   private lastProgressNs = 0;
   /** Set when the status has arrived, perhaps before the last messages were read. */
   private status: StatusObject | undefined;
@@ -78,7 +78,7 @@ class JsCallSlot implements GrpcJsSlot {
     const { call } = this;
     if (!call.isActive) return;
     const { stream } = this;
-    // Ignore what the stream still delivers.
+    // Ignore later events of the stream.
     this.stream = undefined;
     stream?.cancel();
     call.fail(failure, nowNs());
@@ -115,7 +115,7 @@ class JsCallSlot implements GrpcJsSlot {
     });
   }
 
-  /** Sends messages up to this number. The last one ends the sending side. */
+  /** Sends messages up to this number. The last message ends the sending side. */
   private sendUntil(count: number): void {
     const stream = this.stream as Stream;
     const end = Math.min(count, this.messages.length);
@@ -173,7 +173,7 @@ class JsCallSlot implements GrpcJsSlot {
     if (this.call.firstByteNs === 0) this.call.firstByteNs = this.lastProgressNs;
   }
 
-  /** Responses are checked after the request, so a check needs them too. */
+  /** Responses are checked after the request, so a check needs the messages too. */
   private get keepsBodies(): boolean {
     return this.options.responses.keepBodies || this.options.responses.createCheck !== undefined;
   }

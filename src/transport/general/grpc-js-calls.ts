@@ -6,9 +6,12 @@ import type { Header } from "../request.ts";
 /** Messages are bytes already, so serialization is the identity. */
 export const sameBytes = (bytes: Buffer): Buffer => bytes;
 
-/** Converts a gRPC status into a failure. @param maxResponseBytes to recognise grpc-js's status for a response above it */
+/**
+ * Converts a gRPC status into a failure. @param maxResponseBytes size limit, used to recognise grpc-js's status for a
+ * larger response
+ */
 export function toFailure(code: number, details: string, maxResponseBytes: number): Failure {
-  // A server reports its own limit in the same words, with another number.
+  // A server reports its limit in the same words, with another number.
   const [, most] =
     /^Received message (?:larger than max \(\d+ vs|that decompresses to a size larger than) (\d+)/.exec(details) ?? [];
   if (code === grpcStatus.RESOURCE_EXHAUSTED && Number(most) === maxResponseBytes) return tooLarge(maxResponseBytes);

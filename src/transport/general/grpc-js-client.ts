@@ -17,7 +17,7 @@ import { JsSlot } from "./grpc-js-slot.ts";
 
 const NO_LIMIT = -1;
 
-/** A name that stands for an IP address where a host name is required (RFC 2606 reserves `.invalid`). */
+/** A name used instead of an IP address where a host name is required (RFC 2606 reserves `.invalid`). */
 const ADDRESS_NAME = "address.invalid";
 
 /** `grpc_compression_algorithm` values. */
@@ -34,7 +34,10 @@ export interface GrpcJsSlot {
   failIfSilentSince(deadlineNs: number): void;
 }
 
-/** The gRPC client based on @grpc/grpc-js: for comparison with Rampart's own client, and for features that one lacks. */
+/**
+ * The gRPC client based on @grpc/grpc-js: for comparison with Rampart's own client, and for features that Rampart's
+ * client lacks.
+ */
 export class GrpcJsClient implements LoadClient {
   readonly calls: Call[] = [];
   protected readonly options: ClientOptions;
@@ -45,14 +48,14 @@ export class GrpcJsClient implements LoadClient {
   private readonly slots: GrpcJsSlot[] = [];
   /** Headers of every request. */
   private readonly metadata = new Metadata();
-  /** By a request's own headers: those of its call. */
+  /** Metadata of a call, by its request's headers. */
   private readonly merged = new WeakMap<readonly Header[], Metadata>();
   private readonly stallWatch: StallWatch;
   private isClosed = false;
   /** grpc-js does not report its retries. */
   readonly resendCount = 0;
 
-  /** @param readStreamed set: use one bidirectional stream per lane instead of unary calls */
+  /** @param readStreamed if given, one bidirectional stream per lane is used instead of unary calls */
   constructor(endpoint: Endpoint, options: ClientOptions, readStreamed: ReadStreamed | undefined) {
     this.endpoint = endpoint;
     this.options = options;

@@ -57,7 +57,7 @@ export class JsLane {
 
   private open(path: string): ClientDuplexStream<Buffer, Buffer> {
     const stream = this.channel.makeBidiStreamRequest(path, sameBytes, sameBytes, this.metadata);
-    // Ignore what a cancelled stream still delivers.
+    // Ignore later events of a cancelled stream.
     stream.on("data", (message: Buffer) => stream === this.stream && this.received(message));
     stream.on("error", () => {});
     stream.on("status", (status: StatusObject) => stream === this.stream && this.ended(status));

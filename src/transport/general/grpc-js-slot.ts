@@ -28,7 +28,7 @@ export class JsSlot {
   private lastReceivedNs = 0;
   private current: ClientUnaryCall | undefined;
 
-  /** @param lane its stream; undefined for unary calls */
+  /** @param lane the lane's stream; undefined for unary calls */
   constructor(
     call: Call,
     lane: JsLane | undefined,
@@ -102,7 +102,7 @@ export class JsSlot {
 
   private cancelCurrent(): void {
     const { current } = this;
-    // Its callback still runs, perhaps during the slot's next request.
+    // The callback of the call still runs, perhaps during the slot's next request.
     this.current = undefined;
     current?.cancel();
   }

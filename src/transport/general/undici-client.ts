@@ -27,7 +27,7 @@ import { explainEncoding, unreadable } from "../response-check.ts";
 import { USER_AGENT } from "../user-agent.ts";
 import { createUndici } from "./create-undici.ts";
 
-/** The HTTP client based on undici: for comparison with Rampart's own client, and for features that one lacks. */
+/** The HTTP client based on undici: for comparison with Rampart's own client, and for features that Rampart's client lacks. */
 export class UndiciClient implements LoadClient {
   readonly calls: Call[] = [];
   connectionCount = 0;
@@ -76,7 +76,10 @@ class UndiciSlot {
   /** Number of requests that were sent again. */
   resendCount = 0;
   private socket: Socket | undefined;
-  /** Bytes that the current connection had received when it had answered its latest request; 0 before the first response. */
+  /**
+   * Number of bytes that the current connection had received when its latest response was complete; 0 before the first
+   * response.
+   */
   private answeredBytes = 0;
   private answeredNs = 0;
   private readonly call: Call;
@@ -131,7 +134,7 @@ class UndiciSlot {
     this.client.dispatch(request, exchange);
   }
 
-  /** The rule of Rampart's own client, for a connection that the server closed or reset. */
+  /** Same rule as in Rampart's own client, for a connection that the server closed or reset. */
   private canResend(error: Error): boolean {
     const { answeredBytes } = this;
     const isUnanswered = answeredBytes > 0 && this.socket?.bytesRead === answeredBytes;
@@ -143,7 +146,7 @@ class UndiciSlot {
   private resend(request: Dispatcher.DispatchOptions): true {
     this.resendCount++;
     this.call.isResent = true;
-    // A connection that fails to open has not answered either.
+    // A connection that fails to open has received no response either.
     this.answeredBytes = 0;
     this.dispatch(request);
     return true;
@@ -166,7 +169,7 @@ const CLOSED_BY_PEER = "other side closed";
 interface ExchangeEvents {
   /** A complete response arrived. */
   readonly onAnswered: () => void;
-  /** Sends a request again that undici reports as failed, if it may be; then the exchange is over. */
+  /** Resends a request that undici reports as failed, if allowed; then the exchange is over. */
   readonly resend: (error: Error) => boolean;
 }
 
@@ -299,7 +302,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler {
     this.finish(failure, () => controller?.abort(new Error(failure.message)));
   }
 
-  /** @param leave called before the slot may be used again */
+  /** @param leave called before the slot may be reused */
   private finish(failure: Failure, leave?: () => void): void {
     if (this.isOver) return;
     this.isOver = true;

@@ -24,7 +24,7 @@ export class GrpcCallClient extends GrpcClient<MessagesSlot> {
 const EMPTY = new Uint8Array(0);
 
 class MessagesSlot extends CallSlot {
-  /** Number of messages sent of those that wait for responses. */
+  /** Number of messages sent among those that wait for responses. */
   private laterSent = 0;
   /** Time of the read that completed the latest response. */
   private lastReadNs = 0;
@@ -80,7 +80,10 @@ class MessagesSlot extends CallSlot {
     return miscount ?? (fault === undefined ? undefined : unreadable(fault.reason));
   }
 
-  /** Sends the messages that have waited for this response, unless the call has ended. The last one ends the sending side. */
+  /**
+   * Sends the messages that were waiting for this response, unless the call has ended. The last message ends the sending
+   * side.
+   */
   private sendLater(later: readonly Uint8Array[]): void {
     while (this.laterSent < later.length && this.laterSent < this.call.messageCount) {
       const bytes = later[this.laterSent++] ?? EMPTY;

@@ -26,13 +26,13 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   protected readonly reader: MessageReader;
   protected message: GrpcMessage | undefined;
   protected connection: Http2Connection | undefined;
-  /** 0 without an open stream. */
+  /** Id of the stream; 0 without an open stream. */
   protected streamId = 0;
   /** Checks messages that are not kept; created with the first one. */
   protected check: ResponseCheck | undefined;
-  /** Why the response is not valid. */
+  /** Reason why the response is not valid. */
   protected fault: ResponseFault | undefined;
-  /** For the current request: the client's options may change meanwhile. */
+  /** Value for the current request, because the client's options may change meanwhile. */
   protected keep: Keep = "none";
   private readonly channel: Channel;
   private readonly stream = new Stream(this);
@@ -55,10 +55,10 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   /** Prepares for the responses of a call, which may be sent again. */
   protected abstract expect(): void;
 
-  /** Takes a message. The arguments are those of {@link MessageSink}. */
+  /** Receives a message. The arguments are those of {@link MessageSink}. */
   abstract onMessage(bytes: Uint8Array, start: number, end: number): void;
 
-  /** Returns what is wrong with the messages of a call whose status is OK. */
+  /** Returns the fault in the messages of a call whose status is OK. */
   protected abstract checkResponses(head: GrpcHead): Failure | undefined;
 
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void {
@@ -116,7 +116,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
       this.cancelStream(failureOfReading(error));
       return;
     }
-    // A callback may have ended the call, and the slot may have its next one.
+    // A callback may have ended the call, and the slot may already have its next call.
     if (isLast && streamId === this.streamId) this.fail(this.toUnterminated());
   }
 
@@ -156,7 +156,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     this.fail(ABORTED);
   }
 
-  /** Checks a message that is not kept, and returns what is wrong with it. */
+  /** Checks a message that is not kept, and returns its fault. */
   protected inspect(check: ResponseCheck, bytes: Uint8Array, start: number, end: number): ResponseFault | undefined {
     if (!this.isInPieces) return check.whole(bytes, start, end, this.call);
     this.isInPieces = false;
@@ -185,7 +185,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
     }
     const call = this.call;
     const { readNs } = this.connection as Http2Connection;
-    // A server may end a call before it has read all of it.
+    // A server may end a call before it has read all of the request.
     if (call.isSending) call.sendEndNs = readNs;
     call.isSending = false;
     this.complete(readNs);
@@ -214,7 +214,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   }
 
   private fail(failure: Failure): void {
-    // What it has of a message counts until then.
+    // The bytes of an incomplete message count until then.
     this.reader.reset("none");
     this.call.failNow(failure, this.options.onDone);
   }

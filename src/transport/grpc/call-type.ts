@@ -1,13 +1,13 @@
 import type { Failure } from "../failure.ts";
 import type { WireRequest } from "../request.ts";
 
-/** Whether only exactly one response to the request is valid. */
+/** Whether exactly one response to the request is valid. */
 export function expectsOneResponse({ messages, callType }: WireRequest): boolean {
   if (callType === undefined) return messages === undefined;
   return callType === "unary" || callType === "client-stream";
 }
 
-/** Returns the failure of a call whose status is OK and that must have one response. Absent when it has. */
+/** Returns the failure of a call that must have one response and whose status is OK; undefined when it has one. */
 export function checkResponseCount(messageCount: number): Failure | undefined {
   if (messageCount === 1) return undefined;
   if (messageCount === 0) return { kind: "protocol", message: "status OK without a message" };

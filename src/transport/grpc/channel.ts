@@ -8,13 +8,13 @@ import { grpcHeaders } from "./encode.ts";
 export interface ChannelUser {
   /** The path of the gRPC method. */
   readonly path: string;
-  /** Headers of this call, in addition to the client's. The same list is encoded once. */
+  /** Headers of this call, in addition to the client's. A list that is passed again is encoded only once. */
   readonly headers: readonly Header[];
   /** Opens the stream on this connection with this header block. */
   open(connection: Http2Connection, block: Uint8Array): void;
 }
 
-/** Blocks of headers that do not depend on a connection. */
+/** Header blocks that do not depend on a connection. */
 const literalBlocks = new WeakMap<readonly Header[], Uint8Array>();
 
 /** A connection that is replaced when it becomes unusable. */
@@ -27,16 +27,16 @@ export class Channel {
   private headersPath = "";
   private connection: Http2Connection | undefined;
   private isFlushDue = false;
-  /** Connections that the server is closing, until their streams have ended. */
+  /** Connections that the server is closing, until their streams end. */
   private readonly draining = new Set<Http2Connection>();
-  /** Users that wait until the peer's limit of concurrent streams allows their stream. */
+  /** Users that wait until the peer's limit of concurrent streams allows another stream. */
   private readonly waiting = new Set<ChannelUser>();
 
   constructor(endpoint: Endpoint) {
     this.endpoint = endpoint;
   }
 
-  /** Opens the connection, unless a stream has begun to. Resolves when it is ready or has failed. */
+  /** Opens the connection, unless a stream has already started to open it. Resolves when it is ready or has failed. */
   open(): Promise<void> {
     return (this.connection ?? this.connect()).ready;
   }
@@ -59,10 +59,10 @@ export class Channel {
     return connection;
   }
 
-  /** Opens a stream for the user now, or as soon as the peer allows one more. */
+  /** Opens a stream for the user now, or as soon as the peer allows another stream. */
   begin(user: ChannelUser): void {
     const connection = this.connection ?? this.connect();
-    // After a cancelled call there is room until `flushSoon`, for those that wait first.
+    // After a cancelled call there is capacity until `flushSoon`, which is for the waiting users first.
     if (connection.hasCapacity && this.waiting.size === 0) this.openStream(connection, user);
     else this.waiting.add(user);
   }
@@ -81,8 +81,8 @@ export class Channel {
   }
 
   /**
-   * In a microtask, opens streams that have room now, and flushes: once for a group of cancelled calls, and without opening streams for
-   * those that the group cancels too. Also for a response on a draining connection, which may open a stream on its successor.
+   * In a microtask, opens streams that now fit the limit, and flushes: once for a group of cancelled calls, and without opening streams
+   * for calls that the group cancels too. Also used for a response on a draining connection, which may open a stream on its successor.
    */
   flushSoon(): void {
     if (this.isFlushDue) return;
@@ -112,7 +112,7 @@ export class Channel {
     if (this.connection !== connection) return;
     this.connection = undefined;
     if (this.waiting.size === 0) return;
-    // This connection will never have room for them, so they use the next one, and fail with it.
+    // This connection will never have capacity for the waiting users, so they use the next one, and fail if it fails.
     this.connect();
     this.openWaiting();
   }

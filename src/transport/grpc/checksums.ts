@@ -4,7 +4,7 @@
 export const CRC_OF_NOTHING = 0;
 
 const CRC_POLYNOMIAL = 0xedb88320;
-/** x^8 modulo the polynomial; the highest bit stands for x^0. */
+/** x^8 modulo the polynomial; the highest bit is x^0. */
 const ONE_BYTE = 0x00800000;
 const ADLER_MODULUS = 65_521;
 /** Number of bytes to add before reducing the sums, which must not overflow a double. */
@@ -12,7 +12,7 @@ const ADLER_BYTES = 4096;
 
 let crcTable: Int32Array | undefined;
 
-/** Continues a CRC-32 with more bytes. @param crc of the preceding bytes */
+/** Continues a CRC-32 with more bytes. @param crc CRC-32 of the preceding bytes */
 export function crcOf(bytes: Uint8Array, crc: number): number {
   crcTable ??= buildCrcTable();
   let value = ~crc;
@@ -37,7 +37,7 @@ export function joinCrcs(first: number, second: number, shift: number): number {
   return (multiply(shift, first) ^ second) >>> 0;
 }
 
-/** Continues an Adler-32 with more bytes. @param adler of the preceding bytes; 1 for none */
+/** Continues an Adler-32 with more bytes. @param adler Adler-32 of the preceding bytes; 1 for none */
 export function adlerOf(bytes: Uint8Array, adler: number): number {
   let low = adler & 0xffff;
   let high = adler >>> 16;

@@ -12,7 +12,7 @@ export interface GrpcSlot {
   send(path: string, message: GrpcMessage, stamp: Uint8Array | undefined): void;
   /** Fails the slot's call, if it has one, and cancels its stream unless other slots share it. */
   cancel(failure: Failure): void;
-  /** Fails the slot's call if it has received no byte since the deadline. Returns whether it did. */
+  /** Fails the slot's call if it has received no byte since the deadline. Returns whether it did so. */
   failIfSilentSince(deadlineNs: number): boolean;
 }
 
@@ -101,9 +101,9 @@ export abstract class GrpcClient<Slot extends GrpcSlot> implements LoadClient {
   /** Creates the slot of a call whose lane uses this channel. */
   protected abstract createSlot(call: Call, channel: Channel): Slot;
 
-  /** Queues frames that end the open streams before the connections close. */
+  /** Queues frames that end the open streams, before the connections close. */
   protected endStreams(): void {}
 
-  /** Fails every call that closing the connections has not failed. */
+  /** Fails every call that did not fail when the connections closed. */
   protected abstract abort(failure: Failure): void;
 }

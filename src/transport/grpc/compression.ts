@@ -1,18 +1,21 @@
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import type { MessageCompression } from "../request.ts";
 import { adlerOf, CRC_OF_NOTHING, crcOf, joinAdlers, joinCrcs, toCrcShift } from "./checksums.ts";
 
 /** gRPC message compression: gzip (RFC 1952) and `deflate`, which is the zlib format (RFC 1950). */
 
-/** The value of `grpc-accept-encoding`: what {@link decompressMessage} supports, in the format of gRPC's C++ library. */
+/**
+ * The value of `grpc-accept-encoding`: the encodings that {@link decompressMessage} supports, in the format of gRPC's
+ * C++ library.
+ */
 export const ACCEPTED_ENCODINGS = "identity, deflate, gzip";
 
-/** Up to this many bytes before the stamp are stored with it instead of compressed on their own. */
+/** Up to this many bytes before the stamp are stored together with it instead of compressed separately. */
 const MAX_STORED_BYTES = 512;
 const STORED_HEAD_BYTES = 5;
 
-/** A compressed message and where its stamp goes. */
+/** A compressed message and the place of its stamp. */
 export interface CompressedMessage {
   readonly bytes: Uint8Array;
   /** Offset of the stamp in `bytes`, where it is stored uncompressed; -1 when the message has no stamp. */
@@ -23,13 +26,14 @@ export interface CompressedMessage {
 
 /** Updates the checksum of a compressed message after its stamp has changed. */
 export interface CompressedSeal {
-  /** Writes the checksum for the stamp. @param bytes the end of it must be the message; bytes before the message are not changed */
+  /** Writes the checksum for the stamp. @param bytes must end with the message; bytes before the message are not changed */
   write(bytes: Uint8Array, stamp: Uint8Array): void;
 }
 
 /**
  * Compresses a message once for all its sends: the stamp is in an uncompressed block between two compressed parts, so that only the stamp
- * and the checksum change per send. Returns undefined when compression does not make the message shorter; gRPC then sends it uncompressed.
+ * and the checksum change with each send. Returns undefined when compression does not make the message shorter; gRPC then sends it
+ * uncompressed.
  */
 export function compressMessage(
   payload: Uint8Array,
@@ -48,7 +52,7 @@ export function compressMessage(
  * Decompresses a message. `encoding` is `gzip` or `deflate`.
  * @throws ProtocolError when the data is not valid
  * @param usedBytes bytes of earlier messages that count against `maxBytes`
- * @throws ResponseTooLargeError when the message makes it more than `maxBytes`
+ * @throws ResponseTooLargeError when the total with this message is more than `maxBytes`
  */
 export function decompressMessage(
   bytes: Uint8Array,

@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import type { Endpoint, Header, MessageCompression, WireRequest } from "../request.ts";
 import type { StampedBytes } from "../stamp-scratch.ts";
 import { USER_AGENT } from "../user-agent.ts";
@@ -9,15 +10,18 @@ import { frameMessage, MESSAGE_PREFIX_BYTES } from "./messages.ts";
 export interface GrpcMessage extends StampedBytes {
   /** Number of digits of the id at the start of the stamp. */
   readonly idDigits: number;
-  /** Messages that wait for responses to those before them. */
+  /** Messages that are sent only after responses to the messages before them. */
   readonly later: readonly Uint8Array[];
-  /** Whether only exactly one response is valid. */
+  /** Whether exactly one response is valid. */
   readonly expectsOne: boolean;
   /** Headers of this request, in addition to the client's. */
   readonly headers: readonly Header[];
 }
 
-/** Frames the messages of a request, each compressed if that makes it shorter. Messages that leave together are one block of bytes. */
+/**
+ * Frames the messages of a request. Each message is compressed if that makes it shorter. Messages that are sent together are one block
+ * of bytes.
+ */
 export function encodeGrpcMessage(request: WireRequest, compression: MessageCompression | undefined): GrpcMessage {
   const { messages, pacing, headers } = request;
   const expectsOne = expectsOneResponse(request);
@@ -47,16 +51,6 @@ function encodePayload(
     idDigits,
     seal: compressed.seal,
   };
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    joined.set(part, offset);
-    offset += part.length;
-  }
-  return joined;
 }
 
 /** Returns the header list of a gRPC call. */

@@ -1,4 +1,4 @@
-/** gRPC's C++ client library lets this many users share a channel by default. */
+/** Number of users that share a channel in gRPC's C++ client library by default. */
 export const LANES_PER_CONNECTION = 6;
 
 /** Returns the index of the connection that the slot's lane uses. */

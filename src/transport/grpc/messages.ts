@@ -1,4 +1,4 @@
-import { MOST_RESPONSE_BYTES } from "../../plan/response-limit.ts";
+import { MOST_RESPONSE_BYTES } from "../../plan/defaults.ts";
 import { ProtocolError, ResponseTooLargeError } from "../failure.ts";
 import { GrowingBytes, RESPONSES_BUDGET } from "../growing-bytes.ts";
 import { checkEncoding, decompressMessage } from "./compression.ts";
@@ -21,14 +21,14 @@ export function frameMessage(message: Uint8Array, isCompressed: boolean): Uint8A
 export interface MessageSink {
   /** A message `bytes[start, end)`, valid during the call. Start and end are 0 when its bytes are not kept or were passed to `onPiece`. */
   onMessage(bytes: Uint8Array, start: number, end: number): void;
-  /** A piece of a message that did not arrive whole, valid during the call. Only when {@link Keep} is `pieces`. */
+  /** A piece of a message that arrived in pieces, valid during the call. Called only when {@link Keep} is `pieces`. */
   onPiece?(bytes: Uint8Array, start: number, end: number, isFirst: boolean): void;
 }
 
 /**
- * What to do with the bytes of messages.
+ * Treatment of the bytes of messages.
  * - `whole`: join each message
- * - `pieces`: pass on a message that does not arrive whole piece by piece, unless it is compressed
+ * - `pieces`: pass on a message that arrives in pieces piece by piece, unless it is compressed
  * - `none`: count messages only; copy and decompress nothing
  */
 export type Keep = "whole" | "pieces" | "none";
@@ -65,17 +65,17 @@ export class MessageReader {
     this.keep = keep;
   }
 
-  /** True when no message is incomplete. */
+  /** True between messages, when none is incomplete. */
   get isBetweenMessages(): boolean {
     return this.prefixBytes === 0;
   }
 
-  /** Size of the current message as it arrives: compressed, if it is. */
+  /** Size of the current message on the wire: its compressed size, if it is compressed. */
   get messageBytes(): number {
     return this.size;
   }
 
-  /** Prepares the reader for another stream. The sink may call it; then the rest of the current bytes is ignored. */
+  /** Prepares the reader for another stream. The sink may call this; then the rest of the current bytes is ignored. */
   reset(keep: Keep): void {
     this.keep = keep;
     this.encoding = NO_ENCODING;

@@ -1,7 +1,7 @@
 import { type Failure, ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 
-/** The part of a gRPC response's headers or trailers that decides its result. */
+/** Fields of a gRPC response's headers or trailers that determine its result. */
 export interface GrpcHead {
   /** `:status`; 0 in trailers. */
   readonly httpStatus: number;
@@ -39,7 +39,7 @@ const GRPC_CONTENT_TYPE = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i;
 
 const known = new WeakMap<readonly Header[], GrpcHead>();
 
-/** Reads a header list. The same list object is read once. @throws ProtocolError */
+/** Reads a header list. A list object that is passed again is read only once. @throws ProtocolError */
 export function readHead(headers: readonly Header[]): GrpcHead {
   let head = known.get(headers);
   if (head === undefined) {

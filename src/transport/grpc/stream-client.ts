@@ -51,7 +51,7 @@ export class GrpcStreamClient extends GrpcClient<StreamSlot> {
   }
 }
 
-/** The stream of one lane. Opened with its first request, and again after the server ends it. */
+/** The stream of one lane. It is opened with the lane's first request, and again after the server ends it. */
 class LaneStream implements StreamSink, MessageSink, ChannelUser {
   path = "";
   readonly headers: readonly Header[] = [];
@@ -122,7 +122,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
   /** Cancels the slot's request. Resets the stream when it carries no other request. */
   cancel(slot: StreamSlot): void {
     this.forget(slot);
-    // The next request may go out on the same stream.
+    // The next request may use the same stream.
     this.channel.flushSoon();
     if (this.active.size > 0 || !this.isOpen) return;
     this.isOpen = false;
@@ -138,7 +138,7 @@ class LaneStream implements StreamSink, MessageSink, ChannelUser {
     for (const slot of slots) slot.fail(failure);
   }
 
-  /** Returns when the server last accepted more of the requests on the stream, as far as it was looked at. */
+  /** Returns the time of the last check at which the server had accepted more of the requests on the stream. */
   acceptedNs(): number {
     return this.progress.look(this.connection, this.streamId);
   }
@@ -207,7 +207,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
   private lastReceivedNs = 0;
   /** Checks responses that are not kept; created with the first one. */
   private check: ResponseCheck | undefined;
-  /** Whether responses to the current request are kept: the client's options may change meanwhile. */
+  /** Whether responses to the current request are kept. Stored per request, because the client's options may change meanwhile. */
   private keeps = false;
 
   constructor(call: Call, lane: LaneStream, options: ClientOptions) {
@@ -242,7 +242,7 @@ class StreamSlot implements GrpcSlot, SendTicket {
     this.fail(failure);
   }
 
-  /** @param beganNs start of handling this response, one of those that the connection reads */
+  /** @param beganNs start of handling this response, one of several that the connection may read at once */
   receive(received: StreamedResponse, bytes: Uint8Array, connection: Http2Connection, beganNs: number): void {
     const call = this.call;
     const response = this.inspect(received, bytes);

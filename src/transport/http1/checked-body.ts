@@ -8,7 +8,7 @@ import {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Passes a response's body to its check: as a view of the read buffer when it arrived in one read, as most do, otherwise in pieces. */
+/** Passes a response's body to its check: as a view of the read buffer if it arrived in one read, as most do, otherwise in pieces. */
 export class CheckedBody {
   private check: ResponseCheck | undefined;
   private head: ResponseHead = { jsonBytes: 0, isJson: false };
@@ -54,7 +54,7 @@ export class CheckedBody {
     this.check?.piece(bytes, this.start, this.stop);
   }
 
-  /** Ends the body. Returns undefined when the response is valid. @param encoding its content encoding; empty: none */
+  /** Ends the body. Returns undefined when the response is valid. @param encoding content encoding of the body; empty: none */
   end(encoding: string): ResponseFault | undefined {
     const { bytes, check } = this;
     if (encoding !== "") return { reason: explainEncoding(encoding), bytes: NO_BYTES };

@@ -18,7 +18,7 @@ export class Http1Client implements LoadClient {
   private isClosed = false;
   readonly received: ReceivedCounts = { bytes: 0, statusCounts: new Uint32Array(MOST_STATUS + 1) };
 
-  /** @param reuse what is known about the server's connections, from other clients too; default: nothing */
+  /** @param reuse knowledge about the server's connections, including from other clients; default: none */
   constructor(endpoint: Endpoint, options: ClientOptions, reuse = createServerReuse()) {
     this.endpoint = endpoint;
     this.context = { endpoint, options, reuse, counts: this.received };
@@ -66,7 +66,7 @@ export class Http1Client implements LoadClient {
     (this.connections[slot] as Connection).send(message, stamp);
   }
 
-  /** Does nothing: a connection carries one request, which `send` writes at once. */
+  /** Does nothing: a connection carries one request, which `send` writes immediately. */
   flush(): void {}
 
   cancel(slot: number, failure: Failure): void {

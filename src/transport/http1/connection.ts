@@ -14,7 +14,7 @@ import { type Http1Message, headOf } from "./encode.ts";
 import { ResponseParser } from "./parser.ts";
 import { ReceivedResponse } from "./received-response.ts";
 
-/** What the connections of a client share. */
+/** Parts that the connections of a client share. */
 export interface ConnectionContext {
   readonly endpoint: Endpoint;
   readonly options: ClientOptions;
@@ -23,7 +23,7 @@ export interface ConnectionContext {
   readonly counts: ReceivedCounts;
 }
 
-/** A slot's keep-alive connection. It carries one request at a time and reconnects after a close. */
+/** A slot's keep-alive connection. It carries one request at a time, and reconnects after a close. */
 export class Connection {
   /** Number of connections opened so far. */
   openedCount = 0;
@@ -41,7 +41,7 @@ export class Connection {
   private readonly scratch = new StampScratch();
   private lastActivityNs = 0;
   private readonly response: ReceivedResponse;
-  /** Responses on the current connection. */
+  /** Number of responses on the current connection. */
   private servedCount = 0;
   /** End of the latest response. */
   private servedNs = 0;
@@ -62,7 +62,7 @@ export class Connection {
     this.parser = new ResponseParser(this.response);
   }
 
-  /** Opens the connection, unless a request has begun to. */
+  /** Opens the connection, unless a request has already started to open it. */
   preconnect(): Promise<void> {
     if (this.socket !== undefined) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ export class Connection {
     this.sent = bytes;
     this.isHead = message.isHead;
     this.parser.isHead = message.isHead;
-    // A connection can be older than the run's needs.
+    // The connection may be older than this setting.
     this.parser.keepsHead = this.keepsHead;
     this.options.onWire?.(">", headOf(bytes));
     const startNs = nowNs();
@@ -102,7 +102,7 @@ export class Connection {
   failIfSilentSince(deadlineNs: number): void {
     if (this.lastActivityNs > deadlineNs) return;
     if (!this.call.isActive) {
-      // Still connecting, ahead of the first request.
+      // The connection is still being opened, ahead of the first request.
       if (this.onPreconnected !== undefined) this.drop();
       return;
     }
@@ -156,7 +156,7 @@ export class Connection {
     call.noteSent(nowNs(), this.options.onSent);
   }
 
-  /** A long request is sent when the kernel has taken all of it. */
+  /** A long request is sent when the kernel has accepted all of it. */
   private drained(socket: Socket): void {
     const { call } = this;
     if (socket !== this.socket || !call.isActive || call.firstByteNs !== 0 || this.waiting !== undefined) return;
@@ -175,7 +175,7 @@ export class Connection {
     this.holdTimer = setTimeout(() => setImmediate(release), nsToMs(holdNs));
   }
 
-  /** Resets the start of sending to now. Nothing of the request has been written, and the wait was this client's choice. */
+  /** Resets the start of sending to now. Nothing of the request has been written, and the client itself chose to wait. */
   private restartSend(): void {
     this.call.sendStartNs = nowNs();
     this.lastActivityNs = this.call.sendStartNs;
@@ -201,7 +201,7 @@ export class Connection {
       return;
     }
     if (this.waiting !== undefined) {
-      // Unexpected bytes: the request has not been sent.
+      // The bytes are unexpected, because the request has not been sent.
       this.moveWaiting();
       return;
     }
@@ -222,7 +222,7 @@ export class Connection {
     const parser = this.parser;
     const call = this.call;
     this.completeResponse();
-    // After a response that arrived before its request was sent, the connection's state is unknown.
+    // After a response that arrived before its request was fully sent, the connection's state is unknown.
     const overtaken = socket.pendingBytes > 0;
     const extra = !parser.isBetweenResponses;
     this.servedNs = call.endNs;
@@ -243,7 +243,8 @@ export class Connection {
     this.settlePreconnect();
     this.reuse.closed();
     const { isActive, firstByteNs } = this.call;
-    // Closed after its first response: later ones, and a close within a response, say nothing about that.
+    // Only a close after the first response counts: later closes, and a close within a response, prove nothing about
+    // reuse.
     if (wasOpen && this.servedCount === 1 && !(isActive && firstByteNs > 0)) this.reuse.refute(this.servedNs, nowNs());
     if (!isActive) return;
     if (wasOpen && this.waiting !== undefined) this.moveWaiting();
@@ -283,7 +284,10 @@ export class Connection {
     statusCounts[status] = (statusCounts[status] as number) + 1;
   }
 
-  /** Whether only a rejection can show that the server has not read the request, which was written to a reused connection. */
+  /**
+   * Whether the request was written to a reused connection, so that only a rejection can show that the server has not read
+   * it.
+   */
   private isUnanswered(): boolean {
     const { call } = this;
     if (!call.isActive || call.firstByteNs !== 0 || this.servedCount === 0 || this.waiting !== undefined) return false;
@@ -291,9 +295,9 @@ export class Connection {
   }
 
   /**
-   * Whether a request without any byte of a response goes to a new connection, once: its connection was reused, and either it was closing, or
-   * the server's host rejected the request because it had closed the connection before. Under TLS a rejection proves nothing, because the
-   * rejected bytes may be the reply to `close_notify`. A reset of a connection that was not idle is a failure.
+   * Whether a request without any byte of a response is resent on a new connection, once: its connection was reused, and either it was
+   * closing, or the server's host rejected the request because it had already closed the connection. Under TLS a rejection proves nothing,
+   * because the rejected bytes may be the reply to `close_notify`. A reset of a connection that was not idle is a failure.
    */
   private canResend(error: Error | undefined): boolean {
     if (this.servedCount === 0) return false;

@@ -4,13 +4,13 @@ import { USER_AGENT } from "../user-agent.ts";
 
 /** The bytes of an HTTP/1.1 request and the place of its stamp. */
 export interface Http1Message extends StampedBytes {
-  /** Whether its response has no body, whatever its head says. */
+  /** Whether the response has no body, whatever its head says. */
   readonly isHead: boolean;
 }
 
 const encoder = new TextEncoder();
 
-/** Encodes a request once, head and body together, so that sending takes one write. */
+/** Encodes a request once, head and body together, so that a single write sends it. */
 export function encodeHttp1(request: WireRequest, endpoint: Endpoint): Http1Message {
   const head = encoder.encode(formatHead(request, endpoint));
   const bytes = new Uint8Array(head.length + request.payload.length);

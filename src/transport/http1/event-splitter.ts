@@ -8,9 +8,9 @@ const CR = 13;
 export type OnEvent = (bytes: Uint8Array, start: number, end: number) => void;
 
 /**
- * Splits a response body into server-sent events (WHATWG HTML, 9.2), independent of how the bytes arrive. A line ends with LF, CRLF or CR,
- * an event with an empty line; empty lines between events are dropped. Events are not parsed. `feed` calls back for each event that it
- * completes.
+ * Splits a response body into server-sent events (WHATWG HTML, 9.2), independently of how the bytes arrive. A line ends with LF, CRLF or
+ * CR. An event ends with an empty line. Empty lines between events are dropped. Events are not parsed. `feed` calls back for each event
+ * that it completes.
  * @throws EventTooLargeError from `feed`, when an incomplete event has more than `maxEventBytes`
  */
 export class EventSplitter {
@@ -58,14 +58,14 @@ export class EventSplitter {
   }
 
   /**
-   * Calls back for the events in `bytes[start, end)`. Returns the start of the first incomplete one. Before its line is `lineStart`, and up
-   * to `searched` no line ends.
+   * Calls back for the events in `bytes[start, end)`. Returns the start of the first incomplete event. Its incomplete line starts at
+   * `lineStart`, and no line ends before `searched`.
    */
   private split(bytes: Uint8Array, start: number, end: number): number {
     let position = start;
     let line = start + this.lineStart;
     const from = start + this.searched;
-    // Few streams contain a CR, so one search is enough for those.
+    // Few streams contain a CR. A single search is enough for those without one.
     let nextCr = indexOf(bytes, CR, from, end);
     let nextLf = indexOf(bytes, LF, from, end);
     let searched = end;
@@ -109,7 +109,7 @@ export class EventSplitter {
   }
 }
 
-/** Like `bytes.indexOf`, within `[from, end)`; returns `end` when there is none. */
+/** Like `bytes.indexOf`, within `[from, end)`; returns `end` if not found. */
 function indexOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
   const at = bytes.indexOf(byte, from);
   return at < 0 || at > end ? end : at;

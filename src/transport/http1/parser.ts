@@ -14,7 +14,7 @@ const CR = 13;
 export interface ResponseSink {
   /** The status line and headers of the final response (1xx responses are skipped). Returns whether body bytes are wanted. */
   onHead(parser: ResponseParser): boolean;
-  /** A piece of the body without chunk framing: `bytes[start, end)`. Called only when wanted. */
+  /** A piece of the body without chunk framing: `bytes[start, end)`. Called only if wanted. */
   onBody(bytes: Uint8Array, start: number, end: number): void;
   /** The response is complete. */
   onComplete(parser: ResponseParser): void;
@@ -23,7 +23,7 @@ export interface ResponseSink {
 type State = "head" | "length" | "chunk-size" | "chunk-data" | "chunk-end" | "trailers" | "until-close";
 
 /**
- * Incremental parser of the HTTP/1.1 responses on one connection (RFC 9112). It does framing only, without socket and clock. After an
+ * Incremental parser of the HTTP/1.1 responses on one connection (RFC 9112). It only does framing, without socket and clock. After an
  * error the connection cannot be used.
  * @throws ProtocolError
  * @throws ResponseTooLargeError when a body has more than `maxBodyBytes`
@@ -37,7 +37,7 @@ export class ResponseParser {
   keepsHead = false;
   /** Maximum bytes of a response's body, without chunk framing. */
   maxBodyBytes = Number.POSITIVE_INFINITY;
-  /** Whether the current response has no body, whatever its head says, because the request was a HEAD. */
+  /** Whether the current response has no body, whatever its head says, because the request is a HEAD. */
   isHead = false;
   /** Whether the connection may carry another request after this response. */
   keepAlive = true;
@@ -46,7 +46,7 @@ export class ResponseParser {
   private state: State = "head";
   private wantsBody = false;
   private remaining = 0;
-  /** Bytes of the body so far, when the head does not give its length. */
+  /** Number of body bytes so far, when the head does not give the length. */
   private bodyBytes = 0;
   private trailerBytes = 0;
   /** Number of 1xx responses since the last final one. */

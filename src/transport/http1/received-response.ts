@@ -10,19 +10,19 @@ import { EventSplitter } from "./event-splitter.ts";
 import type { ResponseParser, ResponseSink } from "./parser.ts";
 import type { ResponseHead } from "./response-head.ts";
 
-/** The response to a slot's current request, its body or its server-sent events, and the end of the request. */
+/** Receives the response to a slot's current request: its body or its server-sent events, and its end. */
 export class ReceivedResponse implements ResponseSink {
   isComplete = false;
-  /** When the current socket read had arrived. */
+  /** Arrival time of the current socket read. */
   readNs = 0;
   private readonly call: Call;
   private readonly options: ClientOptions;
   private readonly body = new GrowingBytes(RESPONSES_BUDGET);
-  /** Checks the body when it is not kept. */
+  /** Checks bodies that are not kept. */
   private readonly checked = new CheckedBody();
   private readonly rules: ResponseRules;
   private isError = false;
-  /** Whether the response is kept: the client's options may change meanwhile. */
+  /** Whether the response is kept. Stored per response, because the client's options may change meanwhile. */
   private keeps = false;
   /** Set while the response is a stream of events; each event is a response. */
   private events: EventSplitter | undefined;
@@ -45,7 +45,7 @@ export class ReceivedResponse implements ResponseSink {
     this.events?.clear();
   }
 
-  /** Takes the end of the response: its time, and the body as far as it was kept. */
+  /** Completes the response: sets its time, and its body if it was kept. */
   complete(): void {
     this.isComplete = false;
     this.call.endNs = this.readNs;
@@ -81,7 +81,10 @@ export class ReceivedResponse implements ResponseSink {
     this.options.onDone(call);
   }
 
-  /** Ends the request after an error while its response was parsed. @param status of the response; 0 before its status line */
+  /**
+   * Ends the request after an error while its response was parsed. @param status status of the response; 0 before its status
+   * line
+   */
   failReading(error: unknown, status: number): void {
     // The connection is not used again, and an incomplete event may be large.
     this.events?.clear();
@@ -96,7 +99,7 @@ export class ReceivedResponse implements ResponseSink {
     this.fail({ kind: "http", status, message: `HTTP status ${status}` });
   }
 
-  /** Copies unchecked bytes before the next read overwrites them. */
+  /** Copies bytes that are not checked yet, before the next read overwrites them. */
   keepUnread(): void {
     this.checked.flush();
   }
@@ -152,19 +155,19 @@ export class ReceivedResponse implements ResponseSink {
 
 const BLOCK_BYTES = 4096;
 const MOST_FREE_BLOCKS = 256;
-/** Those of this thread that no stream uses. */
+/** Blocks of this thread that no stream uses. */
 const freeBlocks: Uint8Array[] = [];
 
 /**
- * The events of a stream until it ends. As objects they would outlive collections of young garbage, and stay in memory until a collection of all
- * of it.
+ * The events of a stream until it ends. As separate objects they would survive collections of young garbage, and stay in memory until a
+ * full collection.
  */
 class KeptEvents {
-  /** A longer event has a block of its own. */
+  /** Blocks of bytes. A longer event has a separate block. */
   private readonly blocks: Uint8Array[] = [];
-  /** Of the last block. */
+  /** Used bytes of the last block. */
   private usedBytes = BLOCK_BYTES;
-  /** For each event: when it was read, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
+  /** For each event: its read time, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
   private readonly numbers: number[] = [];
 
   /** Adds an event of a call, which arrived with its last message. */
@@ -181,11 +184,11 @@ class KeptEvents {
     this.usedBytes += length;
   }
 
-  /** Gives a call its events, and forgets them. */
+  /** Moves the events to a call. */
   moveTo(call: Call): void {
     const { blocks, numbers } = this;
     if (numbers.length === 0) return;
-    // What is added to an old list stays in memory until a collection of all garbage, even if the list is not used any more.
+    // Elements added to an old list stay in memory until a full collection, even if the list is no longer used.
     const responses: Call["responses"] = [];
     for (let at = 0; at < numbers.length; at += 3) {
       const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];

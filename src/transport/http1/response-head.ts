@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../failure.ts";
 import { latin1Text } from "../latin1.ts";
 import { decimal, digits, isName, quote } from "./text.ts";
@@ -31,15 +31,15 @@ export interface ResponseHead {
 
 type Draft = { -readonly [Name in keyof ResponseHead]: ResponseHead[Name] };
 
-/** One head in this many is cached on a cache miss, so that connections whose heads all differ pay for few copies. */
+/** On cache misses, one in this many heads is cached, so that connections whose heads all differ make few copies. */
 const REMEMBER_EVERY = 8;
 
 /**
- * Reads the heads of one connection. Most are identical, so it caches one and does not parse it again. One reader per connection, because
- * the length of a request's id, which responses repeat, differs between slots.
+ * Reads the heads of one connection. Most are identical, so it caches one and does not parse it again. There is one reader per
+ * connection, because the length of a request's id, which responses repeat, differs between slots.
  */
 export class HeadReader {
-  /** The head read last. */
+  /** The last head that was read. */
   head: ResponseHead = draft(0, true);
   private known: ResponseHead = this.head;
   private knownBytes = new Uint8Array(0);
@@ -72,7 +72,7 @@ export class HeadReader {
       if (stop - start > MAX_HEAD_BYTES)
         throw new ProtocolError(`response head is longer than ${MAX_HEAD_BYTES} bytes`);
       if (isCut) {
-        // Reject bytes that cannot start a response at once, not only at the size limit.
+        // Reject bytes that cannot start a response early, not only at the size limit.
         if (head === undefined) checkStatusPrefix(input, start, end);
         return -1;
       }
@@ -112,7 +112,7 @@ function readStatusLine(input: Uint8Array, start: number, end: number): Draft {
   return draft(status, input[start + 7] !== 0x30);
 }
 
-/** Reads the headers that matter. Compares the first letter first, so that other headers cost one comparison. */
+/** Reads the relevant headers. Compares the first letter first, so that other headers cost one comparison. */
 function readHeader(head: Draft, input: Uint8Array, start: number, end: number): void {
   const first = (input[start] as number) | 0x20;
   if (first === 0x63 /* c */) {

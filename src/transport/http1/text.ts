@@ -27,7 +27,7 @@ export function digits(input: Uint8Array, start: number, end: number): number {
   return value;
 }
 
-/** Parses a decimal header value with optional whitespace; returns -1 when it is not a number or above 15 digits. */
+/** Parses a decimal header value with optional whitespace; returns -1 if it is not a number or has more than 15 digits. */
 export function decimal(input: Uint8Array, start: number, end: number): number {
   let first = start;
   let last = end;
@@ -37,7 +37,7 @@ export function decimal(input: Uint8Array, start: number, end: number): number {
   return digits(input, first, last);
 }
 
-/** Parses a chunk size, up to its extensions; returns -1 when it is not a number or above 12 digits. */
+/** Parses a chunk size, up to its extensions; returns -1 if it is not a number or has more than 12 digits. */
 export function hexadecimal(input: Uint8Array, start: number, end: number): number {
   let value = 0;
   let i = start;
@@ -55,7 +55,7 @@ export function hexadecimal(input: Uint8Array, start: number, end: number): numb
 
 /** Quotes bytes for an error message: at most 60 characters, escaped, with secrets masked. */
 export function quote(input: Uint8Array, start: number, end: number): string {
-  // Mask before cutting, so that a secret across the cut is masked too.
+  // Mask before cutting, so that a secret at the cut is masked too.
   return JSON.stringify(
     maskSecrets(latin1Text(input, start, Math.min(end, start + EXAMINED_BYTES))).slice(0, SHOWN_CHARACTERS),
   );

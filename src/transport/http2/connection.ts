@@ -37,11 +37,11 @@ export interface ConnectionEvents {
 export class Http2Connection {
   /** Resolves when the server's SETTINGS arrived or the connection failed; check `isUsable`. */
   readonly ready: Promise<void>;
-  /** Handles what the server sends, and holds the open streams. */
+  /** Handles received frames, and keeps the open streams. */
   readonly frames: FrameHandler;
-  /** When the current socket read had arrived: the time of everything in it. */
+  /** Arrival time of the current socket read, which is the time of everything in it. */
   readNs = 0;
-  /** Start of handling it. */
+  /** Start of handling the current read. */
   handledNs = 0;
   isUsable = true;
   /** True while received bytes are handled, which ends with a flush. */
@@ -89,7 +89,7 @@ export class Http2Connection {
     return this.frames.streams.size;
   }
 
-  /** Opens a stream, which has ended before, with a header block. Returns its id; call `sendData` next. */
+  /** Opens a stream, whose previous use has ended, with a header block. Returns its id; call `sendData` next. */
   openStream(stream: Stream, block: Uint8Array): number {
     const { frames } = this;
     const id = frames.nextStreamId;
@@ -104,7 +104,7 @@ export class Http2Connection {
 
   /**
    * Queues data on a stream, split into frames and limited by flow control. `bytes` must not change until the ticket is called or the
-   * stream has ended.
+   * stream ends.
    */
   sendData(streamId: number, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
     const stream = this.frames.streams.get(streamId);

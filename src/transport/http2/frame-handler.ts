@@ -1,4 +1,4 @@
-import { isSameBytes } from "../../runtime/same-bytes.ts";
+import { isSameBytes } from "../../runtime/bytes.ts";
 import { type Failure, ProtocolError } from "../failure.ts";
 import type { Header } from "../request.ts";
 import { FrameReader, type FrameSink, unpaddedStart } from "./frame-reader.ts";
@@ -18,12 +18,12 @@ import { OpenStreams } from "./open-streams.ts";
 import type { FrameSender } from "./sender.ts";
 import type { Stream, StreamFailure } from "./stream.ts";
 
-/** Receive windows: how much the server may send ahead. */
+/** Receive windows: the amount of data that the server may send ahead. */
 export const STREAM_WINDOW_BYTES = 8 * 1024 * 1024; // 8 MiB per stream
 export const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024; // 64 MiB for all streams
 const EMPTY = new Uint8Array(0);
 
-/** Events for the connection of the frames. */
+/** Events of the frames, for their connection. */
 export interface FrameEvents {
   /** The server's first SETTINGS arrived. */
   readonly onReady: () => void;
@@ -35,7 +35,7 @@ export interface FrameEvents {
   readonly onDrained: (failure: Failure) => void;
 }
 
-/** Handles the frames that a connection receives, and holds its open streams. */
+/** Handles the frames that a connection receives, and keeps its open streams. */
 export class FrameHandler implements FrameSink {
   readonly reader = new FrameReader(this);
   /** Open streams by id. */
@@ -84,13 +84,13 @@ export class FrameHandler implements FrameSink {
       case FRAME.pushPromise:
         throw new ProtocolError("server pushed although push is disabled");
       default:
-        break; // PRIORITY and unknown types carry nothing for a client
+        break; // a client ignores PRIORITY and unknown types
     }
   }
 
   onHeaderBlock({ flags, streamId }: FrameHeader, bytes: Uint8Array, start: number, end: number): void {
     if (!this.hasSettings) throw new ProtocolError("the server's first frame is not SETTINGS");
-    // Decode even a block of an ended stream: later blocks may refer to it.
+    // Decode even the block of a stream that has ended: later blocks may refer to it.
     const headers = this.headers.read(bytes, start, end);
     const stream = this.knownStream(streamId, "HEADERS");
     if (stream === undefined) return;
@@ -126,7 +126,7 @@ export class FrameHandler implements FrameSink {
 
   private endStream(stream: Stream): void {
     this.remove(stream.id);
-    // The response is complete before the request is: the server does not need the rest.
+    // The response is complete before the request: the server does not need the rest of it.
     if (!stream.isSendingDone) this.sender.put(encodeWords(FRAME.rstStream, stream.id, [ERROR.cancel]));
     this.events.onCapacity();
   }
@@ -228,19 +228,19 @@ export class FrameHandler implements FrameSink {
 
 const REMEMBERED_BLOCKS = 4;
 
-/** This side announces a table of 0 bytes, but some servers use HPACK's default size, so that is accepted. */
+/** This side announces a table of 0 bytes. Some servers use HPACK's default size anyway, so that size is accepted. */
 const TOLERATED_TABLE_BYTES = 4096;
 
 interface RememberedBlock {
   readonly block: Uint8Array;
   readonly headers: readonly Header[];
-  /** State of the dynamic table for which the block has this meaning. */
+  /** State of the dynamic table for which the decoded block is valid. */
   readonly generation: number;
 }
 
 /**
- * Decodes the header blocks of one connection, in order. Servers repeat a few blocks. While the dynamic table does not change, a block
- * with the same bytes has the same meaning, and the same list is returned.
+ * Decodes the header blocks of one connection, in order. Servers repeat a few blocks. While the dynamic table does not change, blocks
+ * with the same bytes have the same meaning, and the same list is returned.
  */
 export class HeaderReader {
   private readonly decoder = new HpackDecoder(TOLERATED_TABLE_BYTES);

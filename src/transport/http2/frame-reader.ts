@@ -1,3 +1,4 @@
+import { joinBytes } from "../../runtime/bytes.ts";
 import { ProtocolError } from "../failure.ts";
 import {
   DEFAULT_MAX_FRAME_BYTES,
@@ -17,20 +18,23 @@ const NOTHING = new Uint8Array(0);
 export interface FrameSink {
   /** Any frame except HEADERS and CONTINUATION. The payload is `bytes[start, end)`, valid during the call. */
   onFrame(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void;
-  /** The block is `bytes[start, end)`, valid during the call. @param frame its last one; `FLAG.endStream` says that the stream ends */
+  /**
+   * The block is `bytes[start, end)`, valid during the call. @param frame the last frame of the block; `FLAG.endStream` is set if
+   * the stream ends
+   */
   onHeaderBlock(frame: FrameHeader, bytes: Uint8Array, start: number, end: number): void;
 }
 
 /** Splits a byte stream into HTTP/2 frames. @throws ProtocolError when the server violates the protocol */
 export class FrameReader {
   private readonly sink: FrameSink;
-  /** The header of the frame that is passed on. */
+  /** Header of the frame that is passed on. */
   private readonly frame: FrameHeader = { type: 0, flags: 0, streamId: 0 };
-  /** A frame that arrived in parts; allocated for the first one. */
+  /** A frame that arrived in pieces; allocated for the first such frame. */
   private carry: Uint8Array = NOTHING;
   private carried = 0;
   private headerStreamId = 0;
-  /** Whether the stream ends, which only the first frame of a block says. */
+  /** Flags of a block's first frame, the only one that tells whether the stream ends. */
   private headerFlags = 0;
   private headerParts: Uint8Array[] = [];
   private headerBytes = 0;
@@ -100,7 +104,7 @@ export class FrameReader {
     };
   }
 
-  /** Completes the carried frame. Returns the number of bytes used, or -1 when the frame is still incomplete. */
+  /** Completes the incomplete frame. Returns the number of bytes used, or -1 if it is still incomplete. */
   private completeCarried(bytes: Uint8Array): number {
     let used = 0;
     if (this.carried < FRAME_HEADER_BYTES) {
@@ -164,12 +168,7 @@ export class FrameReader {
     }
     if ((frame.flags & FLAG.endHeaders) === 0) return;
     frame.flags = (frame.flags & ~FLAG.endStream) | this.headerFlags;
-    const block = new Uint8Array(this.headerBytes);
-    let offset = 0;
-    for (const part of this.headerParts) {
-      block.set(part, offset);
-      offset += part.length;
-    }
+    const block = joinBytes(this.headerParts);
     this.headerStreamId = 0;
     this.headerParts = [];
     this.sink.onHeaderBlock(frame, block, 0, block.length);

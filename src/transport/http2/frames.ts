@@ -69,7 +69,7 @@ export interface FrameHeader {
   streamId: number;
 }
 
-/** Writes a frame header at `offset`. @param length that of the payload, in bytes */
+/** Writes a frame header at `offset`. @param length length of the payload in bytes */
 export function putFrameHeader(
   out: Uint8Array,
   offset: number,

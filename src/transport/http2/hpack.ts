@@ -86,7 +86,7 @@ export class HpackDecoder {
   private readonly capacityLimit: number;
   private capacity: number;
   private size = 0;
-  /** Newest first, as the indexes of the dynamic table. */
+  /** Entries of the dynamic table, newest first, like its indexes. */
   private readonly dynamic: Header[] = [];
   /** Sizes of the entries of `dynamic`, in bytes. */
   private readonly sizes: number[] = [];
@@ -122,7 +122,7 @@ export class HpackDecoder {
     const name = nameIndex === 0 ? reader.string() : this.entry(nameIndex)[0];
     const nameBytes = nameIndex === 0 ? reader.stringBytes : name.length;
     const header: Header = [name, reader.string()];
-    // The table counts bytes, which differ from the text's length for non-ASCII characters.
+    // The table counts bytes, whose number differs from the text's length for non-ASCII characters.
     if (isIndexing) this.add(header, nameBytes + reader.stringBytes + ENTRY_OVERHEAD_BYTES);
     return header;
   }
@@ -216,20 +216,20 @@ class BlockReader {
 
 /**
  * HPACK encoder for one header list that is sent with every request of a connection. The first block adds the headers to the peer's
- * dynamic table; later blocks are a few index bytes. Strings are not Huffman-coded.
+ * dynamic table; later blocks consist of a few index bytes. Strings are not Huffman-coded.
  */
 export class RepeatedHeaders {
   /** Size of the dynamic table last signalled to the peer, in bytes. Default: 4096. */
   signalledBytes: number;
   private readonly headers: readonly Header[];
-  /** By header: its index in the static table, or 0. */
+  /** Index of each header in the static table, or 0. */
   private readonly staticIndexes: readonly number[];
   private isIndexed = false;
   private indexedBlock: Uint8Array | undefined;
   private readonly indexedCount: number;
   private readonly tableBytes: number;
 
-  /** @param signalledBytes of the previous header list on the same connection */
+  /** @param signalledBytes final `signalledBytes` of the previous header list on the same connection */
   constructor(headers: readonly Header[], signalledBytes = DEFAULT_TABLE_BYTES) {
     this.headers = headers;
     this.signalledBytes = signalledBytes;
@@ -292,7 +292,7 @@ function encodeWithIndexing(headers: readonly Header[], staticIndexes: readonly 
   return new Uint8Array(out);
 }
 
-/** Encodes the same list once all its literals are in the dynamic table, the last one most recent. */
+/** Encodes the same list when all its literals are in the dynamic table, the last one as the newest entry. */
 function encodeIndexed(staticIndexes: readonly number[], indexedCount: number): Uint8Array {
   const out: number[] = [];
   let dynamicIndex = FIRST_DYNAMIC_INDEX + indexedCount - 1;
@@ -336,7 +336,7 @@ function staticIndexOf([name, value]: Header): number {
   return 0;
 }
 
-/** Returns the first index of the static table with this name; 0 when there is none. */
+/** Returns the first index of the static table with this name; 0 if it is not in the table. */
 function staticNameIndexOf(name: string): number {
   const place = STATIC_TABLE.indexOf(name);
   return place >= 0 && place % 2 === 0 ? place / 2 + 1 : 0;

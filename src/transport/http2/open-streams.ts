@@ -1,10 +1,10 @@
 import type { Stream } from "./stream.ts";
 
-const INITIAL_PLACES = 64; // a power of two, as all sizes are
+const INITIAL_PLACES = 64; // a power of two, like all sizes
 
 /**
- * The open streams of a connection by id. A client's ids are odd and count up, so each has a place in a ring, and opening and ending one
- * allocates nothing. A stream that is still open when its place comes round again is kept in a map.
+ * The open streams of a connection by id. A client's ids are odd and count up, so each stream has a place in a ring, and opening and
+ * ending a stream allocates nothing. A stream that is still open when its place comes round again is kept in a map.
  */
 export class OpenStreams {
   size = 0;
@@ -24,7 +24,7 @@ export class OpenStreams {
     this.put(stream);
   }
 
-  /** Returns whether a stream had this id. */
+  /** Removes a stream. Returns whether there was one with this id. */
   delete(id: number): boolean {
     const place = this.placeOf(id);
     if (this.places[place]?.id === id) this.places[place] = undefined;
@@ -33,7 +33,7 @@ export class OpenStreams {
     return true;
   }
 
-  /** All of them now, oldest first. */
+  /** Returns all open streams, oldest first. */
   values(): Stream[] {
     const recent = this.places.filter((stream) => stream !== undefined);
     return [...this.older.values(), ...recent].sort((a, b) => a.id - b.id);
@@ -64,7 +64,7 @@ export class OpenStreams {
   }
 }
 
-/** Filled, so that engines keep the elements in a dense array. */
+/** Filled, because engines then keep the elements in a dense array. */
 function emptyPlaces(count: number): (Stream | undefined)[] {
   return new Array<Stream | undefined>(count).fill(undefined);
 }

@@ -13,7 +13,7 @@ import {
 } from "./frames.ts";
 import type { PendingData, SendTicket, Stream } from "./stream.ts";
 
-/** Acknowledgements that may wait for a server that does not read: 170 kB of PINGs. */
+/** Maximum number of acknowledgements that wait for a server that does not read: 170 kB of PINGs. */
 const MOST_WAITING_ACKS = 10_000;
 
 /** The sending half of a connection: queues frames in order, within the peer's flow-control windows. */
@@ -23,7 +23,10 @@ export class FrameSender {
   /** SETTINGS_INITIAL_WINDOW_SIZE of the peer, in bytes. */
   initialWindow = DEFAULT_WINDOW_BYTES;
   private readonly out = new OutBuffer();
-  /** Those of queued data, in the first `ticketCount` places, which are used again: an emptied array would be allocated again. */
+  /**
+   * Tickets of queued data, in the first `ticketCount` places. The places are reused: an emptied array would be allocated
+   * again.
+   */
   private readonly tickets: SendTicket[] = [];
   private ticketCount = 0;
   /** Number of streams with data that waits for a window. */
@@ -31,9 +34,9 @@ export class FrameSender {
   private readonly next: FrameHeader = { type: 0, flags: 0, streamId: 0 };
   /** The connection's send window. */
   private window = DEFAULT_WINDOW_BYTES;
-  /** Acknowledgements since the socket last had nothing to send. */
+  /** Number of acknowledgements since the socket last had nothing to send. */
   private ackCount = 0;
-  /** When the last request, or message of one, was sent. */
+  /** Time when the last request, or message of a request, was sent. */
   sentNs = 0;
 
   /** Queues complete frames. */
@@ -61,7 +64,7 @@ export class FrameSender {
     } while (offset < block.length);
   }
 
-  /** Sends data on a stream, or queues it until the windows have room. */
+  /** Sends data on a stream, or queues it until the windows allow it. */
   sendData(stream: Stream, bytes: Uint8Array, isLast: boolean, ticket: SendTicket | undefined): void {
     const length = bytes.length;
     const fits = length <= this.maxFrameBytes && length <= stream.sendWindow && length <= this.window;
@@ -102,7 +105,7 @@ export class FrameSender {
     return this.blockedCount > 0;
   }
 
-  /** Drops what an ended stream has not sent. */
+  /** Drops the unsent data of a stream that has ended. */
   forget(stream: Stream): void {
     if (stream.pending === undefined) return;
     stream.pending = undefined;
@@ -138,7 +141,7 @@ export class FrameSender {
     this.sentNs = sentNs;
     const count = this.ticketCount;
     for (let i = 0; i < count; i++) (this.tickets[i] as SendTicket).onSent(sentNs);
-    // Whoever was called may have queued more.
+    // A ticket that was called may have queued more.
     if (this.ticketCount > count) this.tickets.copyWithin(0, count, this.ticketCount);
     this.ticketCount -= count;
   }
@@ -150,7 +153,7 @@ export class FrameSender {
     this.out.putFrame(this.header(FRAME.data, stream.isSendingDone ? FLAG.endStream : 0, stream.id), bytes, start, end);
   }
 
-  /** Returns the header of the next frame, in the one object of this connection. */
+  /** Returns the header of the next frame, in an object that this connection reuses. */
   private header(type: number, flags: number, streamId: number): FrameHeader {
     const { next } = this;
     next.type = type;
@@ -163,11 +166,11 @@ export class FrameSender {
 const SMALL_BYTES = 64;
 const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 
-/** Collects frames so that many requests leave in one write. Does not reuse a buffer that the runtime still reads. */
+/** Collects frames so that many requests are sent in one write. Does not reuse a buffer that the runtime still reads. */
 class OutBuffer {
   private bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   private length = 0;
-  /** A buffer the runtime may still be reading from. */
+  /** A buffer that the runtime may still be reading. */
   private retained: Uint8Array | undefined;
 
   get isEmpty(): boolean {

@@ -1,7 +1,7 @@
 import type { Failure } from "../failure.ts";
 import type { Header } from "../request.ts";
 
-/** Why a stream ended without its last frame. */
+/** Reason why a stream ended without its last frame. */
 export interface StreamFailure {
   readonly failure: Failure;
   /** True when the server certainly did not process the stream, so that resending is safe. */
@@ -17,7 +17,7 @@ export interface StreamSink {
   onFailed(problem: StreamFailure): void;
 }
 
-/** Called when its bytes have been handed to the socket. */
+/** Called when the bytes have been passed to the socket. */
 export interface SendTicket {
   onSent(sentNs: number): void;
 }
@@ -30,7 +30,10 @@ export interface PendingData {
   readonly ticket: SendTicket | undefined;
 }
 
-/** The state of one stream of a connection. Its sink opens it again for each call, when the stream before has ended, so that a call allocates nothing. */
+/**
+ * The state of one stream of a connection. A sink reuses it for each call, after the previous stream has ended, so that a call allocates
+ * nothing.
+ */
 export class Stream {
   id = 0;
   readonly sink: StreamSink;

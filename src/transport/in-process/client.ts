@@ -19,12 +19,12 @@ import type { CallReceiver, ServerProcess } from "./server-process.ts";
 
 const encoder = new TextEncoder();
 const NO_BYTES = new Uint8Array(0);
-/** Requests with such paths are inference, all others are queries. */
+/** Requests with such paths are inference requests, all others are queries. */
 const INFERENCE = "/inference.";
 
 /**
- * A client of a server in another process without a network. A request's times are taken in that process, right before and after the
- * library takes the request, and when the library has a response; the way between the processes is in no time.
+ * Client of a server in another process, without a network. A request's times are taken in that process: right before and right
+ * after the library accepts the request, and when the library has a response. No time includes the transfer between the processes.
  */
 export class InProcessClient implements LoadClient {
   readonly calls: Call[] = [];
@@ -38,7 +38,7 @@ export class InProcessClient implements LoadClient {
   readonly isStreaming: boolean;
 
   /**
-   * @param offsetNs returns what to add to the other process's monotonic nanoseconds to get those of `nowNs`
+   * @param offsetNs returns the offset to add to the other process's monotonic nanoseconds to get those of `nowNs`
    * @param isStreaming whether requests may have any number of responses
    */
   constructor(server: ServerProcess, offsetNs: () => number, isStreaming: boolean, options: ClientOptions) {
@@ -81,10 +81,10 @@ export class InProcessClient implements LoadClient {
   }
 }
 
-/** What all slots of a client share. */
+/** The parts of a client that its slots share. */
 type SlotOwner = Pick<InProcessClient, "server" | "options" | "offsetNs" | "isStreaming">;
 
-/** One request at a time. */
+/** A slot, with one request at a time. */
 class InProcessSlot implements CallReceiver {
   private readonly call: Call;
   private readonly server: ServerProcess;
@@ -95,7 +95,7 @@ class InProcessSlot implements CallReceiver {
   private keeps = false;
   private id = 0;
   private lastReceivedNs = 0;
-  /** Content of the only response, until the end that may follow it. */
+  /** Whether the only response had content, until the end that may follow it. */
   private hasContent = false;
 
   constructor(call: Call, { server, options, offsetNs, isStreaming }: SlotOwner) {
@@ -176,9 +176,9 @@ class InProcessSlot implements CallReceiver {
     const flags = head.getUint8(0);
     const offsetNs = this.offsetNs();
     const sentNs = head.getFloat64(1, true);
-    // 0: the library did not take the request, so the times are this process's.
+    // 0: the library did not accept the request, so the times are this process's.
     if (sentNs > 0) call.sendStartNs = sentNs + offsetNs;
-    // The library takes the request in one call, which is part of the latency: nothing is sent.
+    // The library accepts the request in one call, which is part of the latency: nothing is sent.
     call.sendEndNs = call.sendStartNs;
     const atNs = sentNs > 0 ? head.getFloat64(9, true) + offsetNs : beganNs;
     const response: StreamedResponse = {
@@ -204,7 +204,7 @@ class InProcessSlot implements CallReceiver {
     if (excess !== undefined) this.fail(excess);
   }
 
-  /** Ends a request with its response; the end of the request may be separate and later. */
+  /** Ends a request with its response. The end of the request may arrive separately, later. */
   private receiveOnly(response: StreamedResponse, frame: Uint8Array, atNs: number): void {
     const { call } = this;
     const { isEmpty, isFinal } = response;

@@ -1,27 +1,33 @@
 /**
- * Frames between a run and the process that holds a server: the length of what follows (u32), a type (u8), a number (u32), a body. All
- * numbers are little-endian.
+ * Frames between a run and the process with a server: the length of the rest (u32), a type (u8), a number (u32), a body. All numbers
+ * are little-endian.
  */
 export interface Frame {
   readonly type: number;
   /** The number of a call or of a template. */
   readonly id: number;
-  /** A view into memory that the next chunk may reuse. */
+  /** A view of memory that the next chunk may reuse. */
   readonly body: Uint8Array;
 }
 
-/** What a run sends: a request's bytes under a number, a call of it, a query, and that a number is no longer used. */
+/**
+ * Frames sent by a run: the bytes of a request under a number, a call of such a request, a query, and that a number is
+ * no longer used.
+ */
 export const TO_SERVER = { template: 1, infer: 2, query: 3, forget: 4 } as const;
 
-/** What the process sends: that it is ready, with a warning or without, why it is not, a response of a call, and the response of a query. */
+/**
+ * Frames sent by the process: ready, with or without a warning; the reason why it is not ready; a response of a call; the response of a
+ * query.
+ */
 export const FROM_SERVER = { ready: 1, refused: 2, response: 3, queryResult: 4 } as const;
 
-/** Flags of a response: the last one, without content, an error whose message is the body. */
+/** Flags of a response: the last one, without content, an error with its message as the body. */
 export const RESPONSE_FLAGS = { final: 1, empty: 2, failed: 4 } as const;
 
 /**
- * Bytes before a response's body: its flags (u8), and in monotonic nanoseconds (f64) when its request's call began,
- * 0 when there was no call, and when the response arrived.
+ * Number of bytes before a response's body: its flags (u8), and two times in monotonic nanoseconds (f64): the start of
+ * its request's call, or 0 without a call, and the arrival of the response.
  */
 export const RESPONSE_HEAD_BYTES = 17;
 
@@ -44,7 +50,7 @@ export function encodeFrame(type: number, id: number, ...parts: readonly Uint8Ar
   return bytes;
 }
 
-/** Returns the frame of a call's response. @param times when the call began and its response came, 0 when there was no call */
+/** Returns the frame of a call's response. @param times start of the call, or 0 without a call, and arrival of its response */
 export function encodeResponseFrame(
   call: number,
   flags: number,
@@ -61,7 +67,7 @@ export function encodeResponseFrame(
 /** Splits a byte stream into frames. */
 export class FrameReader {
   private readonly onFrame: (frame: Frame) => void;
-  /** Chunks of an unfinished frame, so that a long one is joined once. */
+  /** Chunks of an incomplete frame, so that a long frame is joined only once. */
   private parts: Uint8Array[] = [];
   private partBytes = 0;
   private neededBytes = 0;

@@ -4,30 +4,30 @@ import type { ThisProgram } from "../../runtime/this-program.ts";
 import type { WireRequest } from "../request.ts";
 import { encodeFrame, FROM_SERVER, type Frame, FrameReader, TO_SERVER } from "./frames.ts";
 
-/** The variable that makes this program's process a server, with its settings as JSON. */
+/** Environment variable that makes a process of this program a server, with its settings as JSON. */
 const SERVER_ROLE = "RAMPART_IN_PROCESS_SERVER";
 
 /**
- * Triton starts Python models through bash. At a lower level, with a socket as its input, bash takes itself for the shell of a remote user and
- * runs `~/.bashrc`, which may change the models' environment.
+ * Triton starts Python models through bash. At a lower level, with a socket as its input, bash assumes that it is the shell of a remote
+ * user and runs `~/.bashrc`, which may change the models' environment.
  */
 const SHELL_LEVEL = "2";
 
-/** Kept of what the process writes, from its end. */
+/** Maximum length of the process's output that is kept, from its end. */
 const MOST_LOG_CHARACTERS = 64 * 1024;
-/** The last lines of it that an error shows. */
+/** Number of its last lines that an error shows. */
 const SHOWN_LINES = 12;
-/** Output that arrives after the process has ended. */
+/** Wait for output that arrives after the process has ended. */
 const LAST_OUTPUT_MS = 100;
 
-/** Receives what the process sends about a call. */
+/** Receives the process's messages about a call. */
 export interface CallReceiver {
   onFrame(frame: Frame): void;
   /** The process has ended, and no more frames arrive. */
   onEnded(message: string): void;
 }
 
-/** A process of this program that holds a server's library, so that the library's crash does not end the run. Linux only. */
+/** A process of this program that runs a server's library, so that a crash of the library does not end the run. Linux only. */
 export class ServerProcess {
   /** Resolves with a warning, or an empty text, when the server is ready. Rejects with the reason when it cannot start. */
   readonly ready: Promise<string>;
@@ -43,7 +43,10 @@ export class ServerProcess {
   private endMessage = "";
   private isClosed = false;
 
-  /** @param program this program @param settings plain data for the server's own entry @param variables of its environment; default: none */
+  /**
+   * @param program this program @param settings plain data for the server's entry @param variables additional environment variables;
+   * default: none
+   */
   constructor(program: ThisProgram, settings: object, variables: Readonly<Record<string, string>> = {}) {
     this.child = spawn(program.command, program.args, {
       stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -51,7 +54,7 @@ export class ServerProcess {
       detached: true,
     });
     this.input = this.child.stdin as Writable;
-    this.input.on("error", () => {}); // The process has ended, which is reported elsewhere.
+    this.input.on("error", () => {}); // the process has ended, which is reported elsewhere
     this.templates = new TemplateTable((frame) => this.unsent.push(frame));
     for (const output of [this.child.stdout, this.child.stderr] as Readable[])
       output.on("data", (chunk: Uint8Array) => {
@@ -64,13 +67,13 @@ export class ServerProcess {
     const pipe = this.child.stdio[3] as Readable;
     pipe.on("data", (chunk: Uint8Array) => {
       reader.feed(chunk);
-      // What was sent when responses arrived.
+      // Sends requests that were started while responses arrived.
       this.flush();
     });
     pipe.on("error", () => {});
     this.exited = new Promise((ended) => {
       const end = (how: string): void => {
-        // What it wrote last may not have been read yet.
+        // Its last output may not have been read yet.
         setTimeout(() => {
           this.failAll(how);
           reject(new Error(this.endMessage));
@@ -102,7 +105,7 @@ export class ServerProcess {
     this.calls.delete(id);
   }
 
-  /** Writes what was started. */
+  /** Writes the started calls. */
   flush(): void {
     const { unsent } = this;
     if (unsent.length === 0) return;
@@ -110,7 +113,7 @@ export class ServerProcess {
     unsent.length = 0;
   }
 
-  /** Ends the process and those of its models. */
+  /** Ends the process and its models' processes. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.killGroup();
@@ -133,32 +136,35 @@ export class ServerProcess {
     this.calls.clear();
   }
 
-  /** The models' processes are in its group. */
+  /** The models' processes are in the process's group. */
   private readonly killGroup = (): void => {
     if (this.child.pid === undefined) return;
     for (const target of [-this.child.pid, this.child.pid]) {
       try {
         process.kill(target, "SIGKILL");
       } catch {
-        // It has ended.
+        // The process has already ended.
       }
     }
   };
 }
 
-/** Requests that the other process keeps, in bytes of their payloads. The least recently used ones are sent again. */
+/**
+ * Total payload size of the requests that the other process keeps, in bytes. Above it, the least recently used ones are
+ * dropped, and sent again when needed.
+ */
 const MOST_BYTES = 256 * 1024 * 1024; // 256 MiB
 
-/** Sends each distinct request once. Calls then only name its number. */
+/** Sends each distinct request once. Calls then refer to it by number. */
 export class TemplateTable {
   private readonly send: (frame: Uint8Array) => void;
   private readonly maxBytes: number;
-  /** In the order of their last use. */
+  /** Numbers in the order of their last use. */
   private readonly ids = new Map<WireRequest, number>();
   private heldBytes = 0;
   private lastId = 0;
 
-  /** @param send sends a frame before those of calls that follow @param maxBytes default: 256 MiB */
+  /** @param send sends a frame before the frames of later calls @param maxBytes default: 256 MiB */
   constructor(send: (frame: Uint8Array) => void, maxBytes = MOST_BYTES) {
     this.send = send;
     this.maxBytes = maxBytes;
@@ -185,7 +191,7 @@ export class TemplateTable {
     return id;
   }
 
-  /** Call after the call of a request that is sent once. */
+  /** Removes a request that is sent only once. Call after its call. */
   forget(request: WireRequest): void {
     const id = this.ids.get(request);
     if (id === undefined) return;

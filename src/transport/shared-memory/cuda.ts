@@ -27,7 +27,7 @@ const SYMBOLS = {
 /** The same function with the buffer as destination. */
 const FETCH = { cudaMemcpy: { args: ["buffer", "pointer", "usize", "i32"], result: "i32" } } as const;
 
-/** Opens CUDA's runtime library on the first GPU. @throws RunError when there is no library or no GPU */
+/** Opens CUDA's runtime library on the first GPU. @throws RunError if there is no library or no GPU */
 export async function openCudaMemory(): Promise<SharedMemory> {
   let library: NativeLibrary<typeof SYMBOLS>;
   let fetch: NativeFunction<(typeof FETCH)["cudaMemcpy"]>;

@@ -2,20 +2,20 @@
 export type SharedMemoryKind = "system" | "cuda";
 
 interface RegionCommon {
-  /** The name on the server, unique in this process. */
+  /** Name on the server, unique in this process. */
   readonly name: string;
-  /** 1 or more. */
+  /** Size in bytes, 1 or more. */
   readonly sizeBytes: number;
-  /** Copies bytes into the region. @throws RunError when that fails */
+  /** Copies bytes into the region. @throws RunError if that fails */
   write(offset: number, bytes: Uint8Array): void;
-  /** Returns a copy of bytes in the region. @throws RunError when that fails */
+  /** Returns a copy of bytes in the region. @throws RunError if that fails */
   read(offset: number, sizeBytes: number): Uint8Array;
 }
 
 /** A region of system memory. */
 export interface SystemRegion extends RegionCommon {
   readonly kind: "system";
-  /** The name for `shm_open`, with its slash. */
+  /** Name for `shm_open`, with its slash. */
   readonly key: string;
 }
 
@@ -27,7 +27,7 @@ export interface CudaRegion extends RegionCommon {
   readonly deviceId: number;
 }
 
-/** Memory that this process and a server on the same machine both access, so that tensors need not be sent. */
+/** Memory that both this process and a server on the same machine access, so that tensors need not be sent. */
 export type SharedRegion = SystemRegion | CudaRegion;
 
 /** Creates and releases regions. */
@@ -38,8 +38,8 @@ export interface SharedMemory {
    */
   create(name: string, sizeBytes: number): SharedRegion | undefined;
   /**
-   * Gives more users of this machine access to a region and to later ones. Returns false when everybody has access. Initially only the
-   * user of this process has access.
+   * Gives more users of this machine access to a region and to later ones. Returns false if everybody already has access. Initially
+   * only the user of this process has access.
    */
   widenAccess(region: SharedRegion): boolean;
   /** Releases all memory synchronously. May be called again. */

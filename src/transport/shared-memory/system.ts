@@ -5,8 +5,8 @@ import type { SharedMemory, SharedRegion, SystemRegion } from "./shared-memory.t
 /** On Linux, `shm_open` objects are files in this folder, so no native call is necessary. */
 const FOLDER = "/dev/shm";
 /**
- * Access for this user, then its group, then everybody. Tensors may be private, so access starts narrow; the server needs to read and
- * write.
+ * Access for this user, then also its group, then everybody. Tensors may be private, so access starts narrow; the server needs to
+ * read and write.
  */
 const MODES = [0o600, 0o660, 0o666] as const;
 
@@ -35,7 +35,7 @@ export class SystemMemory implements SharedMemory {
     const path = `${FOLDER}/${name}`;
     let fd: number;
     try {
-      // Only for this user until `fchmod`.
+      // Accessible only to this user until `fchmod`.
       fd = files.openSync(path, "wx+", MODES[0]);
     } catch (error) {
       if ((error as { code?: unknown }).code === "EEXIST") return undefined;

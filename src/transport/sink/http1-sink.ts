@@ -6,8 +6,8 @@ const CHUNKS_END = encoder.encode("0\r\n\r\n");
 const LINE_END = encoder.encode("\r\n");
 
 /**
- * Opens sockets without a network, to an HTTP/1.1 server that gives each request the same response: a body at once, a stream event by event,
- * one event per connection and turn of the event loop. A write counts as a whole request.
+ * Opens sockets without a network to an HTTP/1.1 server that gives each request the same response: a body at once, or a stream of events,
+ * one event per connection and turn of the event loop. A write counts as a complete request.
  */
 export function openHttp1Sink(response: SampleResponse): OpenSocket {
   const pieces = response.isEvents === true ? streamPieces(response) : [wholeResponse(response)];

@@ -21,17 +21,17 @@ import type { ResponseRequest, SampleResponse } from "./sample-response.ts";
 const PREFIX_BYTES = 5;
 const NO_BYTES = new Uint8Array(0);
 const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, NO_BYTES);
-/** More than a client sends in the time that a sink is used. */
+/** Larger than what a client sends while a sink is used. */
 const GREETING = [
   encodeSettings([[SETTING.initialWindowSize, MAX_WINDOW_BYTES]]),
   encodeWords(FRAME.windowUpdate, 0, [MAX_WINDOW_BYTES - DEFAULT_WINDOW_BYTES]),
 ];
-/** `:status: 200` and `content-type: application/grpc`, coded as grpc-go does: indexed, and literal in Huffman code. */
+/** `:status: 200` and `content-type: application/grpc`, encoded like grpc-go: indexed, and literal in Huffman code. */
 const HEAD = Buffer.from("885f8b1d75d0620d263d4c4d6564", "hex");
 /** `grpc-status: 0` and an empty `grpc-message`, likewise. */
 const TRAILERS = Buffer.from("40889acac8b21234da8f013040899acac8b5254207317f00", "hex");
 
-/** Opens sockets without a network, to a gRPC server that answers every call. What it has to send leaves in the next turn of the event loop. */
+/** Opens sockets without a network to a gRPC server that answers every call. Its frames are sent in the next turn of the event loop. */
 export function openHttp2Sink(answer: ResponseRequest): OpenSocket {
   return (_, handlers) => new SinkConnection(handlers, answer);
 }
@@ -119,7 +119,7 @@ class ReceivedMessages {
   private parts: Uint8Array[] = [];
   private partBytes = 0;
 
-  /** Returns the messages that are complete now. */
+  /** Returns the messages that this data completes. */
   add(data: Uint8Array): Uint8Array[] {
     this.parts.push(data.slice());
     this.partBytes += data.length;

@@ -20,15 +20,15 @@ import {
   users,
 } from "./loads.ts";
 
-/** What can be compared. */
+/** A kind of comparison. */
 interface WayOfComparison {
   readonly label: string;
   hint(target: WizardTarget): string;
   suits(target: WizardTarget): boolean;
-  /** Whether both are measured in one run. Otherwise there are two scenarios. */
+  /** Reports whether both targets are measured in one run. Otherwise there are two scenarios. */
   isMixed(target: WizardTarget): boolean;
   title(answers: Answers): string;
-  /** The other one, as the title of a second scenario says it. */
+  /** The other target, as in the title of a second scenario. */
   readonly otherPlace: string;
   /** Returns the answers for the other target. */
   toOther(answers: Answers): Answers;
@@ -36,7 +36,7 @@ interface WayOfComparison {
 
 const IN_ONE_RUN = "both in one run, each with every other request";
 const IN_TWO_RUNS = "two scenarios, one after the other";
-/** Whether a target is a server that requests are sent to. Targets in process cannot share a run. */
+/** Reports whether a target is a server that requests are sent to. Targets in process cannot share a run. */
 const isServer = ({ asks }: WizardTarget): boolean => asks.includes("url");
 
 const WAYS: Readonly<Record<string, WayOfComparison>> = {
@@ -110,7 +110,7 @@ const AGAINST: Asked = {
     given["other-model"] !== undefined ? "model" : given["other-url"] === undefined ? undefined : "server",
 };
 
-/** Says that there is no other model, before the user looks for one. */
+/** Reports that there is no other model before the user searches for one. */
 function findModelProblem(answers: Answers, around: Surroundings): string | undefined {
   const { models, isOffline, given } = around;
   const isKnown = !isOffline && models.length > 0 && wizardTargetOf(answers)?.lists !== "named";
@@ -148,14 +148,14 @@ const OTHER_URL: Asked = {
   },
 };
 
-/** A comparison of single runs cannot say whether a difference is one of the servers. */
+/** Runs each target several times, because single runs cannot show whether the servers cause a difference. */
 const REPEATED: ScenarioField = {
   name: "repeat",
   value: 3,
   comment: "Runs of the same server differ too: several on each side show how much.",
 };
 
-/** Two models, two servers or two protocols. */
+/** Compares two models, two servers or two protocols. */
 export const comparisonGoal: Goal = {
   label: "a comparison",
   hint: "of two models, servers or protocols",
@@ -191,7 +191,7 @@ export const comparisonGoal: Goal = {
   },
 };
 
-/** Both get the same requests, which a constant holds. */
+/** Returns the members of a mix. Both get the same requests, which are in a constant. */
 function mixed(answers: Answers, target: WizardTarget): { name: string; value: Source; comment: string }[] {
   const shared = requestsOf(answers, target).map(({ value }) => ({ inputs: new Constant("inputs", value) }))[0] ?? {};
   const members = [answers, wayOf(answers).toOther(answers)].map((one) => ({

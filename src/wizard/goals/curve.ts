@@ -1,5 +1,5 @@
 import { parseRange } from "../../load/levels.ts";
-import { ramp, steps } from "../../scenario/loads/levels.ts";
+import { ramp, steps } from "../../scenario/loads/concurrency.ts";
 import { rateRamp, rateSteps } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
@@ -39,7 +39,7 @@ const RATES: AmountForm = {
     LEVELS.fits(answer, isValid) && (!answer.includes(":") || (numbersOf(answer).length === 3 && isFewRates(answer))),
 };
 
-/** How throughput and latency change with the load. */
+/** Measures how throughput and latency change with the load. */
 export const curveGoal: Goal = {
   label: "a curve",
   hint: "one row per level of load: where does it stop scaling?",

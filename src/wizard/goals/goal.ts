@@ -6,24 +6,24 @@ import type { ScenarioField } from "../source/format.ts";
 import type { Call } from "../source/source.ts";
 import type { WizardTarget } from "../targets.ts";
 
-/** A question as a goal asks it. */
+/** The part of a question that depends on the goal. */
 export interface Asked {
   readonly message: string;
-  /** Returns the default answer; undefined when there is none. */
+  /** Returns the default answer; undefined if there is none. */
   preset(answers: Answers, around: Surroundings): string | undefined;
-  /** Returns the problem of an answer; undefined when it is valid. */
+  /** Returns the problem of an answer; undefined if it is valid. */
   check(answer: string, answers: Answers, around: Surroundings): string | undefined;
-  /** Returns the answers to choose from. Absent: free text. */
+  /** Returns the answers to choose from. Absent: any text is allowed. */
   choices?(answers: Answers, around: Surroundings): Choice[];
-  /** Whether it is asked after these answers. Absent: always. */
+  /** Reports whether the question is needed after these answers. Absent: always. */
   isNeeded?(answers: Answers): boolean;
-  /** Returns the answer that follows from other options. Absent: it never does. */
+  /** Returns the answer that follows from other options. Absent: never. */
   implied?(given: Answers): string | undefined;
 }
 
-/** What a goal makes of the answers. */
+/** The scenario that a goal composes from the answers. */
 export interface Composition {
-  /** One sentence that says what the scenario finds out. */
+  /** One sentence that says what the scenario measures. */
   readonly title: string;
   /** The fields of the scenario besides its name. */
   readonly fields: readonly ScenarioField[];
@@ -32,29 +32,29 @@ export interface Composition {
 /** The target of a second scenario. */
 export interface OtherTarget {
   readonly target: Call;
-  /** What differs, behind `The same`: `on the other server`. */
+  /** The difference, after `The same`: `on the other server`. */
   readonly place: string;
 }
 
-/** A goal of the wizard: everything that its questions, its scenario and its time depend on. */
+/** A goal of the wizard: everything that determines its questions, its scenario and its time. */
 export interface Goal {
   readonly label: string;
   readonly hint: string;
   /** The questions that this goal needs, besides those of the target. */
   readonly asks: Readonly<Partial<Record<GoalQuestionId, Asked>>>;
-  /** Whether the target's own inputs are sent. Absent: always. */
+  /** Reports whether the target's inputs are sent. Absent: always. */
   usesInputs?(answers: Answers): boolean;
-  /** What the name of the scenario has behind that of the model. */
+  /** Returns the suffix of the scenario's name, which follows the name of the model. */
   suffix(answers: Answers): string;
   compose(answers: Answers, target: WizardTarget): Composition;
-  /** Returns how long the run takes, where the plan does not say it. Absent: the plan says it. */
+  /** Returns the time of the run, if it cannot be derived from the plan. Absent: derived from the plan. */
   time?(answers: Answers, plan: Plan, around: Surroundings): RunTime | undefined;
-  /** Returns what a second scenario measures, which is to be compared with the first. Absent or undefined: there is none. */
+  /** Returns the target of a second scenario, which is compared with the first. Absent or undefined: there is none. */
   other?(answers: Answers, target: WizardTarget): OtherTarget | undefined;
-  /** Returns the first level of the load, for command lines with a single one. Absent: none of them does the same. */
+  /** Returns the first level of the load, for command lines with a single level. Absent: no command line does the same. */
   firstLevel?(answers: Answers): number;
-  /** Returns the plan whose flags of perf_analyzer come closest. Absent: no flags do the same. */
+  /** Returns the plan with the closest flags of perf_analyzer. Absent: no flags do the same. */
   toFlagsPlan?(plan: Plan, answers: Answers): Plan | undefined;
-  /** How these flags differ. Absent: as the plan says. */
+  /** Difference between these flags and the scenario. Absent: as in the plan. */
   readonly flagsNote?: string;
 }

@@ -19,7 +19,7 @@ export const GOALS: Readonly<Record<string, Goal>> = {
   spike: spikeGoal,
 };
 
-/** Returns the chosen goal; undefined when none is chosen, or the name is unknown. */
+/** Returns the chosen goal; undefined if none is chosen, or the name is unknown. */
 export function goalOf({ goal = "" }: Answers): Goal | undefined {
   return Object.hasOwn(GOALS, goal) ? GOALS[goal] : undefined;
 }

@@ -4,8 +4,8 @@ import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { hasMeasuredSchedule } from "../../registry/load-modes.ts";
 import { errorRate } from "../../scenario/assertions.ts";
+import { ramp } from "../../scenario/loads/concurrency.ts";
 import { findMax } from "../../scenario/loads/find-max.ts";
-import { ramp } from "../../scenario/loads/levels.ts";
 import { rateRamp } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import { nameOf, requestsOf } from "../requests.ts";
@@ -37,16 +37,16 @@ const RANGE: AmountForm = {
   },
 };
 
-/** The longest measurement of a point that `findMax` takes by itself. */
+/** Longest measurement of a point in `findMax` by default. */
 const USUAL_MOST = "30 s";
-/** The share of failed requests that a load in use does not have. */
+/** Ratio of failed requests above which a load is not useful. */
 const USUAL_SHARE = "1 %";
-/** The search for a rate begins at this part of the highest one: at very low rates percentiles take too long. */
+/** The search for a rate begins at this fraction of the highest rate, because percentiles take too long at very low rates. */
 const LOWEST_RATE_PART = 20;
-/** Shorter measurements need shorter windows than those that `findMax` takes by itself. */
+/** Shorter measurements need shorter windows than the default of `findMax`. */
 const SHORT_MS = 4000;
 
-/** The highest load that keeps the limits. */
+/** Finds the highest load that keeps the limits. */
 export const limitGoal: Goal = {
   label: "the limit under an SLO",
   hint: "the highest load that stays below a latency",
@@ -54,7 +54,7 @@ export const limitGoal: Goal = {
     load: LOAD,
     users: users("Up to how many users? (or MIN:MAX)", () => "64", RANGE),
     rate: rate("Up to which rate? (or MIN:MAX)", () => "1000", RANGE),
-    // A limit that nobody asked for decides the answer, so that a server has none by default.
+    // A limit that the user did not ask for would decide the result, so a server has none by default.
     "p99-limit": {
       ...P99_LIMIT,
       preset: (answers, { given }) =>
@@ -63,7 +63,7 @@ export const limitGoal: Goal = {
     "ttft-limit": TTFT_LIMIT,
     "error-limit": {
       message: "Which share of failed requests must it stay below? (such as 1 %, or none)",
-      // A search needs a limit: this one if there is no other.
+      // A search needs a limit: this is the default if there is no other.
       preset: usualShare,
       check: checkShare,
     },
@@ -86,7 +86,7 @@ export const limitGoal: Goal = {
     ],
   }),
   flagsNote: "flags search by the latency alone, and judge without confidence intervals",
-  // The original's search is between levels, by the latency alone.
+  // The search of perf_analyzer tries levels, and considers only the latency.
   toFlagsPlan: (plan, { "p99-limit": limit = "" }) =>
     limit === "none" ? undefined : toBinarySearch(plan, nsToMs(parseDurationNs(limit) ?? 0)),
 };
@@ -104,7 +104,7 @@ function toWhere(answers: Answers): Source {
   return [...limitsOf(answers), call({ errorRate }).with("below", `${parsePercent(share)} %`)];
 }
 
-/** Answers may be wrong or missing here, which is said elsewhere. */
+/** Answers may be wrong or missing here. Other code reports that. */
 function usualShare({ "p99-limit": latency = "none", "ttft-limit": firstToken = "none" }: Answers): string {
   return latency === "none" && firstToken === "none" ? USUAL_SHARE : "none";
 }
@@ -115,7 +115,7 @@ function checkShare(answer: string, answers: Answers): string | undefined {
   return (parsePercent(answer) ?? 0) > 0 ? undefined : "must be a share with its sign, such as 1 %, or none";
 }
 
-/** Returns the times of a search whose points are measured for this long at most. */
+/** Returns the times of a search whose points are measured for at most this long. */
 export function toTimes({ for: most = USUAL_MOST }: Pick<Answers, "for">): Record<string, Source> {
   const mostMs = nsToMs(parseDurationNs(most) ?? 0);
   if (toDuration(most) === USUAL_MOST) return {};

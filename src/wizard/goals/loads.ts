@@ -1,7 +1,7 @@
 import { nearestDuration } from "../../plan/nearest-name.ts";
 import { type Duration, nsToSec, parseDurationNs } from "../../plan/units.ts";
 import { errorRate, p99 } from "../../scenario/assertions.ts";
-import { hold } from "../../scenario/loads/levels.ts";
+import { hold } from "../../scenario/loads/concurrency.ts";
 import { rate as rateLoad } from "../../scenario/loads/rates.ts";
 import type { Answers } from "../answers.ts";
 import type { ScenarioField } from "../source/format.ts";
@@ -14,7 +14,7 @@ import type { Asked } from "./goal.ts";
 const byUsers = (given: Answers): string | undefined =>
   given.users !== undefined && given.rate === undefined ? "users" : given.rate === undefined ? undefined : "rate";
 
-/** Whether load is a number of users or a rate. */
+/** Asks whether the load is a number of users or a rate. */
 export const LOAD: Asked = {
   message: "How do requests arrive?",
   choices: () => [
@@ -34,9 +34,9 @@ function checkLoad(answer: string, _answers: Answers): string | undefined {
   return answer === "users" || answer === "rate" ? undefined : "must be one of users, rate";
 }
 
-/** How an amount of load is written. */
+/** Form of an amount of load. */
 export interface AmountForm {
-  /** What an answer must be. */
+  /** The requirement on an answer, in words. */
   readonly rule: string;
   /** @param isValid checks a single amount */
   fits(answer: string, isValid: (amount: number) => boolean): boolean;
@@ -47,7 +47,6 @@ export function numbersOf(text = ""): number[] {
   return text.split(/[:,]/).map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
 }
 
-/** One amount. */
 const ONE: AmountForm = {
   rule: "a number",
   fits: (answer, isValid) => numbersOf(answer).length === 1 && numbersOf(answer).every(isValid),
@@ -109,12 +108,12 @@ export const P99_LIMIT = duration(
   LATENCY_EXAMPLE,
 );
 
-/** Whether the target is a server with an address. */
+/** Reports whether the target is a server with an address. */
 export function hasServer(answers: Answers): boolean {
   return wizardTargetOf(answers)?.asks.includes("url") === true;
 }
 
-/** Whether the target's responses are streams of tokens. */
+/** Reports whether the target's responses are streams of tokens. */
 export function streams(answers: Answers): boolean {
   return wizardTargetOf(answers)?.isStreaming === true;
 }
@@ -139,7 +138,7 @@ export function amountOf({ load, users = "", rate: perSec = "" }: Answers): stri
   return load === "rate" ? perSec : users;
 }
 
-/** `16 users` or `100 requests per second`. */
+/** Formats an amount: `16 users` or `100 requests per second`. */
 export function describeAmount({ load }: Answers, amount: string): string {
   if (load === "rate") return `${amount} requests per second`;
   return `${amount} ${amount === "1" ? "user" : "users"}`;
@@ -157,12 +156,12 @@ export function explainArrivals({ load }: Answers): string {
     : "Each user sends the next request when the last one is answered.";
 }
 
-/** Returns `{ for: … }`, or nothing for a measurement until it is stable. */
+/** Returns `{ for: … }`, or nothing if the load is measured until it is stable. */
 export function extentOf({ for: time }: Answers): Record<string, Source> {
   return time === undefined || time === "stable" ? {} : { for: toDuration(time) };
 }
 
-/** Returns the limits on times, as they are asserted. */
+/** Returns the limits on times, as assertions. */
 export function limitsOf(answers: Answers, isScheduled = answers.load === "rate"): Call[] {
   const { "p99-limit": latency = "none", "ttft-limit": firstToken = "none" } = answers;
   const metric = isScheduled ? "scheduledLatency" : "latency";

@@ -15,7 +15,7 @@ import {
   users,
 } from "./loads.ts";
 
-/** How the server does under one load. */
+/** Measures the performance under one load. */
 export const numberGoal: Goal = {
   label: "one number",
   hint: "how does it do with 16 users, or at 100 requests per second?",

@@ -19,11 +19,11 @@ interface Recording {
   readonly label: string;
   readonly hint: string;
   readonly comment: string;
-  /** Whether a target can be sent it. */
+  /** Reports whether it can be sent to a target. */
   suits(target: WizardTarget): boolean;
-  /** Whether its file has the requests, instead of those of the target. */
+  /** Whether its file contains the requests, instead of the target's inputs. */
   readonly hasRequests: boolean;
-  /** What must be in the file, for a check before the run. */
+  /** Required content of the file, which is checked before the run. */
   readonly holds: { readonly pattern: RegExp; readonly problem: string };
   toLoad(answers: Answers): ScenarioField["value"];
   time?(text: string): RunTime | undefined;
@@ -77,7 +77,7 @@ function recordingsFor(answers: Answers): [string, Recording][] {
 
 const AT_ONCE = users("How many conversations at once?", () => "4");
 
-/** At most as many conversations at once as the file has. */
+/** Maximum number of concurrent conversations: the number in the file. */
 const CONVERSATIONS: Asked = {
   ...AT_ONCE,
   isNeeded: ({ recording }) => recording === "conversations",
@@ -92,14 +92,14 @@ const CONVERSATIONS: Asked = {
   },
 };
 
-/** Without a limit when the file is too large to look at. */
+/** Returns the number of conversations in the file; unlimited if the file is too large to read. */
 function countSessions({ file = "" }: Answers, around: Surroundings): number {
   const text = around.readText(file);
   if (text === undefined) return Number.POSITIVE_INFINITY;
   return new Set([...text.matchAll(/"session_id"\s*:\s*("[^"]*"|[\w.]+)/g)].map(([, id]) => id)).size;
 }
 
-/** Recorded traffic, sent again. */
+/** Replays recorded traffic. */
 export const replayGoal: Goal = {
   label: "a replay",
   hint: "recorded traffic again, from a file",
@@ -159,7 +159,7 @@ function checkFile(answer: string, answers: Answers, around: Surroundings): stri
   return text === undefined || holds === undefined || holds.pattern.test(text) ? undefined : holds.problem;
 }
 
-/** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined when it has none. */
+/** Returns the latest `timestamp` of a file of requests, in milliseconds; undefined if it has none. */
 function latestTimestampMs(text: string): number | undefined {
   let latestMs: number | undefined;
   for (const [, digits] of text.matchAll(/"timestamp"\s*:\s*([\d.eE+]+)/g))

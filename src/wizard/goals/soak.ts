@@ -19,7 +19,7 @@ import {
 /** Metrics of tokens cannot end a run early. */
 const ABORT_AFTER = "10 s";
 
-/** The same load for a long time. */
+/** Sends the same load for a long time. */
 export const soakGoal: Goal = {
   label: "a soak test",
   hint: "the same load for hours: does it get slower, or leak?",

@@ -5,7 +5,7 @@ import { call } from "../source/source.ts";
 import type { Goal } from "./goal.ts";
 import { amountOf, assertions, describeAmount, duration, LOAD, rate, steady, toDuration, users } from "./loads.ts";
 
-/** A sudden peak over a normal load. */
+/** Sends a sudden peak over a normal load. */
 export const spikeGoal: Goal = {
   label: "a spike",
   hint: "a sudden peak: how long until the latency is back?",

@@ -2,7 +2,7 @@ import { Call, Constant, fieldsOf, isFields, type Source } from "./source.ts";
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
 
-/** Returns the value that the expression has when the written scenario is loaded. */
+/** Returns the value of the expression in the loaded scenario. */
 export function evaluate(source: Source): unknown {
   if (source instanceof Constant) return evaluate(source.value);
   if (source instanceof Call) return evaluateCall(source);

@@ -1,6 +1,6 @@
 import { Call, Constant, fieldsOf, isFields, partsOfSource, type Source } from "./source.ts";
 
-/** Formats scenarios as the examples are: lines of up to 120 columns, two spaces, trailing commas. */
+/** Formats scenarios like the examples: lines of up to 120 columns, two spaces, trailing commas. */
 
 const MOST_COLUMNS = 120;
 const PACKAGE = JSON.stringify("rampart");
@@ -18,7 +18,7 @@ export interface ScenarioFile {
   /** One sentence above the scenario. */
   readonly title: string;
   readonly fields: readonly ScenarioField[];
-  /** The file of a scenario that this one extends, such as `./base.ts`. Absent: none. */
+  /** The file of the scenario that this one extends, such as `./base.ts`. Absent: none. */
   readonly base?: string;
 }
 
@@ -46,7 +46,7 @@ export function formatFile({ title, fields, base }: ScenarioFile): string {
   ].join("\n");
 }
 
-/** Biome's order: letters before their case. */
+/** Biome's order: by letter, then by case. */
 function compareNames(a: string, b: string): number {
   return a.localeCompare(b, "en");
 }
@@ -70,13 +70,13 @@ function formatField(name: string, value: Source, indent: number): string {
   return `${key}: ${formatAt(value, indent, indent + key.length + 3)}`;
 }
 
-/** Formats on one line where it fits. @param taken columns of the line that other text needs */
+/** Formats on one line if it fits. @param taken columns of the line that other text needs */
 function formatAt(source: Source, indent: number, taken: number): string {
   const flat = formatFlat(source);
   return taken + flat.length <= MOST_COLUMNS && !mustBreak(source) ? flat : formatBroken(source, indent, taken);
 }
 
-/** Whether it holds a list of several objects with several fields each, which Biome never puts on one line. */
+/** Reports whether an expression contains a list of several objects with several fields each, which Biome never formats on one line. */
 function mustBreak(source: Source): boolean {
   const isList = Array.isArray(source) && source.length > 1;
   const items = isList ? (source as readonly Source[]) : [];

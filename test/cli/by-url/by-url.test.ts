@@ -228,7 +228,7 @@ describe("rampart llm", () => {
       isFound(first);
       // The report names no option of scenarios.
       assert.doesNotMatch(text, /\(over\)/);
-      assert.match(text, /^\(--users N searches up to N users, /m);
+      assert.match(text, /^\(--users MIN:MAX searches between them /m);
       assert.match(text, /^wrote s\/a\.ts; repeat it with: rampart run s\/a\.ts$/m);
       const written = readFileSync(join(folder, "s/a.ts"), "utf8");
       assert.match(written, /percentile\(50, "timeToFirstToken"\)\.atMost\("20 s"\)/);
@@ -388,7 +388,7 @@ describe("both", () => {
         /^rampart: --nope: is not a flag/m,
         /^rampart: --slo: must be METRIC=LIMIT \(got ttft\)/m,
         /^rampart: --slo: there is no metric foo/m,
-        /^rampart: --slo: p99 latency .*\(got p99=25\)/m,
+        /^rampart: --slo: p99 latency .*\(got p99=25\)\. Write --slo p99=25ms\.$/m,
         /^rampart: --users: is not a number, START:END\[:STEP\] or a list of users \(got x\)/m,
         /^rampart: --gpus: is needed by --gpu-hour/m,
         /^rampart: --save: is not the name of a scenario/m,
@@ -410,8 +410,8 @@ describe("both", () => {
     const other = await startAnsweringServer((response) => response.end("hello"));
     models = [MODEL];
     const cases = [
-      [["llm", dead], /^rampart: Nothing answers at \S+\. [^\n]*\n$/],
-      [["triton", dead], /^rampart: Nothing answers at /],
+      [["llm", dead], /^rampart: cannot connect to \S+ \(Connection refused\)\. [^\n]*\n$/],
+      [["triton", dead], /^rampart: cannot connect to /],
       [["triton", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [["llm", `https://${mockUrl()}`], / does not speak TLS\. Write http:\/\/ before the address\.\n$/],
       [

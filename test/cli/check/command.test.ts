@@ -47,21 +47,32 @@ describe("rampart check", () => {
 
   test("looks for the files of inputs, unless a pattern or setup finds them", async () => {
     const json = (more: string): string => `
-import { defineScenario, hold, input, torchserve, triton } from "rampart";
+import { defineScenario, file, grpc, hold, input, rest, torchserve, triton } from "rampart";
 export default defineScenario({ name: "files", load: hold(1), ${more} });
 `;
     const tensors = 'target: triton("localhost:1", { model: "m" }), inputs: input.json("made.json")';
     const files = {
       "missing.ts": json(tensors),
       "made.ts": json(`setup: () => {}, ${tensors}`),
+      "call.ts": json('target: grpc("localhost:1", { method: "a.B/C", file: "calls.json" })'),
+      "body.ts": json('target: rest("http://localhost:1", { method: "POST", body: file("body.bin") })'),
       "pattern.ts": json('target: torchserve("localhost:1", { model: "m" }), inputs: input.files("*.ts")'),
     };
     await inFolder(files, async (cwd) => {
-      const args = ["check", "missing.ts", "made.ts", "pattern.ts"];
+      const args = ["check", ...Object.keys(files)];
       const { code, out } = await runRampart(args, { cwd, env: WITHOUT_COMPILER });
       assert.deepEqual(
         [code, out.match(/^plan .*$/gm)],
-        [64, ["plan   missing.ts: wrong", "plan   made.ts: right", "plan   pattern.ts: right"]],
+        [
+          64,
+          [
+            "plan   missing.ts: wrong",
+            "plan   made.ts: right",
+            "plan   call.ts: wrong",
+            "plan   body.ts: wrong",
+            "plan   pattern.ts: right",
+          ],
+        ],
       );
     });
   });
@@ -158,6 +169,27 @@ export default defineScenario({ name: "p", params: { users: param.integer(1) }, 
       assert.match(none.err, /no scenario is given/);
       assert.match((await runRampart(["check", "a.ts", "--set", "users=7"], options)).out, /; concurrency 7; /);
       assert.equal((await runRampart(["check", "a.ts", "--set", "users=x"], options)).code, 64);
+    });
+  });
+
+  test("prints one line for each mistake, also where both the plan and the compiler find it", async () => {
+    const text = (params: string): string => `
+import { defineScenario, embedded, hold, param } from "rampart";
+export default defineScenario({ name: "x", target: embedded(), load: hold(1), params: {
+  ${params}
+} });
+`;
+    const files = {
+      "both.ts": text('users: param.integer("16"),\n  time: param.duration(5),\n  model: param.choice("a"),'),
+      "types.ts": text('time: param.duration("5 s", { descr: "x" }),'),
+    };
+    await inFolder(files, async (cwd) => {
+      const both = await runRampart(["check", "both.ts"], { cwd, env: WITH_COMPILER });
+      assert.deepEqual([both.code, both.err.match(/^\S+ both\.ts:\d/gm)?.length], [64, 3], both.err);
+      assert.equal(both.err.trimEnd().split("\n").length, 3, both.err);
+      const types = await runRampart(["check", "types.ts"], { cwd, env: WITH_COMPILER });
+      assert.match(types.err, /\btypes\.ts/);
+      assert.equal(types.err.trimEnd().split("\n").length, 1, types.err);
     });
   });
 });

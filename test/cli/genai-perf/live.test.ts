@@ -63,7 +63,7 @@ test("--watch-port serves the run's state, and --otlp sends its metrics", LIMIT,
   collector.close();
   assert.equal(code, 0, err);
   assert.match(err, /the run can be watched at http:\/\/127\.0\.0\.1:\d+\//);
-  assert.match(collector.received.at(-1)?.text ?? "", /"name":"rampart\.first_response"/);
+  assert.match(collector.received.at(-1)?.text ?? "", /"name":"rampart\.output_tokens"/);
   const wrong = await runChat(() => ["--request-count", "4", "--otlp", "ftp://host"], {});
   assert.notEqual(wrong.code, 0);
   assert.match(wrong.err, /--otlp.*such as http:\/\/localhost:4318/s);

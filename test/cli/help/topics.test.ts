@@ -53,5 +53,6 @@ describe("rampart help TOPIC", () => {
     const { code, err } = await runDoor(["help", "scenario"]);
     assert.equal(code, 64);
     assert.match(err, /there is no command or topic 'scenario'\. Did you mean scenarios\?/);
+    assert.match((await runDoor(["help", "ci"])).err, /Did you mean ci-gate\?/);
   });
 });

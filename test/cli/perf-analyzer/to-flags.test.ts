@@ -268,6 +268,11 @@ describe("what flags cannot say is a note:", () => {
   }
 });
 
+test("concurrency that changes over time becomes its highest level", () => {
+  const { args } = toFlags(makePlan({ load: { kind: "concurrency-ramp", start: 50, end: 1, overMs: 1000 } }));
+  assert.deepEqual(readBack(args).load, concurrency({ kind: "list", values: [50] }));
+});
+
 test("the embedded target becomes the mock at its default ports", () => {
   for (const protocol of ["http", "grpc"] as const) {
     const target = { kind: "embedded", protocol, isStreaming: false, batchSize: 2, mock: MOCK } as const;

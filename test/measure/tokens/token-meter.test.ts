@@ -69,7 +69,7 @@ describe("a meter of tokens", () => {
     }
   });
 
-  test("goodput limits the time to the end of the response, which follows the last token", () => {
+  test("goodput and the latency per output token have the time to the end of the response, which follows the last token", () => {
     const limits = [12.5e6, 13e6].map((latency) => ({ latency, timeToFirstToken: 1e9 }));
     const made = new TokenMeter({ kind: "chat", countTokens: words, goodputs: limits });
     const packer = new ResponsePacker((packed) => made.addPacked(packed));
@@ -77,7 +77,9 @@ describe("a meter of tokens", () => {
     packer.addResponse(answer(1e6, event("a"), event(" b"), event(" c"), "data: [DONE]\n\n"));
     packer.flush();
     made.cut();
-    assert.deepEqual(made.merge(1).tokens.good.map(goodCountOf), [0, 1]);
+    const { good, metrics } = made.merge(1).tokens;
+    assert.deepEqual(good.map(goodCountOf), [0, 1]);
+    assert.deepEqual([metrics.requestLatencyNs?.mean, metrics.normalizedTimePerOutputTokenNs?.mean], [12e6, 13e6 / 3]);
   });
 
   test("a tap has what was measured since it was taken last, whatever windows and other taps do", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { errorRate, p99 } from "../../../src/scenario/assertions.ts";
-import { steps } from "../../../src/scenario/loads/levels.ts";
+import { steps } from "../../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { errorRate, p50, p99, throughput } from "../../../src/scenario/assertions.ts";
+import { hold, ramp, steps } from "../../../src/scenario/loads/concurrency.ts";
 import { findMax } from "../../../src/scenario/loads/find-max.ts";
-import { hold, ramp, steps } from "../../../src/scenario/loads/levels.ts";
 import { server, singleStream } from "../../../src/scenario/loads/mlperf.ts";
 import { phase } from "../../../src/scenario/loads/phases.ts";
 import { rateSteps } from "../../../src/scenario/loads/rates.ts";

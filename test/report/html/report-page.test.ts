@@ -12,7 +12,7 @@ import { readChartLibrary } from "../../../src/report/plots/chart-library.ts";
 import { toChartOption } from "../../../src/report/plots/chart-option.ts";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
 import { p99 } from "../../../src/scenario/assertions.ts";
-import { steps } from "../../../src/scenario/loads/levels.ts";
+import { steps } from "../../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { embeddedLlm } from "../../../src/scenario/targets/llm.ts";

@@ -18,7 +18,7 @@ import type { OverTimeJson } from "../../../src/report/schema/over-time.ts";
 import { broadcast, type RunProgress } from "../../../src/result/observer.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { fill } from "../../measure/make-records.ts";

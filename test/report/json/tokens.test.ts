@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TokenMeasurement } from "../../../src/measure/tokens/token-measurement.ts";
 import { TokenTally } from "../../../src/measure/tokens/token-tally.ts";
-import { createJsonReport } from "../../../src/report/model-report.ts";
+import { createJsonReport } from "../../../src/report/model-files.ts";
 import { withFolder } from "../../cli/perf-analyzer/run-command.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";

@@ -48,7 +48,13 @@ function startRun(plan = PLAN) {
 
 const NO_TIMES = { firstOutputNs: Number.NaN, firstReasoningNs: Number.NaN, reasoningTokens: Number.NaN };
 const REST = {
-  ...{ latencyNs: Number.NaN, inputTokens: Number.NaN, requestedTokens: Number.NaN, imageCount: 0 },
+  ...{
+    wholeNs: Number.NaN,
+    latencyNs: Number.NaN,
+    inputTokens: Number.NaN,
+    requestedTokens: Number.NaN,
+    imageCount: 0,
+  },
   ...{ usage: undefined, lacksStream: false },
 };
 

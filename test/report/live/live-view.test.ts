@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { RECORD_CANCELLED, RECORD_FAILED, RecordColumns } from "../../../src/measure/records.ts";
 import type { MeasurementModePlan } from "../../../src/plan/plan.ts";
-import { createLiveView, type LiveView } from "../../../src/report/live/live-view.ts";
+import { LiveView } from "../../../src/report/live/live-view.ts";
 import { RunState } from "../../../src/report/live/run-state.ts";
 import type { ProgressCounts, RunProgress } from "../../../src/result/observer.ts";
 import { makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
-import { makePrepared, makeResult } from "../make-result.ts";
+import { makePrepared } from "../make-result.ts";
 import { NO_PROGRESS } from "./fake-run.ts";
 
 /** The live view: what it says, and what it leaves on the terminal. */
@@ -42,7 +42,7 @@ function show(
   // No request ends before the first level has begun.
   let isDrawing = false;
   const state = new RunState(plan, () => atNs);
-  const view = createLiveView(state, sink);
+  const view = new LiveView(state, sink);
   const records = new RecordColumns((columns, count) => state.onBatch(columns, count));
   const progress = { ...NO_PROGRESS };
   const live: RunProgress = {
@@ -54,7 +54,7 @@ function show(
     },
   };
   state.onProgress(live);
-  view.onProgress?.(live);
+  view.onProgress();
   state.onPrepared(makePrepared(plan));
   state.onLevelStart("concurrency", 4, false);
   isDrawing = true;
@@ -169,7 +169,7 @@ describe("the live view", () => {
     assert.match(later[0] ?? "", /^01:07 /);
     assert.match(later[2] ?? "", /completed 50,000/);
     assert.match(later[4] ?? "", / {3}nothing was answered in the last seconds$/);
-    view.finish(makeResult(makePlan(), []));
+    view.finish();
     assert.deepEqual(screenOf(texts), [""]);
   });
 
@@ -203,7 +203,7 @@ describe("the live view", () => {
       drawAfter(5, { cancelledCount: 2 }),
       /^ {2}10 s, .*0 failed, nothing was answered in the last seconds/,
     );
-    view.finish(makeResult(makePlan(), []));
+    view.finish();
     assert.doesNotMatch(texts.join(""), /[\u0000-\u0009\u000b-\u001f]/);
   });
 
@@ -241,7 +241,7 @@ describe("the live view", () => {
       const { view, texts, drawAfter } = show(80);
       drawAfter(1);
       drawAfter(1);
-      view[end]?.(makeResult(makePlan(), []));
+      view[end]();
       const marks = texts.join("").match(/\u001b\[\?25[lh]/g);
       assert.deepEqual(marks, ["\u001b[?25l", "\u001b[?25h"]);
     });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { describe, test } from "node:test";
-import { createOtlpExporter } from "../../../src/report/live/otlp/otlp-exporter.ts";
+import { OtlpExporter } from "../../../src/report/live/otlp/otlp-exporter.ts";
 import { resolveOtlpUrl } from "../../../src/report/live/otlp/otlp-settings.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { startAnsweringServer } from "../../servers/answering-server.ts";
-import { makeResult, makeSink } from "../make-result.ts";
+import { makeSink } from "../make-result.ts";
 import { startFakeRun } from "./fake-run.ts";
 
 /** OTLP: where it goes, what is sent, and what happens when no collector accepts it. */
@@ -49,12 +49,12 @@ async function send(answer: (response: ServerResponse) => void, env: Record<stri
     const plan = makePlan({ name: "a scenario" });
     const run = startFakeRun(plan);
     const sink = makeSink();
-    const exporter = createOtlpExporter(plan, run.state, sink, `${server.url}/v1/metrics`, env);
+    const exporter = new OtlpExporter(plan, run.state, sink, `${server.url}/v1/metrics`, env);
     run.state.onLevelStart("concurrency", 1, false);
-    exporter.onProgress?.({} as never);
+    exporter.onProgress();
     for (const latencyMs of [1, 2, undefined]) run.end(latencyMs);
     run.state.finish();
-    await exporter.finish(makeResult(plan, []));
+    await exporter.finish();
     return { warnings: sink.printed.err, received: server.received };
   } finally {
     server.close();
@@ -120,14 +120,14 @@ describe("the OTLP exporter", () => {
     const run = startFakeRun(plan);
     const sink = makeSink();
     const env = { OTEL_METRIC_EXPORT_INTERVAL: "5" };
-    const exporter = createOtlpExporter(plan, run.state, sink, server.url, env);
+    const exporter = new OtlpExporter(plan, run.state, sink, server.url, env);
     // Keeps the process alive, because the exporter does not.
     const alive = setInterval(() => {}, 1000);
-    exporter.onProgress?.({} as never);
+    exporter.onProgress();
     await three.promise;
     clearInterval(alive);
     run.state.finish();
-    await exporter.finish(makeResult(plan, []));
+    await exporter.finish();
     server.close();
     assert.equal(most, 1);
     assert.equal(sink.printed.err.match(/could not be sent/g)?.length, 1);

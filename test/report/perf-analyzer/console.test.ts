@@ -5,7 +5,7 @@ import { inPerfAnalyzer } from "../../../src/cli/perf-analyzer/setting-names.ts"
 import { readSettings } from "../../../src/cli/perf-analyzer/settings.ts";
 import { toPlan } from "../../../src/cli/perf-analyzer/to-plan.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { createPerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
+import { PerfAnalyzerConsole } from "../../../src/report/perf-analyzer/console.ts";
 import { formatServerSection } from "../../../src/report/perf-analyzer/server-section.ts";
 import { formatSettings } from "../../../src/report/perf-analyzer/settings-section.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../../src/result/run-result.ts";
@@ -22,7 +22,7 @@ function print(
 ): { out: string; err: string } {
   const plan: Plan = makePlan({ ...change, outputs: { style: "perf_analyzer", ...change.outputs } });
   const sink = makeSink();
-  tell(createPerfAnalyzerConsole(plan, { ...sink, nameOf: inPerfAnalyzer }), makeResult(plan, levels, rest));
+  tell(new PerfAnalyzerConsole(plan, { ...sink, nameOf: inPerfAnalyzer }), makeResult(plan, levels, rest));
   return sink.printed;
 }
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { type LevelJson, runsOf } from "../../../src/report/schema/report-schema.ts";
-import { hold, steps } from "../../../src/scenario/loads/levels.ts";
+import { hold, steps } from "../../../src/scenario/loads/concurrency.ts";
 import { warmup } from "../../../src/scenario/loads/phases.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";

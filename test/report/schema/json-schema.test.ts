@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as v from "valibot";
-import { runSchemaCommand } from "../../../src/cli/schema.ts";
+import { COMMAND } from "../../../src/cli/schema.ts";
 import { reportedMetrics } from "../../../src/measure/metrics/catalogue.ts";
 import { toReportJson } from "../../../src/report/json/report-json.ts";
 import { toPageState } from "../../../src/report/live/watch/watch-page.ts";
 import { publishedSchema } from "../../../src/report/schema/json-schema.ts";
-import { createReportSchema, REPORT_VERSION } from "../../../src/report/schema/report-schema.ts";
+import { REPORT_VERSION, reportSchema } from "../../../src/report/schema/report-schema.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { checkSchema } from "../check-schema.ts";
@@ -27,9 +27,8 @@ test("a report has the fields of the schema, and tests reject any other", () => 
 });
 
 test("the published schema accepts fields of a later version, and refuses another version", () => {
-  const schema = createReportSchema();
-  assert.equal(v.is(schema, { ...report(), surprise: 1 }), true);
-  assert.equal(v.is(schema, { ...report(), version: 1 }), false);
+  assert.equal(v.is(reportSchema, { ...report(), surprise: 1 }), true);
+  assert.equal(v.is(reportSchema, { ...report(), version: 1 }), false);
 });
 
 /** Endings of names that say the unit. */
@@ -169,28 +168,28 @@ test("the names of metrics are unique and have their units, or are numbers of to
 
 test("rampart schema comparison prints the schema of a comparison", async () => {
   const io = captureIo();
-  assert.equal(await runSchemaCommand(["comparison"], "rampart schema", io.io), 0);
+  assert.equal(await COMMAND.run(["comparison"], "rampart schema", io.io), 0);
   assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("comparison"))));
   assert.match(io.out, /"\$id": "urn:rampart:comparison:2"/);
 });
 
 test("rampart schema sweep prints the schema of a sweep", async () => {
   const io = captureIo();
-  assert.equal(await runSchemaCommand(["sweep"], "rampart schema", io.io), 0);
+  assert.equal(await COMMAND.run(["sweep"], "rampart schema", io.io), 0);
   assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("sweep"))));
   assert.match(io.out, /"\$id": "urn:rampart:sweep:2"/);
 });
 
 test("rampart schema scenarios prints the schema of several scenarios", async () => {
   const io = captureIo();
-  assert.equal(await runSchemaCommand(["scenarios"], "rampart schema", io.io), 0);
+  assert.equal(await COMMAND.run(["scenarios"], "rampart schema", io.io), 0);
   assert.deepEqual(JSON.parse(io.out), JSON.parse(JSON.stringify(publishedSchema("scenarios"))));
   assert.match(io.out, /"\$id": "urn:rampart:scenarios:1"/);
 });
 
 test("rampart schema report prints the schema with its version", async () => {
   const io = captureIo();
-  assert.equal(await runSchemaCommand(["report"], "rampart schema", io.io), 0);
+  assert.equal(await COMMAND.run(["report"], "rampart schema", io.io), 0);
   const schema = JSON.parse(io.out) as Record<string, unknown>;
   assert.deepEqual(schema, JSON.parse(JSON.stringify(publishedSchema("report"))));
   assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -203,7 +202,7 @@ for (const [args, message] of [
 ] as const) {
   test(`rampart schema ${args.join(" ")} is a usage error`, async () => {
     const io = captureIo();
-    assert.equal(await runSchemaCommand(args, "rampart schema", io.io), 64);
+    assert.equal(await COMMAND.run(args, "rampart schema", io.io), 64);
     assert.match(io.err, message);
   });
 }

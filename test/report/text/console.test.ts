@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inScenario } from "../../../src/cli/setting-names.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
-import { createRampartConsole } from "../../../src/report/text/console.ts";
+import { RampartConsole } from "../../../src/report/text/console.ts";
 import { makeInstability, makeWindow } from "../../measure/make-window.ts";
 import { makePlan } from "../../plan/make-plan.ts";
 import { makeLevel, makeResult, makeSink } from "../make-result.ts";
@@ -12,7 +12,7 @@ import { makeLevel, makeResult, makeSink } from "../make-result.ts";
 test("progress and warnings are on standard error, the report is on standard output", async () => {
   const sink = makeSink();
   const plan = makePlan();
-  const report = createRampartConsole(plan, { ...sink, nameOf: inScenario });
+  const report = new RampartConsole(plan, { ...sink, nameOf: inScenario });
   const result = makeResult(plan, [makeLevel()]);
   report.onPrepared?.(result.prepared);
   report.onLevelStart?.("concurrency", 1, false);
@@ -32,7 +32,7 @@ test("-v has the throughput of each window in the unit of the table", () => {
   const outputs = { style: "rampart", verbosity: 1 } as const;
   const lineOf = (plan: Plan): string => {
     const sink = makeSink();
-    createRampartConsole(plan, sink).onWindow?.(1, makeWindow(), 5e6);
+    new RampartConsole(plan, sink).onWindow?.(1, makeWindow(), 5e6);
     return sink.printed.err;
   };
   assert.equal(lineOf(makePlan({ outputs })), "    window 1: 3 infer/s, 5 ms\n");
@@ -44,7 +44,7 @@ test("-v has the throughput of each window in the unit of the table", () => {
 test("-v has all notes, those during the run too", async () => {
   const sink = makeSink();
   const plan = makePlan({ outputs: { verbosity: 1 } });
-  const report = createRampartConsole(plan, sink);
+  const report = new RampartConsole(plan, sink);
   report.onWarning?.({ kind: "many-versions", model: "m" });
   await report.finish(makeResult(plan, [makeLevel()]));
   assert.match(
@@ -57,14 +57,14 @@ test("settings have the names of the front door", async () => {
   const sink = makeSink();
   const plan = makePlan();
   const level = makeLevel({ outcome: "unstable", instability: makeInstability() });
-  await createRampartConsole(plan, { ...sink, nameOf: inScenario }).finish(makeResult(plan, [level]));
+  await new RampartConsole(plan, { ...sink, nameOf: inScenario }).finish(makeResult(plan, [level]));
   assert.match(sink.printed.out.replaceAll(/\s+/g, " "), /Raise stability\.window\./);
 });
 
 test("each run of a repeated plan is announced", () => {
   const sink = makeSink();
   const plan = makePlan({ repeat: { atLeast: 2, atMost: 3, until: { metric: { key: "throughput" }, ratio: 0.1 } } });
-  const report = createRampartConsole(plan, sink);
+  const report = new RampartConsole(plan, sink);
   for (const run of [1, 2]) {
     report.onRun?.(run, 3);
     report.onPrepared?.(makeResult(plan, []).prepared);

@@ -219,11 +219,11 @@ MEASURED  a test: model, 127.0.0.1:8000, http
 runs differ by more than one run can show: trust the runs together, not a single
 one
 
-concurrency  infer/s     mean      p50      p90      p99         errors  runs
-          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms            0 %     3
-                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.0640 %
-          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms            0 %     3
-                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.0320 %
+concurrency  infer/s     mean      p50      p90      p99        errors  runs
+          1    1,000  1.17 ms  1.12 ms  1.31 ms  1.42 ms           0 %     3
+                        ±0.26    ±0.25     ±0.3    ±0.32  0 to 0.064 %
+          2    2,000  2.33 ms  2.24 ms  2.63 ms  2.83 ms           0 %     3
+                        ±0.53    ±0.51    ±0.59    ±0.64  0 to 0.032 %
 `;
 const SEARCH = `
 PASSED  a test: model, 127.0.0.1:8000, http              6.0 s   14,000 requests

@@ -6,7 +6,7 @@ import { startPlan } from "../../../src/run/run-plan.ts";
 import { extracted } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { generate } from "../../../src/scenario/generate/builder.ts";
-import { hold as scenarioHold } from "../../../src/scenario/loads/levels.ts";
+import { hold as scenarioHold } from "../../../src/scenario/loads/concurrency.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";

@@ -9,7 +9,7 @@ import type { LevelResult } from "../../../src/result/run-result.ts";
 import { resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { makeWindow } from "../../measure/make-window.ts";

@@ -6,7 +6,7 @@ import type { AssertionPlan } from "../../../src/plan/assertions.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { type ResolvedLevel, resolveLimits } from "../../../src/run/conduct/resolve-limits.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { rate } from "../../../src/scenario/loads/rates.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";

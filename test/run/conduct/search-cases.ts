@@ -2,8 +2,8 @@ import { secToNs } from "../../../src/plan/units.ts";
 import type { FindMaxResult } from "../../../src/result/run-result.ts";
 import { createRandom } from "../../../src/runtime/random.ts";
 import { mean, p90, p95, p99 } from "../../../src/scenario/assertions.ts";
+import { ramp } from "../../../src/scenario/loads/concurrency.ts";
 import type { FindMaxOptions } from "../../../src/scenario/loads/find-max.ts";
-import { ramp } from "../../../src/scenario/loads/levels.ts";
 import { rateRamp } from "../../../src/scenario/loads/rates.ts";
 import {
   closedLoop,

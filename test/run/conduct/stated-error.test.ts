@@ -11,7 +11,7 @@ import { explainEnd, toRunError } from "../../../src/run/conduct/run-error.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
 import { createRandom, type Random } from "../../../src/runtime/random.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { embedded } from "../../../src/scenario/targets/embedded.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { completionsAt, makeWindow, sketchAt } from "../../measure/make-window.ts";

@@ -32,7 +32,7 @@ interface Case {
 /** What a level is measured with, whose load is waited for. */
 function partsOf({ clock, context, signal }: ReturnType<typeof makeLevel>) {
   const { plan, sender } = context;
-  return { plan, sender, clock, signal, observer: {}, policy: { isWarmingUp: false }, step: STEP };
+  return { plan, sender, clock, signal, observer: {}, failureLimits: { isWarmingUp: false }, step: STEP };
 }
 
 /** Measures a level as a scenario does: from the moment when its load is steady. */

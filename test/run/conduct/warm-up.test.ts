@@ -11,11 +11,19 @@ function begin(count: number, durationMs: number) {
   const canceller = new Canceller({ sharePct: 100, delayMs: 0, seed: 1 });
   const level = makeLevel({ canceller });
   const { context, clock, signal } = level;
-  const policy = { isWarmingUp: false };
+  const failureLimits = { isWarmingUp: false };
   canceller.isEnabled = true;
   const { sender } = context;
-  const started = { sender, clock, policy, signal, step: warmUpStep(step, count, durationMs), count, durationMs };
-  return { ...level, policy, canceller, done: warmUp(started) };
+  const started = {
+    sender,
+    clock,
+    failureLimits,
+    signal,
+    step: warmUpStep(step, count, durationMs),
+    count,
+    durationMs,
+  };
+  return { ...level, failureLimits, canceller, done: warmUp(started) };
 }
 
 test("the concurrency does not exceed the number of requests, unless time decides", async () => {
@@ -26,10 +34,10 @@ test("the concurrency does not exceed the number of requests, unless time decide
 });
 
 test("a number of requests is sent and answered", async () => {
-  const { clock, driver, done, policy, canceller } = begin(10, 0);
-  assert.deepEqual([policy.isWarmingUp, canceller.isEnabled], [true, false]);
+  const { clock, driver, done, failureLimits, canceller } = begin(10, 0);
+  assert.deepEqual([failureLimits.isWarmingUp, canceller.isEnabled], [true, false]);
   assert.deepEqual(await settleWithin(clock, 1000, done), { sentCount: 10, failedCount: 0 });
-  assert.deepEqual([driver.outstanding, policy.isWarmingUp], [0, false]);
+  assert.deepEqual([driver.outstanding, failureLimits.isWarmingUp], [0, false]);
 });
 
 for (const [count, sentCount] of [

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { RunSignal } from "../../../src/run/interrupt.ts";
 import { watchSilence } from "../../../src/run/judge/silence.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { LIMIT } from "../../time-limit.ts";
@@ -14,15 +14,20 @@ import { LIMIT } from "../../time-limit.ts";
 
 const STALL_TIMEOUT_MS = 600;
 
-/** Watches a run with one request in flight. @param ended number of requests that are answered */
-async function watch(server: Server | TcpServer, ended: number, done: (signal: RunSignal) => Promise<void>) {
+/** Watches a run with one request in flight. @param ended number of requests that are answered @param onSlowServer of the run's observer */
+async function watch(
+  server: Server | TcpServer,
+  ended: number,
+  done: (signal: RunSignal) => Promise<void>,
+  { stallTimeoutMs = STALL_TIMEOUT_MS, onSlowServer = (_url: string): void => {} } = {},
+) {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const given = toPlan(defineScenario({ name: "x", target: http(url), load: hold(1) }), "/");
-  const plan = { ...given, client: { ...given.client, stallTimeoutMs: STALL_TIMEOUT_MS } };
+  const plan = { ...given, client: { ...given.client, stallTimeoutMs } };
   const signal = new RunSignal();
   const progress = () => ({ answeredCount: ended, outstanding: 1 });
-  const unwatch = watchSilence(plan, { signal, progress });
+  const unwatch = watchSilence(plan, { signal, observer: { onSlowServer }, progress });
   try {
     await done(signal);
   } finally {
@@ -43,6 +48,15 @@ test("a server without any answer ends the run", LIMIT, () =>
     );
   }),
 );
+
+test("a run is not ended by a server that may work on its only request, and says that it waits", LIMIT, async () => {
+  const slow = Promise.withResolvers<string>();
+  const done = async (signal: RunSignal) => {
+    assert.match(await slow.promise, /^127\.0\.0\.1:\d+$/);
+    assert.equal(signal.error, undefined);
+  };
+  await watch(silentServer(), 0, done, { stallTimeoutMs: 600_000, onSlowServer: slow.resolve });
+});
 
 test("a slow server that answers other requests is waited for", LIMIT, async () => {
   let asked = 0;

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import type { Load, LoadKind, LoadList, LoadPlace } from "../../../src/scenario/loads/load.ts";
 import { singleStream } from "../../../src/scenario/loads/mlperf.ts";
 import { phase, warmup } from "../../../src/scenario/loads/phases.ts";

@@ -10,7 +10,7 @@ import type { FailedRequest, RequestRecord } from "../../../src/result/request-r
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold, steps } from "../../../src/scenario/loads/levels.ts";
+import { hold, steps } from "../../../src/scenario/loads/concurrency.ts";
 import { rate } from "../../../src/scenario/loads/rates.ts";
 import { mix } from "../../../src/scenario/mix.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";

@@ -37,6 +37,7 @@ for (const text of [
   "",
   ":8000",
   "http://",
+  "http//host:1",
   "host:",
   "host:0",
   "host:65536",

@@ -40,12 +40,12 @@ const triton = (protocol: "http" | "grpc") => ({
   model: "",
 });
 
-/** Ends when a silent server is found. */
-function findSilence(): Promise<void> {
+/** Ends when the server of a run without responses is asked. */
+function findSilence(): Promise<unknown> {
   const plan = makePlan({ target: triton("http"), client: { ...client, stallTimeoutMs: 100 } });
-  const signal = new RunSignal();
-  const unwatch = watchSilence(plan, { signal, progress: () => ({ answeredCount: 0, outstanding: 1 }) });
-  return signal.failed.then(unwatch);
+  const progress = () => ({ answeredCount: 0, outstanding: 1 });
+  const unwatch = watchSilence(plan, { signal: new RunSignal(), observer: {}, progress });
+  return once(server, "connection").finally(unwatch);
 }
 
 const QUESTIONS: readonly (readonly [string, () => Promise<unknown>])[] = [

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ServerTargetPlan } from "../../../src/registry/service-kinds.ts";
 import { reachServers } from "../../../src/run/open/reach-servers.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 

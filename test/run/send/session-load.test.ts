@@ -9,7 +9,7 @@ import { RECORD_DELAYED } from "../../../src/measure/records.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { TokensPlan } from "../../../src/plan/tokens.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
-import { createProfileExport } from "../../../src/report/profile-export.ts";
+import { ProfileExport } from "../../../src/report/profile-export.ts";
 import type { LevelResult, RunResult } from "../../../src/result/run-result.ts";
 import { type RunningPlan, startPlan } from "../../../src/run/run-plan.ts";
 import { makeOpenAiTarget, makePlan } from "../../plan/make-plan.ts";
@@ -88,7 +88,7 @@ async function run(turns: readonly Turn[], answer: Answer, options: Options): Pr
   };
   try {
     checkPlan(plan);
-    const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
+    const report = new ProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
     const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
     options.onRunning?.(running);
     const result = await running.result;

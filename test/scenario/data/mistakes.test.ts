@@ -160,6 +160,16 @@ const BUILDERS: readonly Mistake[] = [
     /^x.yaml:4:11, load.hold.concurency: is not an option here. Did you mean concurrency\?/,
   ],
   [
+    "an option of another load",
+    "name: x\ntarget: embedded\nload:\n  soak: { concurrency: 4, for: 1 h }",
+    /^x.yaml:4:11, load.soak.concurrency: is not an option here. Write load: { hold: 16 }\.$/,
+  ],
+  [
+    "a number in place of options",
+    "name: x\ntarget: embedded\nload: { soak: 4 }",
+    /^x.yaml:3:15, load.soak: .* Write soak: { load: 4, for: 1 min }\.$/,
+  ],
+  [
     "no options",
     "name: x\ntarget: { embedded: 5 }\nload: { hold: 1 }",
     /^x.yaml:2:21, target.embedded: takes options by name \(got 5\)/,

@@ -260,6 +260,12 @@ export const TARGETS: readonly WrongScenario[] = [
     says: '4:50, target.streaming: must be true or false (got "true"). Write true.',
   },
   {
+    // "expect" is also a name that other tools have for assertions.
+    name: "a header that frames the message",
+    fields: ['target: http("localhost:8000", { headers: { Expect: "100-continue" } })', "load: hold(4)"],
+    says: '4:<*>, target.headers: the client itself sets Expect (got {"Expect":"100-continue"}). Leave it out.',
+  },
+  {
     name: "a stream over HTTP",
     fields: ['target: triton("localhost:8000", { model: "m", streaming: true })', "load: hold(4)"],
     says: '4:50, target.streaming: needs protocol: "grpc" (got true). Add protocol: "grpc", or leave it out.',

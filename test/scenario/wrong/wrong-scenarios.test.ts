@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { runTypesCommand } from "../../../src/cli/types/command.ts";
+import { COMMAND } from "../../../src/cli/types/command.ts";
 import * as api from "../../../src/index.ts";
 import { captureIo } from "../../cli/captured-io.ts";
 import { runInFolder } from "../../cli/run-in-folder.ts";
@@ -29,7 +29,7 @@ let folder: string;
 const lines = new Map<string, string[]>();
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "rampart-wrong-"));
-  assert.equal(await runTypesCommand([folder], "rampart types", captureIo().io), 0);
+  assert.equal(await COMMAND.run([folder], "rampart types", captureIo().io), 0);
   for (const [index, wrong] of ALL.entries())
     writeFileSync(join(folder, fileOf(index)), scenarioCode(wrong, Object.keys(api)));
   let file = "";

@@ -8,7 +8,7 @@ import { startPlan } from "../../../src/run/run-plan.ts";
 import { errorRate } from "../../../src/scenario/assertions.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
 import { random } from "../../../src/scenario/inputs.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { type GrpcOptions, grpc } from "../../../src/scenario/targets/grpc.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { demoProto, startGoDynamic } from "../../servers/dynamic.ts";

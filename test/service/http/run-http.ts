@@ -3,7 +3,7 @@ import { inScenario } from "../../../src/cli/setting-names.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import type { Assertion, MetricOf } from "../../../src/scenario/assertion.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { type HttpOptions, http } from "../../../src/scenario/targets/http.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 

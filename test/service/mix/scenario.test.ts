@@ -6,7 +6,7 @@ import { memberPlansOf, membersOf } from "../../../src/registry/mix.ts";
 import { errorRate, extracted, mean, p99 } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { json, random, zero } from "../../../src/scenario/inputs.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { rate } from "../../../src/scenario/loads/rates.ts";
 import { fixedSchedule } from "../../../src/scenario/loads/schedules.ts";
 import { sessions } from "../../../src/scenario/loads/sessions.ts";

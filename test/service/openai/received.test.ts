@@ -8,7 +8,7 @@ import { metricValue } from "../../../src/measure/metrics/read-metric.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { trace } from "../../../src/scenario/loads/schedules.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { openai } from "../../../src/scenario/targets/llm.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { checkPlan } from "../../../src/registry/check-plan.ts";
-import { createProfileExport } from "../../../src/report/profile-export.ts";
+import { ProfileExport } from "../../../src/report/profile-export.ts";
 import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import type { OpenAiTargetPlan } from "../../../src/service/openai/target.ts";
@@ -53,7 +53,7 @@ async function run(answer: Answer): Promise<Ran> {
   };
   try {
     checkPlan(plan);
-    const report = createProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
+    const report = new ProfileExport(plan, { out: () => {}, err: () => {} }, profileExportFile);
     const running = startPlan(plan, { openObserver: () => Promise.resolve(report), check: () => Promise.resolve() });
     const result = await running.result;
     report.finish(result);

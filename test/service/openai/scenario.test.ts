@@ -8,7 +8,7 @@ import { goodput, mean, outputTokensPerSec, p99, percentile } from "../../../src
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
 import { DURATION_RULE } from "../../../src/scenario/fields.ts";
 import { json, random } from "../../../src/scenario/inputs.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { sessions } from "../../../src/scenario/loads/sessions.ts";
 import { type PromptOptions, payloads, prompts } from "../../../src/scenario/prompts.ts";
 import { embeddedLlm, openai } from "../../../src/scenario/targets/llm.ts";

@@ -6,7 +6,7 @@ import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { goodput } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type ScenarioDefinition } from "../../../src/scenario/define.ts";
 import { files, json, random } from "../../../src/scenario/inputs.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { prompts } from "../../../src/scenario/prompts.ts";
 import { openai } from "../../../src/scenario/targets/llm.ts";
 import { torchserve } from "../../../src/scenario/targets/torchserve.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { messageOf } from "../../../src/plan/problem.ts";
 import { defineScenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { tritonInProcess } from "../../../src/scenario/targets/triton-in-process.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";
 import { DEFAULT_TRITON_TARGET } from "../../../src/service/triton/target.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runsOf } from "../../../src/report/schema/report-schema.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { triton } from "../../../src/scenario/targets/triton.ts";
 import { decodeMessage, encodeMessage } from "../../../src/service/protobuf/message.ts";
 import {

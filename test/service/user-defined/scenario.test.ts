@@ -10,7 +10,7 @@ import type { RunResult } from "../../../src/result/run-result.ts";
 import { startPlan } from "../../../src/run/run-plan.ts";
 import { extracted } from "../../../src/scenario/assertions.ts";
 import { defineScenario, type Scenario } from "../../../src/scenario/define.ts";
-import { hold } from "../../../src/scenario/loads/levels.ts";
+import { hold } from "../../../src/scenario/loads/concurrency.ts";
 import { sessions } from "../../../src/scenario/loads/sessions.ts";
 import { defineTarget } from "../../../src/scenario/targets/custom.ts";
 import { toPlan } from "../../../src/scenario/to-plan.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../src/plan/response-limit.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../../../src/plan/defaults.ts";
 import {
   decodeMessage,
   encodeMessage,

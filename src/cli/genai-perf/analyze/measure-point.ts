@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../../../campaign/checkpoint.ts";
 import type { PointOutcome } from "../../../campaign/sweep.ts";
-import { saturationReason } from "../../../measure/derived-values.ts";
+import { saturationReason } from "../../../measure/client-limit.ts";
 import { messageOf, RunError, UserError, wordError } from "../../../plan/problem.ts";
 import type { GenAiPerfResult } from "../../../report/genai-perf/result.ts";
 import type { SweepRow } from "../../../report/genai-perf/sweep/sweep.ts";
@@ -84,7 +84,7 @@ function failureReasonOf({ run, measured, isPassed, outputError }: Profile): str
   if (isPassed) return undefined;
   if (outputError !== undefined) return outputError.message;
   if (run.error !== undefined) return run.error.message;
-  // The profile's warnings say which metric was unstable.
+  // The profile's warnings name the unstable metric.
   if (isUnstable(run)) return "the measurement is not stable";
   const { counts } = measured?.summary ?? {};
   if (counts?.failed === 0) return "no response has content";

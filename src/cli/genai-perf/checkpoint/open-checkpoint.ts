@@ -17,7 +17,10 @@ import { toOriginalEntry } from "./original-entry.ts";
 const VALUES = mapOf(v.number());
 const STATISTICS = mapOf(v.object({ unit: v.string(), values: VALUES }));
 
-/** Schema of a stored result, where maps are objects. It returns the result, so that a later run can report it like its own. */
+/**
+ * Schema of a stored result, in which maps are objects. It returns the result in a form that a later run can report like its
+ * own.
+ */
 const STORED_RESULT = v.object({
   family: v.picklist(["text", "images", "plain"]),
   endpointType: v.string(),
@@ -37,7 +40,7 @@ function mapOf<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown,
 
 /**
  * Opens the checkpoint of a model.
- * @param folder of its file; undefined: nothing is kept
+ * @param folder folder of its file; undefined: nothing is stored
  * @throws UserError for a file that is not a checkpoint
  */
 export function openCheckpoint(
@@ -55,7 +58,7 @@ export function openCheckpoint(
   });
 }
 
-/** Returns the run of a profile or of a point, whose result can be stored. */
+/** Returns the run of a profile or of a point, with a result that can be stored. */
 export function toKeepable(plan: ProfilePlan): KeepableRun<GenAiPerfResult> {
   const { genaiPerfJson = "" } = plan.outputs.files;
   return {
@@ -87,9 +90,10 @@ export function isWhole({ isPassed, run }: Profile): boolean {
 }
 
 /**
- * Computes the identity of a run, to decide whether its results can be reused: all of its plan that affects what is sent, where, when and
- * how it is measured, and the sizes and dates of input files. Excludes where results go and how they are shown, and the values of secret
- * headers, which can be new each time. GenAI-Perf also ignores the URL, and so reuses one server's results for another.
+ * Computes the identity of a run, to decide whether its results can be reused: all parts of its plan that affect what is sent, where,
+ * when, and how it is measured, and the sizes and dates of input files. Excludes the destinations and the presentation of results, and
+ * the values of secret headers, which can change each time. GenAI-Perf also ignores the URL, and so reuses one server's results for
+ * another.
  */
 export function fingerprintOf(plan: ProfilePlan): string {
   const { name: _a, inputs: _b, outputs, requests, measurement, ...others } = withoutSecrets(plan);
@@ -115,7 +119,7 @@ function describeFiles(path: string): string[] {
   try {
     names = readdirSync(path);
   } catch {
-    // The run reports it.
+    // The run reports the error.
     return [];
   }
   return names.toSorted().map((name) => {

@@ -7,7 +7,7 @@ import { ENDPOINT_TYPES, type EndpointTypeName } from "../endpoints.ts";
 import { type LoadName, loadOf } from "../loads.ts";
 import type { ProfilePlan } from "../plan/to-plan.ts";
 
-/** GenAI-Perf's layout of a checkpoint entry, so that scripts for its checkpoints can read these too. */
+/** GenAI-Perf's layout of a checkpoint entry, so that scripts for its checkpoints can also read these. */
 
 /** Times are stored in nanoseconds. */
 
@@ -41,7 +41,7 @@ function configOf({ inputConfig }: GenaiOutputs, parameters: PointParameters): P
   return { endpoint: rest, input, tokenizer, ...Object.fromEntries(varied) } as PythonJson;
 }
 
-/** GenAI-Perf reads the load from these arguments. No perf_analyzer was started. Headers are left out, because they can be secret. */
+/** GenAI-Perf reads the load from these arguments. No perf_analyzer was started. Headers are omitted, because they may be secret. */
 function cliArgs({ load: { kind, value }, endpointType }: GenaiOutputs, model: string): string[] {
   const { passedFlag } = loadOf(kind as LoadName);
   const load = value === undefined ? [] : [passedFlag, String(value)];

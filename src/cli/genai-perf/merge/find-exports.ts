@@ -26,7 +26,7 @@ export interface FoundExports {
  * Finds the files, which are paired by name: `x.json` and `x_genai_perf.json`. They are in the host's folder or in a folder inside it, for
  * example when a whole artifact folder was copied.
  *
- * @throws UserError when there are none, or a host has several runs
+ * @throws UserError if there are none, or if a host has several runs
  */
 export function findExports(folder: string): FoundExports {
   const hosts: HostFiles[] = [];
@@ -71,8 +71,8 @@ function findHostPairs(folder: string): Pair[] {
 }
 
 /**
- * Reports exports without a report and reports without an export in a host's folder or one level below. Skipping them would lose the host's
- * results.
+ * Reports exports without a report, and reports without an export, in a host's folder or one level below. Skipping them would lose the
+ * host's results.
  */
 function findHalves(path: string): Problem[] {
   const folders = [path, ...listNames(path, true).map((name) => join(path, name))];

@@ -4,6 +4,7 @@ import { writeMergedExport } from "../../../campaign/merged-export.ts";
 import { LEVEL_UNITS } from "../../../load/level-units.ts";
 import { TokenGaps } from "../../../measure/tokens/token-gaps.ts";
 import { type Problem, problem, UserError, userError } from "../../../plan/problem.ts";
+import { textsIn } from "../../../registry/input-files.ts";
 import { writeArtifacts } from "../../../report/genai-perf/files.ts";
 import { familyOf } from "../../../report/genai-perf/layout.ts";
 import {
@@ -23,7 +24,7 @@ import { parseResponseField } from "../../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../../service/openai/response-kind.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 import type { CommandIo } from "../../execute.ts";
-import { findReadOutputs, textsIn } from "../../output-files.ts";
+import { findReadOutputs } from "../../output-files.ts";
 import type { Asked, Values } from "../options/asked.ts";
 import { nameFolder } from "../plan/to-outputs.ts";
 import { type ProfilePlan, toProfilePlan } from "../plan/to-plan.ts";
@@ -47,7 +48,8 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   const [first] = hosts as [HostRun, ...HostRun[]];
   checkSame(hosts, asked.get("tokenizer.name") !== "");
   const merged = mergeAsked(first, asked);
-  const { sources, gaps, unanswered, startEpochNs } = joinExports(hosts.map(({ source }) => source));
+  const exports = hosts.map(({ source }) => source);
+  const { sources, gaps, unanswered, startEpochNs } = joinExports(exports);
   if (unanswered.length > 0) throw new UserError(unanswered.map(noResponses));
   reportDoubts(hosts, gaps, note);
   const plan = toProfilePlan(merged, join(asked.get("output.artifact_directory"), nameFolder(merged)), []);
@@ -61,17 +63,12 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   const { folder } = plan.outputs.genaiPerf;
   const { plots, ...files } = artifactFiles(folder, asked.get("output.profile_export_file"));
   const outputs = Object.values(files).map((path) => ["--artifact-dir", path] as const);
-  const problems = findReadOutputs(
-    outputs,
-    hosts.flatMap((host) => textsIn([host.source.path, host.files])),
-  );
+  const read = hosts.flatMap((host) => textsIn([host.source.path, host.files]));
+  const problems = findReadOutputs(outputs, read);
   if (problems.length > 0) throw new UserError(problems);
-  await writeMergedExport(
-    files.profileExport,
-    hosts.map(({ source }) => source),
-  );
+  await writeMergedExport(files.profileExport, exports);
   printTables(measured, io);
-  writeArtifacts(measured, io, { plots, ...files });
+  await writeArtifacts(measured, io, { plots, ...files });
   await removePlots(plots);
   if (asked.get("output.generate_plots")) await drawRuns(measured, runs, plots, io);
   const { telemetry } = measured.result;
@@ -80,20 +77,20 @@ export async function mergeExports(asked: Asked, io: CommandIo): Promise<true> {
   return true;
 }
 
-/** A host that measured nothing must be reported, or the throughput of the others would look like the total. */
+/** A host that measured nothing must be reported. Otherwise the throughput of the other hosts would look like the total. */
 function noResponses(path: string): Problem {
   const hint = "Measure again on this host, or remove its folder.";
   return problem("missing", path, "holds no request that was answered", hint);
 }
 
-/** Returns the load of all hosts together. */
+/** Returns the joint load of all hosts. */
 function loadOf(hosts: readonly HostRun[]): Pick<MergedLoad, "unit" | "level"> {
   const loads = hosts.flatMap(({ source }) => source.experiments[0] ?? []);
   const isRate = loads[0]?.mode === LEVEL_UNITS["request-rate"].exported;
   return { unit: isRate ? "request-rate" : "concurrency", level: loads.reduce((sum, { value }) => sum + value, 0) };
 }
 
-/** Reports conditions that may be a mistake. */
+/** Reports conditions that may be mistakes. */
 function reportDoubts(hosts: readonly HostRun[], gaps: readonly RunGap[], note: (text: string) => void): void {
   for (const { source } of hosts)
     if (source.experiments.length > 1)
@@ -129,8 +126,8 @@ async function measure(
 }
 
 /**
- * Returns the kind of the hosts' responses, and the location of their text for the kind `custom`, which the first response in the export
- * decides.
+ * Returns the kind of the hosts' responses, and the place of their text for the kind `custom`, which the first response in the export
+ * determines.
  * @throws UserError
  */
 function readingOf(
@@ -142,10 +139,12 @@ function readingOf(
   return { kind: known === "custom" ? detectExportedCustomKind(source, field) : known, field };
 }
 
-/** More colors than this cannot be distinguished. */
+/** Maximum number of hosts in a plot. More colours could not be distinguished. */
 const MOST_HOSTS = 8;
 
-/** Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in their order */
+/**
+ * Returns one run per host for plots, or one joint run for more than eight hosts. @param sources exports of the hosts, in the same order
+ */
 function measureForPlots(
   { requests: { layout } }: ProfilePlan,
   hosts: readonly HostRun[],
@@ -200,10 +199,10 @@ function checkSame(hosts: readonly HostRun[], hasTokenizer: boolean): void {
   if (problems.length > 0) throw new UserError(problems);
 }
 
-/** What the command line says of a merge, whatever the hosts did. */
+/** Settings of the command line that concern the merge, regardless of the hosts. */
 const OF_MERGE = /^(?:-v$|output\.|process\.|rampart\.plot_formats$)/;
 
-/** Returns what the first host asked for, with the outputs and the tokenizer of the command line. */
+/** Returns the settings of the first host, with the outputs and the tokenizer of the command line. */
 function mergeAsked({ asked }: HostRun, line: Asked): Asked {
   const isOfMerge = (name: string): boolean =>
     OF_MERGE.test(name) || (name === TOKENIZER && line.get(TOKENIZER) !== "");

@@ -15,7 +15,7 @@ import type { HostFiles } from "./find-exports.ts";
 export interface HostRun {
   readonly files: HostFiles;
   readonly source: ProfileExport;
-  /** What its JSON report says it asked for. */
+  /** Settings of the host, from its JSON report. */
   readonly asked: Asked;
   readonly telemetry: TelemetryStatistics | undefined;
 }
@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   tokenizer: ["_enable_debug_logging"],
 };
 
-/** Settings that must not have a default, because requests of another kind would be measured by the wrong rules. */
+/** Settings that must be present, because requests of another kind would be measured by the wrong rules. */
 const NEEDED = [["model_names"], ["endpoint", "type"], ["perf_analyzer", "stimulus"], ["input"], ["tokenizer", "name"]];
 
 /** Reads both files of a host. @throws UserError naming the file */
@@ -49,12 +49,11 @@ export function readHost(files: HostFiles): HostRun {
 }
 
 /**
- * Parses the text as YAML, of which JSON is a subset. This distinguishes 1.0 from 1, and checks all values like those of a configuration
- * file.
+ * Parses the text as YAML, which includes JSON. This distinguishes 1.0 from 1, and checks all values like those of a configuration file.
  */
 function readInputConfig(text: string, path: string): Asked {
   const { document, faults } = readYaml(text);
-  // JSON allows equal keys.
+  // JSON allows duplicate keys.
   const fault = faults.find(({ code }) => code !== "DUPLICATE_KEY");
   if (fault !== undefined) throw refuse(path, `input_config cannot be read: ${fault.message}`);
   const all: unknown = document.toJS();
@@ -66,7 +65,7 @@ function readInputConfig(text: string, path: string): Asked {
   const file = isMap(input) ? input.get("file") : undefined;
   for (const [part, keys] of Object.entries(PARTS)) {
     const node = document.get(part);
-    // The configuration reader refuses anything that is not a map.
+    // The configuration reader rejects anything that is not a map.
     if (isMap(node)) for (const key of keys) node.delete(key);
   }
   const builder = new ValuesBuilder(DEFAULTS);

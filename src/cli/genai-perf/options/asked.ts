@@ -17,7 +17,7 @@ type NameOf<O> = O extends { readonly key: infer Key extends string }
     ? Name
     : never;
 
-/** The values of options by their names, as the option tables have them. Those that other commands have too are not typed. */
+/** The values of options by name, as the option tables define them. Options shared with other commands are not typed. */
 export type Values = { readonly [O in Option as NameOf<O>]: O["default"] };
 
 /** The name of an option's value: its key in files, such as `input.audio.length.mean`, or its first flag. */
@@ -30,13 +30,16 @@ const LANDING = OPTIONS.filter((option): option is LandingOption => option.land 
 
 type Parts = Pick<Asked, "subcommand" | "passed" | "values" | "given"> & Partial<Pick<Asked, "planValues">>;
 
-/** What a command asks for: the values of its options, and which of them it gives. The parser makes it, and `plan/` makes the plan of it. */
+/**
+ * The request of a command: the values of its options, and which of them were given. The parser creates it, and `plan/` converts it to a
+ * plan.
+ */
 export class Asked {
   readonly subcommand: Subcommand;
   readonly passed: PassedFlags;
   readonly values: ReadonlyMap<string, unknown>;
   readonly given: ValueSources;
-  /** What its plans have besides, whatever the options say. */
+  /** Values of shared options for its plans. */
   readonly planValues: PlanValues;
 
   constructor({ subcommand, passed, values, given, planValues = new Map() }: Parts) {
@@ -47,12 +50,12 @@ export class Asked {
     this.planValues = planValues;
   }
 
-  /** Returns the same with other values. */
+  /** Returns a copy with other values. */
   with(values: Partial<Values>, { subcommand, passed }: Pick<Asked, "subcommand" | "passed"> = this): Asked {
     return new Asked({ ...this, subcommand, passed, values: new Map([...this.values, ...Object.entries(values)]) });
   }
 
-  /** Returns the same with values in its plans. */
+  /** Returns a copy with values for its plans. */
   withPlanValues(planValues: PlanValues): Asked {
     return new Asked({ ...this, planValues });
   }
@@ -67,7 +70,7 @@ export class Asked {
     return ENDPOINT_TYPES[this.get("endpoint.type")];
   }
 
-  /** What determines the format of bodies and responses. */
+  /** Settings that determine the format of bodies and responses. */
   get endpoint(): Endpoint {
     return { type: this.get("endpoint.type"), backend: this.get("endpoint.backend") };
   }
@@ -77,17 +80,17 @@ export class Asked {
     return loadOf(this.get("perf_analyzer.stimulus").kind);
   }
 
-  /** The input file as the user named it, or an empty text, and its format. */
+  /** The input file as the user wrote it, or an empty text, and its format. */
   get input(): { readonly file: string; readonly format: InputFormat } {
     return { file: this.get("input.file"), format: this.get("rampart.input_format") };
   }
 
-  /** Whether only a plan is asked for. */
+  /** Whether only a plan is requested. */
   get isDryRun(): boolean {
     return this.values.get(sharedKeyOf("dry-run")) === true;
   }
 
-  /** Puts the values into the plan of a profile. @param below beginning of the names of those that land; default: all */
+  /** Puts the values into the plan of a profile. @param below prefix of the names of options to use; default: all */
   land(plan: Plan, below = ""): Plan {
     return LANDING.filter((option) => valueNameOf(option).startsWith(below) && this.isLanding(option)).reduce(
       (landed, option) => option.land(landed, this.values.get(valueNameOf(option)) as never),
@@ -112,7 +115,7 @@ export class Asked {
     return JSON.stringify(this.values.get(name)) === JSON.stringify(DEFAULTS.get(name));
   }
 
-  /** Reports whether the command chooses a value. A file can repeat defaults, like templates do. */
+  /** Reports whether the command sets a value that is not the default. A file may repeat defaults, like templates do. */
   isChosen(name: ValueName): boolean {
     return this.given.get(name)?.source === "flag" || !this.isDefault(name);
   }

@@ -21,7 +21,7 @@ type PlaceOf = (node: Node | null | undefined) => string;
 
 type Entries = readonly (YamlKey | YamlGroup)[];
 
-/** Reads a file into the builder. Returns whether it has any settings, valid or not. */
+/** Reads a file into the builder. Returns whether it contains any settings, valid or not. */
 export function readConfig(builder: ValuesBuilder, path: string): boolean {
   let text: string;
   try {
@@ -123,7 +123,7 @@ function describeWrong({ key, option }: YamlKey): string {
   return `User Config: ${key} must be ${VALUE_KINDS[option.kind].expected}`;
 }
 
-/** A number as JSON writes it. */
+/** A number in JSON's notation. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** Converts a node to a value that `formatJson` prints with the file's notation of numbers and order of keys. */

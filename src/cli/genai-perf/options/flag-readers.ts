@@ -7,13 +7,13 @@ import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
 /** Limits by metric: milliseconds, or tokens per second for throughputs. */
 export type Limits = Readonly<Record<string, number>>;
 
-/** What is limited. */
+/** Description of limits. */
 export const LIMITED = { unit: "milliseconds, or tokens per second for throughputs" };
 
-/** Whether a number of requests or windows are measured. */
+/** Whether requests or windows are counted. */
 export type MeasuredIn = "interval" | "request_count";
 
-/** Returns the value that flags have set so far: they add to each other, but replace values from a file. */
+/** Returns the value that earlier flags have set. Flags add to each other, but replace values from a file. */
 function earlierOf(builder: ValuesBuilder, name: string, from: ValueSource): unknown {
   return builder.given.get(name)?.source === from.source ? builder.values.get(name) : undefined;
 }
@@ -26,7 +26,7 @@ export function addTo(name: string): FlagReader {
   };
 }
 
-/** Reads the amount to measure. */
+/** Returns a reader of the amount to measure. */
 export function readMeasurement(mode: MeasuredIn): FlagReader {
   return (builder, values, from) => {
     if ((values[0] as number) < 1) {
@@ -38,7 +38,7 @@ export function readMeasurement(mode: MeasuredIn): FlagReader {
   };
 }
 
-/** Reads limits as `metric:value`. */
+/** Returns a reader of limits in the form `metric:value`. */
 export function readLimits(name: string): FlagReader {
   return (builder, values, from) => {
     const limits: [metric: string, limit: number][] = [];

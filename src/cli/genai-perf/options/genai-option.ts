@@ -8,12 +8,12 @@ import type { LoadName } from "../loads.ts";
 import { VALUE_KINDS, type ValueKind } from "./value-kinds.ts";
 import type { ValueSource, ValuesBuilder } from "./values-builder.ts";
 
-/** An option of genai-perf: its flag, its key in YAML files, its value, and where that lands in the Plan. */
+/** An option of genai-perf: its flag, its key in YAML files, its value, and the place of the value in the Plan. */
 
 /** Reads one occurrence of a flag. */
 export type FlagReader = (builder: ValuesBuilder, values: readonly (string | number)[], from: ValueSource) => void;
 
-/** Puts a value into the plan of a profile. Values of options before it in the tables are already there. */
+/** Puts a value into the plan of a profile. The values of earlier options in the tables are already there. */
 export type Land<V> = (plan: Plan, value: V) => Plan;
 
 /** An option in a table. */
@@ -33,17 +33,20 @@ export interface Entry
   readonly count?: ArgparseOption["count"];
   /** Kind of the flag's value, if it accepts fewer values than a file. */
   readonly flagKind?: "integer";
-  /** Path in the Plan of what it sets, as texts about a run name it. */
+  /** Path of the setting in the Plan, for texts about a run. */
   readonly setting?: PlanSettingPath;
-  /** The load that it needs. It lands for no other. */
+  /** Load that the option needs. For other loads it has no effect on the plan. */
   readonly needs?: LoadName;
-  /** Names of options that must not have their defaults: otherwise the plan has no such part, and the value does not land. */
+  /**
+   * Names of options that must differ from their defaults. Otherwise the plan lacks the part that this value belongs to,
+   * and the value is not used.
+   */
   readonly within?: readonly string[];
-  /** Whether it lands only if it is given, even with its default. */
+  /** Whether it affects the plan only if it is given, even with its default value. */
   readonly landsIfGiven?: boolean;
-  /** Puts the value into a profile's plan. Not called for null. Absent: it has no place of its own there. */
+  /** Puts the value into a profile's plan. Not called for null. Absent: the value has no separate place in a plan. */
   readonly land?: Land<never>;
-  /** Default of the value. Null stands for "not given". Absent if the flag sets only a part of another option's value. */
+  /** Default of the value. Null means "not given". Absent if the flag sets only a part of another option's value. */
   readonly default?: unknown;
   /** Choices that Rampart adds. GenAI-Perf's usage and errors leave them out. */
   readonly ownChoices?: readonly string[];
@@ -54,7 +57,7 @@ export interface Entry
   readonly isRequired?: boolean;
   /** Flags of a subcommand with the same word here exclude each other. */
   readonly excludes?: "load" | "measurement";
-  /** Reads the flag if storing its value is not enough. */
+  /** Reads the flag, if more is needed than storing its value. */
   readonly read?: FlagReader;
   /** Key in YAML files, with its parent groups: `input.audio.format`. */
   readonly key?: string;
@@ -83,21 +86,21 @@ export type GenaiFlag = GenaiOption & ArgparseOption;
 /** An option with a key in files. */
 export type KeyedOption = GenaiOption & { readonly key: string };
 
-/** What an entry may say of its value. */
+/** Fields of an entry about its value. */
 type OfValue = Pick<Entry, "min" | "max" | "unit" | "choices" | "flagKind">;
-/** What an entry may say of the landing of its value. */
+/** Fields of an entry about the place of its value in a plan. */
 type OfLanding<V> = OfValue &
   Pick<Entry, "needs" | "within" | "landsIfGiven"> & {
-    /** Makes the plan's value of it; undefined: none. */
+    /** Converts the value to the plan's value; undefined: none. */
     readonly convert?: (value: NonNullable<V>) => unknown;
-    /** Lands only at places where the plan has a value already. */
+    /** True if it is used only at places where the plan already has a value. */
     readonly ifThere?: boolean;
   };
 
 /** A value: numbers and booleans without their literal types. */
 type Wide<V> = V extends number ? number : V extends boolean ? boolean : V;
 
-/** Returns the kind and the default of a value that has no place of its own in a plan, or several. */
+/** Returns the kind and the default of a value that has no place, or several places, in a plan. */
 export function holds<V>(
   kind: ValueKind,
   fallback: V,
@@ -107,8 +110,8 @@ export function holds<V>(
 }
 
 /**
- * Returns the same of a value that lands in the plan: at paths, or as a function puts it there. Seconds become the milliseconds of a path
- * that has them, and 0 of those stands for none.
+ * Returns the same for a value with a place in the plan: at paths, or set by a function. Seconds are converted to milliseconds for paths
+ * in milliseconds, where 0 means none.
  */
 export function lands<V>(
   kind: ValueKind,
@@ -128,7 +131,7 @@ export function lands<V>(
   return { kind, default: fallback as Wide<V>, land: typeof place === "function" ? place : landAtPaths, ...more };
 }
 
-/** Adds the help heading to options. `Rampart` is the heading of its own options. */
+/** Adds the help heading to options. `Rampart` is the heading of Rampart's own options. */
 export function inGroup<const T extends readonly Entry[]>(
   group: string,
   entries: T,

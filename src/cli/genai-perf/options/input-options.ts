@@ -6,7 +6,7 @@ import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 
 /** GenAI-Perf's options of the input data, in the order of its flags. */
 
-/** What requests have only with these options. */
+/** Parts of requests that exist only with these options. */
 const OF_AUDIO = { within: ["input.audio.length.mean"] };
 const OF_IMAGES = { within: ["input.image.width.mean", "input.image.height.mean"] };
 const OF_OUTPUT = { within: ["input.output_tokens.mean"] };
@@ -20,13 +20,13 @@ function toHz(ratesKhz: readonly number[]): number[] {
   return ratesKhz.map((kHz) => Math.round(kHz * 1000));
 }
 
-/** Requests without text stay so. */
+/** Requests without text keep none. */
 const landTexts: Land<number> = (plan, count) =>
   hasPlace(plan, "requests.prompts.textsPerRequest")
     ? plan
     : withValue(plan, "requests.prompts.textsPerRequest", count);
 
-/** All that is drawn has the seed. */
+/** Seeds of all random draws. */
 const SEEDS = ["requests.prompts.seed", "requests.layout.seed", "load.seed"];
 
 /** Like GenAI-Perf, which never warms up with sessions. A warning says so. */

@@ -9,10 +9,10 @@ import { SWEEP_DEFAULT_TEXT, SWEEP_FLAG_TYPES, SWEEPS, type Sweep } from "./swee
 
 /** GenAI-Perf's other options, in the order of its flags. */
 
-/** Where metrics are read unless a command says otherwise: at DCGM's exporter of this host. */
+/** Default addresses of metrics: DCGM's exporter on this host. */
 const METRICS_URLS: readonly string[] = ["http://localhost:9400/metrics"];
 
-/** An empty list stands for the default, like in GenAI-Perf. */
+/** An empty list means the default, like in GenAI-Perf. */
 function toUrls(urls: readonly string[]): readonly string[] {
   return urls.length === 0 ? METRICS_URLS : [...new Set(urls.map((url) => url.trim()))];
 }
@@ -82,7 +82,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
   },
 ]);
 
-/** For all subcommands. */
+/** Options of all subcommands. */
 export const OTHER_OPTIONS = inGroup("Other", [
   {
     names: ["-v", "--verbose"],
@@ -91,7 +91,7 @@ export const OTHER_OPTIONS = inGroup("Other", [
   },
 ]);
 
-/** For all subcommands that write results. */
+/** Options of all subcommands that write results. */
 export const OUTPUT_OPTIONS = inGroup("Output", [
   {
     names: ["--artifact-dir"],
@@ -252,7 +252,7 @@ export const PROCESS_OPTIONS = inGroup("Process Export Files", [
   },
 ]);
 
-/** Keys in files that correspond to several flags, or to none. */
+/** Keys in files that correspond to several flags, or to no flag. */
 export const KEYS_WITHOUT_FLAG = inGroup("Other", [
   {
     key: "analyze",

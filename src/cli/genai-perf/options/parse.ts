@@ -79,14 +79,14 @@ function usage(
 
 const SERVICE_KIND = "--service-kind";
 
-/** Returns the value of a long option as typed, and the number of arguments from `index` that it takes. */
+/** Returns the value of a long option as typed, and the number of arguments that it uses, from `index` on. */
 function valueAt(args: readonly string[], index: number, name: string): [value: string, count: number] | undefined {
   const arg = args[index] ?? "";
   if (arg.startsWith(`${name}=`)) return [arg.slice(name.length + 1), 1];
   return arg === name && index + 1 < args.length ? [args[index + 1] as string, 2] : undefined;
 }
 
-/** Removes `--service-kind`, which GenAI-Perf's documentation still gives, where it says the same as `--endpoint-type`. */
+/** Removes `--service-kind`, which is still in GenAI-Perf's documentation, if it agrees with `--endpoint-type`. */
 function dropServiceKind(args: readonly string[]): readonly string[] {
   const found = args
     .map((_, index) => valueAt(args, index, "--endpoint-type")?.[0])
@@ -104,14 +104,14 @@ function dropServiceKind(args: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** Explains `--service-kind` where it was not removed. */
+/** Explains `--service-kind` if it was not removed. */
 function explainServiceKind(args: readonly string[]): string {
   const given = args.map((_, index) => valueAt(args, index, SERVICE_KIND)?.[0]).find((kind) => kind !== undefined);
   const type = Object.entries(ENDPOINT_TYPES).find(([, { serviceKind }]) => serviceKind === given)?.[0];
   return `Leave --service-kind out: since GenAI-Perf 0.0.16, --endpoint-type replaces it, such as --endpoint-type ${type ?? "chat"}.`;
 }
 
-/** Explains an option that GenAI-Perf had, or that another subcommand has. */
+/** Explains an option that GenAI-Perf used to have, or that another subcommand has. */
 function explainUnknown(argument: string, subcommand: SubcommandName, args: readonly string[]): string | undefined {
   const name = argument.split("=")[0] as string;
   if (name !== SERVICE_KIND) {

@@ -1,10 +1,10 @@
 import { type ParsedLine, parseOptions } from "../../perf-analyzer/options/table.ts";
 import { LOAD_NAMES, type LoadName, loadOf } from "../loads.ts";
 
-/** The flags of perf_analyzer after `--`, which its option table has parsed, except a load that genai-perf has too. */
+/** The flags of perf_analyzer after `--`, which were parsed with its option table, except loads that genai-perf has too. */
 export type PassedFlags = Pick<ParsedLine, "given" | "positional" | "problems">;
 
-/** One of them. */
+/** One of these flags. */
 export type PassedFlag = PassedFlags["given"][number];
 
 /** Parses the arguments after `--`. */
@@ -23,18 +23,18 @@ const PASSED_ONLY: Readonly<Record<string, string>> = {
   "--request-intervals": "request_intervals",
   "--periodic-concurrency-range": "periodic_concurrency",
 };
-/** The loads by perf_analyzer's flag; undefined for one that genai-perf does not have. */
+/** Loads by perf_analyzer's flag; undefined for a load that genai-perf lacks. */
 const LOADS = new Map<string, LoadName | undefined>([
   ...LOAD_NAMES.map((kind) => [loadOf(kind).passedFlag, kind] as const),
   ...Object.keys(PASSED_ONLY).map((flag) => [flag, undefined] as const),
 ]);
 
-/** Reports whether there is nothing after `--`. */
+/** Reports whether nothing is given after `--`. */
 export function isEmpty({ given, positional, problems }: PassedFlags): boolean {
   return given.length + positional.length + problems.length === 0;
 }
 
-/** Reports whether a flag gives a load. */
+/** Reports whether a flag sets a load. */
 export function givesLoad(flag: Pick<PassedFlag, "option">): boolean {
   return LOADS.has(nameOfPassed(flag));
 }
@@ -44,12 +44,12 @@ export function loadNameOf(flag: PassedFlag): LoadName | undefined {
   return LOADS.get(nameOfPassed(flag));
 }
 
-/** Reports whether a flag gives a load that genai-perf does not have. */
+/** Reports whether a flag sets a load that genai-perf lacks. */
 export function isPassedOnlyLoad(flag: PassedFlag): boolean {
   return Object.hasOwn(PASSED_ONLY, nameOfPassed(flag));
 }
 
-/** Returns the word for names of folders of a load that only flags after `--` can give; undefined without one. */
+/** Returns the word in names of folders for a load that can be set only after `--`; undefined without such a load. */
 export function passedLoadName({ given }: PassedFlags): string | undefined {
   const last = given.findLast(isPassedOnlyLoad);
   return last && PASSED_ONLY[nameOfPassed(last)];

@@ -9,7 +9,7 @@ import { LIMITED, type Limits, readLimits } from "./flag-readers.ts";
 import { holds, inGroup, type Land, lands } from "./genai-option.ts";
 import { SHARED_OPTIONS } from "./shared.ts";
 
-/** Options that Rampart adds to this mode. Where AIPerf has such a flag, its name works too. */
+/** Options that Rampart adds to this mode. If AIPerf has such a flag, its name works too. */
 
 /** The formats of plots. Also used for `process-export-files`. */
 const PLOT_FORMATS = {
@@ -19,10 +19,10 @@ const PLOT_FORMATS = {
   help: "What --generate-plots makes: one HTML page with all plots, an SVG file for each, or both.",
 } as const;
 
-/** The whole schedule, where the plan gives no part. */
+/** The whole schedule, if the plan sets no part. */
 const WHOLE: SchedulePartPlan = { startMs: null, endMs: null, startsAtFirst: false, speedRatio: 1 };
 
-/** Returns what puts a value into the part of a schedule. */
+/** Returns a function that puts a value into the part of a schedule. */
 function landInPart<Name extends keyof SchedulePartPlan>(name: Name): Land<NonNullable<SchedulePartPlan[Name]>> {
   return (plan, value) => {
     if (value === WHOLE[name]) return plan;
@@ -43,7 +43,7 @@ const CANCELLATION = { within: ["rampart.cancel_percentage"] };
 const landCancelled: Land<number> = (plan, sharePct) =>
   withValue(plan, "cancellation", { sharePct, delayMs: 0, seed: plan.requests?.prompts.seed ?? 0 });
 
-/** For all subcommands that measure. */
+/** Options of all subcommands that measure. */
 export const RAMPART_OPTIONS = inGroup("Rampart", [
   {
     names: ["--request-rate-distribution", "--arrival-pattern", "--request-rate-mode"],
@@ -201,7 +201,7 @@ export const RAMPART_SWEEP_OPTIONS = inGroup("Rampart", [
   },
 ]);
 
-/** For `process-export-files`. */
+/** Options of `process-export-files`. */
 export const RAMPART_MERGE_OPTIONS = inGroup("Rampart", [
   PLOT_FORMATS,
   {

@@ -40,8 +40,8 @@ export function readStimulus(builder: ValuesBuilder, kind: LoadName, value: unkn
 }
 
 /**
- * Reads the flags after `--`, and the load among them if it is the only one or of the same kind as one given before: folder, files and
- * rules follow it. Leaves all other flags, including conflicting loads, which perf_analyzer's rules report.
+ * Reads the flags after `--`, and the load among them if it is the only one or of the same kind as an earlier one: it then determines
+ * folder, files and rules. Keeps all other flags, including conflicting loads, which perf_analyzer's rules report.
  */
 export function readPassed(builder: ValuesBuilder, passed: PassedFlags): void {
   const asked = new Asked(builder);
@@ -60,7 +60,7 @@ export function readPassed(builder: ValuesBuilder, passed: PassedFlags): void {
   const stimulus = toStimulus(last);
   const isOfOneKind = loads.every((load) => nameOfPassed(load) === name);
   const isFree = !isLoadChosen(asked) || asked.get(LOAD).kind === stimulus?.kind;
-  // perf_analyzer's parser refuses 0.
+  // perf_analyzer's parser rejects 0.
   if (stimulus === undefined || !isOfOneKind || !isFree || Number(last.value ?? 1) <= 0) return;
   const isFloat = loadOf(stimulus.kind).number === "decimal";
   builder.store(LOAD, stimulus, { place: last.typed, source: "flag", isFloat });
@@ -69,7 +69,7 @@ export function readPassed(builder: ValuesBuilder, passed: PassedFlags): void {
 
 const NUMBERS = { whole: /^\d+$/, decimal: /^\d+(?:\.\d+)?$/ };
 
-/** Returns the load of a flag after `--` with its plain number; undefined if genai-perf has no such load. */
+/** Returns the load of a flag after `--` if it has a plain number; undefined if genai-perf lacks such a load. */
 function toStimulus(flag: PassedFlag): Stimulus | undefined {
   const kind = loadNameOf(flag);
   if (kind === undefined) return undefined;

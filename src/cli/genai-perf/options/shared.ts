@@ -17,14 +17,16 @@ import { sharedOptions } from "../../options/shared-options.ts";
 import { addTo } from "./flag-readers.ts";
 import type { Entry, Land } from "./genai-option.ts";
 
-/** The options that Rampart's other commands have too, as options of this mode. */
+/** Options that Rampart's other commands also have, as options of this mode. */
 
 const SHARED = sharedOptions("genai-perf");
 
-/** As the user gave it: durations in seconds. Each text of an option that may be repeated. An empty text or null stands for "not given". */
+/**
+ * Value as the user gave it; durations in seconds. For an option that may be repeated, all texts. An empty text or null means "not given".
+ */
 type SharedValue = string | number | boolean | null | readonly string[];
 
-/** How a value is read, and what stands for "not given". */
+/** Reading of each kind of value, and the value that means "not given". */
 const KINDS = {
   switch: ["boolean", false],
   file: ["path", ""],
@@ -36,7 +38,7 @@ const KINDS = {
   text: ["text", ""],
 } as const satisfies Readonly<Record<SharedOption["kind"], readonly [Entry["kind"], SharedValue]>>;
 
-/** An option with the mark of those that other commands have too: the types of their values are unknown. */
+/** An option marked as shared with other commands: the type of its value is unknown. */
 type SharedEntry = Entry & { readonly isShared: true };
 
 /** The options. */
@@ -57,7 +59,7 @@ export const SHARED_OPTIONS = SHARED.map((shared): SharedEntry => {
   };
 });
 
-/** Returns the key in files of a shared option, by its name. */
+/** Returns the key of a shared option in files, by its name. */
 export function sharedKeyOf(name: string): `rampart.${string}` {
   return `rampart.${name.replaceAll("-", "_")}`;
 }
@@ -67,7 +69,7 @@ function defaultOf({ kind, default: value, isRepeatable }: SharedOption): Shared
   return kind === "duration" && value !== undefined ? formatNotation(kind, value as number) : (value ?? KINDS[kind][1]);
 }
 
-/** Returns what puts a value into a plan. It throws a UserError for one that stands for none. */
+/** Returns a function that puts a value into a plan. It throws a UserError for an invalid value. */
 function landShared(option: SharedOption, place: string): Land<GivenValue> {
   const { kind } = option;
   return (plan, given) => {
@@ -79,14 +81,16 @@ function landShared(option: SharedOption, place: string): Land<GivenValue> {
   };
 }
 
-/** A file that the user asked for. */
+/** A file that the user requested. */
 export interface RampartFile {
   /** The name of the option's value. */
   readonly of: `rampart.${string}`;
   readonly path: string;
 }
 
-/** Returns the files that the user asked for besides those of the artifact folder. @param values of all options by their names */
+/**
+ * Returns the files that the user requested, besides those of the artifact folder. @param values values of all options by name
+ */
 export function rampartFilesOf(values: ReadonlyMap<string, unknown>): RampartFile[] {
   return SHARED.flatMap((option): RampartFile[] => {
     const of = sharedKeyOf(option.name);

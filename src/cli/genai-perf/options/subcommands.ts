@@ -64,7 +64,7 @@ export const DEFAULTS: ReadonlyMap<string, unknown> = new Map(
   ),
 );
 
-/** Returns an option's name in messages when it is not given: its flag's first name, or its key. */
+/** Returns an option's name in messages if it is not given: its flag's first name, or its key. */
 export function nameOf(value: string): string {
   return ALL_OPTIONS.find((one: GenaiOption) => valueNameOf(one) === value)?.names?.[0] ?? value;
 }

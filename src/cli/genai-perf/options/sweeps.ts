@@ -6,7 +6,7 @@ import { parseDecimal, parseInteger } from "./numbers.ts";
 import { isNumberFrom, isObject } from "./value-kinds.ts";
 import type { LastFlag, ValueSource, ValuesBuilder } from "./values-builder.ts";
 
-/** Reads which parameters `analyze` varies, and their values. */
+/** Reads the parameters that `analyze` varies, and their values. */
 
 /** Parameters that `analyze` can vary. */
 export type SweepType =
@@ -38,16 +38,16 @@ export const SWEEPS = {
   request_rate: { min: 16, max: 8192 },
 } as const satisfies Readonly<Record<SweepType, SweepKind>>;
 
-/** By their names in files. */
+/** Parameters by their names in files. */
 const SWEEP_TYPES: Readonly<Record<string, SweepType>> = {
   batch_size: "runtime_batch_size",
   ...Object.fromEntries(Object.keys(SWEEPS).map((type) => [type, type as SweepType])),
 };
 
-/** Their names in flags. */
+/** Names of parameters in flags. */
 export const SWEEP_FLAG_TYPES = Object.keys(SWEEP_TYPES).filter((name) => name !== "runtime_batch_size");
 
-/** The default ranges in words. */
+/** The default ranges, in words. */
 export const SWEEP_DEFAULT_TEXT = Object.entries(SWEEPS)
   .map(([type, { min, max }]) => `${type.replace("runtime_", "")} ${min}:${max}`)
   .join(", ");
@@ -184,7 +184,7 @@ function kindOf(type: SweepType): string {
   return isDecimal(type) ? "a number" : "an int";
 }
 
-/** Whether the values of a sweep can be fractions. */
+/** Whether the values of a sweep may be fractions. */
 export function isDecimal(type: SweepType): boolean {
   return isLoadName(type) && loadOf(type).number === "decimal";
 }

@@ -95,7 +95,7 @@ export function quote(text: string): string {
   return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
 }
 
-/** A notation that all commands of Rampart's have. The setting is the text. */
+/** Returns the readers of a notation that all commands of Rampart share. The setting is the text. */
 function notated(kind: Notation): Pick<Kind, "readWord" | "readYaml"> {
   const isGood = (text: string): boolean => typeof readNotation(kind, text) === "number";
   return {
@@ -131,7 +131,7 @@ function only(isGood: (value: unknown) => boolean): (value: unknown) => unknown 
   return (value) => (isGood(value) ? value : undefined);
 }
 
-/** In lists, numbers can be strings. */
+/** In lists, numbers may be strings. */
 function toNumber(isGood: (value: unknown) => boolean): (value: unknown) => number | undefined {
   return (value) => {
     const number = typeof value === "string" ? parseDecimal(value) : value;

@@ -7,17 +7,17 @@ export interface ValueSource {
   /** The flag as typed, or `cfg.yaml:3:5`. */
   readonly place: string;
   readonly source: "flag" | "file";
-  /** Whether the number is a float in Python, whose JSON then has 20.0 instead of 20. */
+  /** Whether the number is a float in Python, whose JSON then contains 20.0 instead of 20. */
   readonly isFloat: boolean;
 }
 
 /** Sources of the given values, by the names of their options. */
 export type ValueSources = ReadonlyMap<string, ValueSource>;
 
-/** The subcommands except `config`, which becomes the one that its file asks for. */
+/** The subcommands except `config`, which is replaced by the one that its file requests. */
 export type Subcommand = "profile" | "analyze" | "create-template" | "process-export-files";
 
-/** Returns the last occurrence of a flag by its first name; undefined when it is not given. */
+/** Returns the last occurrence of a flag by its first name; undefined if it is not given. */
 export type LastFlag = (
   name: string,
 ) => { readonly value: string | number | undefined; readonly from: ValueSource } | undefined;
@@ -33,14 +33,14 @@ export interface ValueLimits {
 
 /** Collects values of options from flags and a file, and all problems with them. */
 export class ValuesBuilder {
-  /** By the names of their options. */
+  /** Values by the names of their options. */
   readonly values: Map<string, unknown>;
   readonly given = new Map<string, ValueSource>();
   readonly problems: Problem[] = [];
   subcommand: Subcommand = "profile";
   passed: PassedFlags = { given: [], positional: [], problems: [] };
 
-  /** @param defaults of all options */
+  /** @param defaults defaults of all options */
   constructor(defaults: ReadonlyMap<string, unknown>) {
     this.values = new Map(defaults);
   }

@@ -26,18 +26,21 @@ import { type ProfilePlan, toProfilePlan } from "./to-plan.ts";
 import type { Headers } from "./to-target.ts";
 
 /**
- * Plans of profiles with flags of perf_analyzer after `--`. Its readers and rules work on settings, because a value may add to the one before it,
- * and a part of a plan may follow from several options. So they see the flags beside what the profile has chosen, read from its plan; then
- * only what the flags set is put into the plan.
+ * Plans of profiles with flags of perf_analyzer after `--`. perf_analyzer's readers and rules work on settings, because a value may add to
+ * an earlier one, and a part of a plan may depend on several options. So the flags are read into settings that contain the profile's
+ * choices, taken from its plan. Then only the values of the flags are put into the plan.
  */
 
-/** Returns the plan of one profile, otherwise like {@link toProfilePlan}. @throws UserError for flags after `--` that cannot be applied */
+/**
+ * Returns the plan of one profile, like {@link toProfilePlan}, with the flags applied. @throws UserError for flags after `--` that cannot
+ * be applied
+ */
 export function toPassedPlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const plan = toProfilePlan(asked, folder, headers);
   return asked.passed.given.length === 0 ? plan : (pass(plan, asked).plan as ProfilePlan);
 }
 
-/** Finds problems that do not depend on the profile: flags that genai-perf does not accept, and invalid values. */
+/** Finds problems that do not depend on the profile: flags that genai-perf rejects, and invalid values. */
 export function findPassedProblems(passed: PassedFlags): readonly Problem[] {
   const refused = passed.given.flatMap(refuse);
   return refused.length > 0 ? [...refused, ...passed.problems] : readSettings(passed).problems;
@@ -80,7 +83,7 @@ const SEVERAL_LOADS = /not supported with multiple .* values in one run/;
 function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warnings: readonly string[] } {
   const { passed } = asked;
   const read = readBeside(plan, asked);
-  // What the profile breaks by itself is not a problem of the flags.
+  // Conflicts within the profile itself are not problems of the flags.
   const known = new Set(checkTogether(chosenBy(plan, asked)).map(({ message }) => word(message)));
   const found = [...read.problems, ...checkTogether(read.settings)].filter(
     ({ message }) => !known.has(word(message)) && !SEVERAL_LOADS.test(word(message)),
@@ -93,12 +96,12 @@ function pass(plan: Plan, asked: Asked): { readonly plan: Plan; readonly warning
   return { plan: landed, warnings: [...read.lines, ...read.warnings, ...warnTogether(read.settings)] };
 }
 
-/** Has each option put its value into the plan. */
+/** Makes each option put its value into the plan. */
 function land(plan: Plan, { given }: PassedFlags, settings: Settings): Plan {
   return given.reduce((changed, { option }) => option.land?.(changed, settings) ?? changed, plan);
 }
 
-/** Reads the flags' values, beside what the profile has chosen. */
+/** Reads the flags' values into settings with the profile's choices. */
 function readBeside(plan: Plan, asked: Asked): ReadSettings {
   const read = readSettings(asked.passed, chosenBy(plan, asked));
   // A load that fixes the number of requests replaces genai-perf's default number.
@@ -107,7 +110,7 @@ function readBeside(plan: Plan, asked: Asked): ReadSettings {
   return read;
 }
 
-/** Returns what the profile has chosen, as perf_analyzer's rules and readers see it; its default load can be replaced. */
+/** Returns the profile's choices, as perf_analyzer's rules and readers see them. The profile's default load can be replaced. */
 function chosenBy(plan: Plan, asked: Asked): Settings {
   const chosen = new Settings();
   const hasLoad = isLoadChosen(asked);
@@ -126,13 +129,13 @@ function refuse({ option, typed }: PassedFlag): Problem[] {
   return [problem("unknown-name", path, message, "Give it before --, if genai-perf has it.")];
 }
 
-/** Replaces a hint that names options of perf_analyzer which are refused here. */
+/** Replaces a hint that names options of perf_analyzer that are rejected here. */
 function hintLikeGenai(found: Problem): Problem {
   const [words, hint] = PASSED_HINTS[word(found.path)] ?? [];
   return words === undefined || hint === undefined || !word(found.message).includes(words) ? found : { ...found, hint };
 }
 
-/** A profile has one load. A load with a name in genai-perf is part of its settings. */
+/** Checks that the profile has a single load. A load that genai-perf also has is part of the profile's settings. */
 function checkLoad(asked: LoadPlan, load: LoadPlan): Problem[] {
   const withoutGaps = (one: LoadPlan): object => ({ ...one, distribution: undefined });
   if (isSame(withoutGaps(asked), withoutGaps(load))) return [];
@@ -141,7 +144,7 @@ function checkLoad(asked: LoadPlan, load: LoadPlan): Problem[] {
   return [problem("conflict", `-- ${flag}`, message, "Use genai-perf analyze --sweep-type for several.")];
 }
 
-/** A load that fixes the number of requests leaves no time to measure or to warm up. */
+/** Checks a load that fixes the number of requests, which leaves no time to measure or to warm up. */
 function checkCounted({ measurement }: Plan, { load }: Plan): Problem[] {
   if (loadModeOf(load).requestCount === undefined) return [];
   const { mode, warmupMs = 0 } = measurement;

@@ -1,4 +1,4 @@
-/** Why a flag of perf_analyzer is not allowed after `--`. */
+/** Reason why a flag of perf_analyzer is not allowed after `--`. */
 export interface PassedRefusal {
   /** Text that follows `--flag after --`. */
   readonly why: string;
@@ -14,14 +14,17 @@ const SEARCH: PassedRefusal = { why: MANY, hint: "Use genai-perf analyze, with -
 
 const LIBRARY_HINT = "Give --endpoint-type tensorrtllm_engine before --, or leave it out.";
 
-/** Hints to problems that perf_analyzer's rules find, where theirs name options that are refused here. By first name, and words of the message. */
+/**
+ * Hints for problems from perf_analyzer's rules whose own hints name options that are rejected here. By the option's first name, with words
+ * of the message.
+ */
 export const PASSED_HINTS: Readonly<Record<string, readonly [words: string, hint: string]>> = {
   "--periodic-concurrency-range": ["gRPC streaming", "Give --endpoint-type kserve or tensorrtllm_engine before --."],
   "--triton-server-directory": ["cannot be used with", LIBRARY_HINT],
   "--model-repository": ["cannot be used with", LIBRARY_HINT],
 };
 
-/** By the options' first names. */
+/** Rejected options by first name. */
 export const PASSED_REFUSALS: Readonly<Record<string, PassedRefusal>> = {
   "-m": { why: SET, hint: "Give -m before --." },
   "-u": { why: SET, hint: "Give -u before --." },

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { fieldOf } from "../../../plan/defined.ts";
 import type { SettingPath } from "../../../plan/messages.ts";
 import { UserError } from "../../../plan/problem.ts";
+import { textsIn } from "../../../registry/input-files.ts";
 import type { PointParameters } from "../../../result/sweep.ts";
-import { findDuplicatePaths, findReadOutputs, textsIn } from "../../output-files.ts";
+import { findDuplicatePaths, findReadOutputs } from "../../output-files.ts";
 import type { Asked } from "../options/asked.ts";
 import { inGenaiPerf } from "../setting-names.ts";
 import { toPassedPlan } from "./passed-plan.ts";
@@ -13,11 +14,11 @@ import { headersOf } from "./to-target.ts";
 
 /** Plans a profile, or a point of a sweep, in a separate folder. */
 
-/** Which profile it is. */
+/** Identity of a profile. */
 export interface ProfileOf {
-  /** Default: none, a profile. */
+  /** Default: none; the profile is not a point of a sweep. */
   readonly point?: PointParameters;
-  /** End of the folder's name. Default: empty. */
+  /** Suffix of the folder's name. Default: empty. */
   readonly suffix?: string;
 }
 
@@ -26,14 +27,16 @@ export function planProfile(asked: Asked, of: ProfileOf = {}): ProfilePlan {
   return toPassedPlan(asked, folderOf(asked, of), headersOf(asked, process.env));
 }
 
-/** Returns the plan of a profile that is run. @throws UserError also for output files that would replace its input files or each other */
+/**
+ * Returns the plan of a profile that will run. @throws UserError also for output files that would replace its input files or each other
+ */
 export function planRun(asked: Asked, of: ProfileOf = {}): ProfilePlan {
   const plan = planProfile(asked, of);
   checkOutputs(plan, asked);
   return plan;
 }
 
-/** Returns GenAI-Perf's folder; with an end to its name, another one. */
+/** Returns the folder, named like GenAI-Perf's, plus the suffix. */
 function folderOf(asked: Asked, { point, suffix = "" }: ProfileOf): string {
   return join(asked.get("output.artifact_directory"), `${nameFolder(asked, point)}${suffix}`);
 }
@@ -47,7 +50,7 @@ function checkOutputs(plan: ProfilePlan, { given }: Asked): void {
     ([key, path]) => [inGenaiPerf(`outputs.files.${key}` as SettingPath) ?? FOLDER, path] as const,
   );
   const outputs = [[FOLDER, plan.requests.file] as const, ...named];
-  // Of two files, only the one with a name of its own is the user's choice.
+  // Of two outputs with the same file, only the one whose name the user chose is reported.
   const twins = findDuplicatePaths(outputs).filter(({ path }) => path !== FOLDER);
   const problems = [...findReadOutputs(outputs, readPaths(plan, given)), ...twins];
   if (problems.length > 0) throw new UserError(problems);

@@ -16,23 +16,23 @@ export interface SweepPlan {
   readonly axes: readonly SweepAxis[];
   /** Absent: every point is measured. */
   readonly search?: { readonly parameter: string; readonly ladder: Ladder; readonly limits: readonly ResultLimit[] };
-  /** Folder of the sweep's own files. */
+  /** Folder of the files about the whole sweep. */
   readonly folder: string;
   /** Name of the load's number in GenAI-Perf's table. */
   readonly loadTitle: GenaiLoad["title"];
-  /** What the plots say of the runs. Absent: no plots. */
+  /** Description of the runs for plots. Absent: no plots. */
   readonly plots?: SweptRuns;
   /** Returns the plan of a point as `--dry-run` shows it. */
   planPoint(point: PointParameters): ProfilePlan;
   /**
-   * Returns the plan of a point that is run.
-   * @param repeat number of earlier measurements of the point; each has a folder
+   * Returns the plan of a point that will run.
+   * @param repeat number of earlier measurements of the point; each measurement has a separate folder
    * @throws UserError
    */
   planRun(point: PointParameters, repeat: number): ProfilePlan;
 }
 
-/** Returns the sweep that the settings ask for. */
+/** Returns the sweep that the settings request. */
 export function planSweep(asked: Asked): SweepPlan {
   const sweeps = asked.get("analyze");
   const search = toSearch(asked);
@@ -52,7 +52,10 @@ export function planSweep(asked: Asked): SweepPlan {
   };
 }
 
-/** Gives a repeated measurement other arrivals and data. The points themselves share the seed, as in GenAI-Perf. */
+/**
+ * Gives a repeated measurement other arrivals and data. The first measurements of all points share the seed, as in
+ * GenAI-Perf.
+ */
 function drawAgain(asked: Asked, repeat: number): Asked {
   return asked.with({ "input.random_seed": seedOfNumber(asked.get("input.random_seed"), "repeat", repeat) });
 }
@@ -61,7 +64,7 @@ function toSearch(asked: Asked): SweepPlan["search"] {
   const load = findLoadSweep(asked.get("analyze"));
   const given = asked.get("rampart.search_limits");
   if (given === null || load === undefined) return undefined;
-  // The rules between settings refuse what is not a limit.
+  // The rules between settings reject values that are not limits.
   const limits = Object.entries(given)
     .map(([name, value]) => parseLimit(name, value))
     .filter((limit) => typeof limit !== "string");

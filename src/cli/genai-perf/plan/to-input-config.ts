@@ -8,7 +8,7 @@ import type { Sweep } from "../options/sweeps.ts";
 import { isGroup, RAMPART_KEY, YAML_KEYS, type YamlGroup, type YamlKey } from "../options/yaml-keys.ts";
 
 /**
- * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Leaves out secrets in
+ * Returns the `input_config` of profile_export_genai_perf.json: the whole configuration in GenAI-Perf's order. Omits secrets in
  * headers, which GenAI-Perf exports.
  */
 export function toInputConfig(asked: Asked): PythonJson {
@@ -82,7 +82,7 @@ function exportField({ key, kind, isFloat }: KeyedOption, { values, given }: Ask
   if (Array.isArray(value)) return value.map((item) => (typeof item === "number" ? number(item) : item));
   return typeof value === "number" ? number(value) : value;
 
-  /** A ratio that a file gives as an integer stays an integer. */
+  /** A ratio given as an integer in a file stays an integer. */
   function floatUnlessFile(item: number): unknown {
     return from?.source === "file" && !from.isFloat ? item : toFloat(item);
   }
@@ -105,7 +105,7 @@ function exportSweep(sweep: Sweep): unknown {
   return sweep.kind === "list" ? sweep.values : { min: sweep.min, max: sweep.max };
 }
 
-/** Returns a header (`Name:Value`) for display, without its value if that can be a secret. */
+/** Returns a header (`Name:Value`) for display, without its value if it may be a secret. */
 function hideSecret(header: string): string {
   const name = header.slice(0, Math.max(0, header.indexOf(":")));
   return isSecretName(name) ? `${name}:${HIDDEN_VALUE}` : header;

@@ -1,4 +1,5 @@
 import { DEFAULT_WINDOWS } from "../../../plan/defaults.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
 import { secToMs } from "../../../plan/units.ts";
@@ -11,7 +12,10 @@ import { readTemplateOptions } from "../template-options.ts";
 
 const DEFAULT_INTERVAL_MS = 10_000;
 
-/** Returns how a profile is measured; options add what lands there. @throws UserError for an invalid path into responses */
+/**
+ * Returns the measurement settings of a profile. Options add their values later. @throws UserError for an invalid path into
+ * responses
+ */
 export function toMeasurement(asked: Asked): MeasurementPlan {
   const durationSec = asked.get("rampart.duration");
   const mode: MeasurementPlan["mode"] =
@@ -21,13 +25,16 @@ export function toMeasurement(asked: Asked): MeasurementPlan {
   return { mode, warmupRequests: 0, percentile: null, latencyLimitMs: null, tokens: toTokens(asked) };
 }
 
-/** Reports whether a file sets the duration and the command line asks for another measurement. */
+/** Reports whether a file sets the duration and the command line requests another kind of measurement. */
 function isOverridden({ given }: Asked): boolean {
   const source = given.get("perf_analyzer.measurement.num")?.source;
   return source === "flag" && given.get("rampart.duration")?.source !== "flag";
 }
 
-/** Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. `withEntryCount` completes the former. */
+/**
+ * Like in GenAI-Perf, a payload file is sent once by default, and sessions always run once. `withEntryCount` adds the number of
+ * requests of a payload file.
+ */
 function toMode(asked: Asked): MeasurementPlan["mode"] {
   const number = asked.get("perf_analyzer.measurement.num");
   const { sendsOnce, isInFlight } = asked.load;
@@ -40,7 +47,7 @@ function toMode(asked: Asked): MeasurementPlan["mode"] {
   return { kind: "requests", count: countFor(isInFlight ? value : 0) };
 }
 
-/** Returns how responses are measured: single requests, with all windows as one. */
+/** Returns the settings for measuring responses: single requests, with all windows as one. */
 function toTokens(asked: Asked): TokensPlan {
   const [model = ""] = asked.get("model_names");
   const field = responseFieldOf(asked);
@@ -54,17 +61,17 @@ function toTokens(asked: Asked): TokensPlan {
     joinsTexts: true,
     omitsToolCalls: true,
     ...(asksLength(asked) ? { isLengthAsked: true } : {}),
-    ...(field === undefined ? {} : { field }),
+    ...defined({ field }),
   };
 }
 
-/** Reports whether requests ask for an exact response length, in the options or in their file. A limit in a body is only a maximum. */
+/** Reports whether requests require an exact response length, in the options or in their file. A limit in a body is only a maximum. */
 function asksLength(asked: Asked): boolean {
   const isAsked = asked.get("input.output_tokens.mean") !== null || asked.get("rampart.sequence_mix") !== "";
   return isAsked || isPayloadFile(asked.input);
 }
 
-/** Returns the location of the text in responses to a template's requests; undefined if it is detected. */
+/** Returns the place of the text in responses to a template's requests; undefined if it is detected. */
 function responseFieldOf(asked: Asked): string | undefined {
   if (!asked.type.usesTemplate) return undefined;
   const { responseField } = readTemplateOptions(asked.get("input.extra"));

@@ -7,14 +7,14 @@ import type { Asked } from "../options/asked.ts";
 import { passedLoadName } from "../options/passed-flags.ts";
 import { toInputConfig } from "./to-input-config.ts";
 
-/** Returns what a profile prints and writes; options add what lands there. @param folder of its files */
+/** Returns the outputs of a profile. Options add their values later. @param folder folder of its files */
 export function toOutputs(asked: Asked, folder: string): OutputsPlan {
   const { plots: _plots, ...files } = artifactFiles(folder, asked.get("output.profile_export_file"));
   const genaiPerf = toGenaiOutputs(asked, folder);
   return { style: "genai-perf", verbosity: 0, files, genaiPerf, isVerboseCsv: false, isLive: false };
 }
 
-/** Returns what only the outputs of GenAI-Perf need to know. */
+/** Returns the settings that only GenAI-Perf's outputs need. */
 function toGenaiOutputs(asked: Asked, folder: string): GenaiOutputs {
   const { type: endpointType } = asked.endpoint;
   const { title = endpointType, usesTemplate } = asked.type;
@@ -31,7 +31,7 @@ function toGenaiOutputs(asked: Asked, folder: string): GenaiOutputs {
 
 /**
  * Returns the name of a run's folder below `artifacts/`, like GenAI-Perf: `tiny-openai-chat-concurrency2`. For a load
- * that only flags after `--` can give, it contains that load's name, where GenAI-Perf writes `concurrency1`.
+ * that can be set only after `--`, it contains that load's name instead of GenAI-Perf's `concurrency1`.
  * @param point the point of a sweep, which replaces the load in the name
  */
 export function nameFolder(asked: Asked, point?: PointParameters): string {
@@ -44,7 +44,7 @@ export function nameFolder(asked: Asked, point?: PointParameters): string {
   return [model, serviceKind, ...kind, ...load].join("-");
 }
 
-/** A payload file with its own times, without a schedule flag, has no name. */
+/** A payload file with timestamps, without a schedule flag, adds no name. */
 function nameLoads(asked: Asked): string[] {
   if (!asked.load.sendsOnce) {
     const name = passedLoadName(asked.passed);

@@ -23,7 +23,7 @@ export interface ProfilePlan extends Plan {
   readonly outputs: Plan["outputs"] & { readonly genaiPerf: GenaiOutputs };
 }
 
-/** Returns the files that the requests and the load of a profile come from. An empty text stands for none. */
+/** Returns the files from which the requests and the load of a profile are read. An empty text means none. */
 export function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan): string[] {
   return [
     fieldOf(prompts.source, "path") ?? "",
@@ -35,7 +35,7 @@ export function inputFilesOf({ load, requests: { body, prompts } }: ProfilePlan)
 /** Name of the file of requests in a run's folder. */
 const INPUTS_FILE = "inputs.json";
 
-/** The file as inputs, by the form of a target's requests. */
+/** The requests' file as inputs, by the form of a target's requests. */
 const FILE_AS_INPUTS: Readonly<
   Record<Exclude<RequestForm, "mixed">, (file: string, order: { readonly isInOrder?: true }) => InputsPlan>
 > = {
@@ -46,16 +46,16 @@ const FILE_AS_INPUTS: Readonly<
 
 /**
  * Returns the plan of one profile.
- * @param folder of its files
+ * @param folder folder of its files
  * @param headers headers of every request: the user's and those of an API key
  */
 export function toProfilePlan(asked: Asked, folder: string, headers: Headers): ProfilePlan {
   const target = toTarget(asked, headers);
   const measurement = toMeasurement(asked);
   const file = join(folder, INPUTS_FILE);
-  // A fixed number of requests uses the first prompts, each once, so only these need to be created.
+  // A fixed number of requests uses the first prompts, each once, so only these must be created.
   const order = measurement.mode.kind === "requests" ? ({ isInOrder: true } as const) : {};
-  // GenAI-Perf leaves the rest to perf_analyzer's defaults.
+  // GenAI-Perf leaves all other settings at perf_analyzer's defaults.
   const settings = new Settings();
   const { value = 1 } = asked.get("perf_analyzer.stimulus");
   const plan: Plan = {
@@ -77,7 +77,7 @@ export function toProfilePlan(asked: Asked, folder: string, headers: Headers): P
   return withPlanValues(asked.land(plan), asked.planValues) as ProfilePlan;
 }
 
-/** GenAI-Perf's interval. */
+/** GenAI-Perf's scrape interval. */
 const SCRAPE_INTERVAL_MS = 330;
 
 function asksMetrics(asked: Asked): boolean {

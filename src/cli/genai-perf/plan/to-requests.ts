@@ -2,13 +2,17 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BodyPlan, RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { DEFAULT_PROMPTS, isGenerated, type PromptSettings } from "../../../inputs/prompts/settings.ts";
+import { isFile } from "../../../runtime/files.ts";
 import { formatJson } from "../../../service/json-text.ts";
 import { formatOf } from "../endpoint-formats.ts";
 import { sourceOf } from "../input-format.ts";
 import type { Asked } from "../options/asked.ts";
-import { isTemplateFile, readTemplateOptions } from "../template-options.ts";
+import { readTemplateOptions } from "../template-options.ts";
 
-/** Returns what the requests of a profile are made of; options add what lands there. @param file that they are written to */
+/**
+ * Returns the settings of a profile's requests. Options add their values later. @param file file that the requests are
+ * written to
+ */
 export function toRequests(asked: Asked, file: string): RequestsPlan {
   const extra = asked.get("input.extra");
   const bodyExtra = asked.type.usesTemplate ? readTemplateOptions(extra).others : extra;
@@ -37,7 +41,7 @@ function toPrompts(asked: Asked): PromptSettings {
 
 /** Without sessions, only the first turns of conversations are sent. */
 function toSource(asked: Asked): PromptSettings["source"] {
-  // Commands are texts of a prompt file, whatever else its lines have.
+  // Commands are texts of a prompt file, regardless of other fields in its lines.
   const source = sourceOf(asked.type.callsMethod ? { ...asked.input, format: "jsonl" } : asked.input);
   const isMultiTurn = asked.load.holdsSessions;
   return source.kind === "conversations" ? { ...source, isMultiTurn } : source;
@@ -54,7 +58,7 @@ function toBody(asked: Asked): BodyPlan {
   const { usesTemplate, callsMethod } = asked.type;
   if (usesTemplate) {
     const { template = "" } = readTemplateOptions(asked.get("input.extra"));
-    return { kind: "jinja-template", template, isFile: isTemplateFile(template) };
+    return { kind: "jinja-template", template, isFile: isFile(template) };
   }
   if (callsMethod) return { kind: "commands" };
   const { payload } = formatOf(asked.endpoint);

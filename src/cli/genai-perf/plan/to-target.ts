@@ -9,12 +9,12 @@ import { endpointPath } from "../endpoints.ts";
 import type { Asked } from "../options/asked.ts";
 import { sharedKeyOf } from "../options/shared.ts";
 
-/** Names and values. */
+/** Headers as pairs of name and value. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 /**
  * Returns the headers of every request: the user's (`Name:Value`), the API key, and those that the endpoint type requires. The key is read
- * from the environment and sent, and never stored.
+ * from the environment and sent, but never stored.
  * @throws UserError for invalid headers, and for an environment variable that is not set
  */
 export function headersOf(asked: Asked, env: Readonly<Record<string, string | undefined>>): Headers {
@@ -46,7 +46,7 @@ export function headersOf(asked: Asked, env: Readonly<Record<string, string | un
 }
 
 /**
- * Returns the target of the measurement: that of perf_analyzer, with what GenAI-Perf asks it for; options add what lands there.
+ * Returns the target of the measurement: perf_analyzer's target with GenAI-Perf's settings. Options add their values later.
  * @param headers headers of every request: the user's and those of an API key
  */
 export function toTarget(asked: Asked, headers: Headers): TargetPlan {
@@ -61,7 +61,7 @@ export function toTarget(asked: Asked, headers: Headers): TargetPlan {
     protocol: "grpc",
     model,
     headers,
-    // GenAI-Perf always lets a model send any number of responses.
+    // GenAI-Perf always allows any number of responses from a model.
     isStreaming: takesPayloads ? asked.get("endpoint.streaming") : true,
     shapes: isTritonModel ? { text_input: [1], ...(backend === "tensorrtllm" ? { max_tokens: [1] } : {}) } : {},
   };

@@ -3,7 +3,10 @@ import { type Problem, UserError, userError } from "../../../plan/problem.ts";
 import { probeModels } from "../../../run/open/probe.ts";
 import type { ProfilePlan } from "../plan/to-plan.ts";
 
-/** Explains inputs that do not fit the model, such as those of a wrong `--backend`, which otherwise are problems of each tensor of each entry. */
+/**
+ * Explains inputs that do not fit the model, for example because of a wrong `--backend`. Otherwise each tensor of each entry would be a
+ * problem.
+ */
 
 const BACKENDS = ["tensorrtllm", "vllm"] as const;
 
@@ -15,8 +18,8 @@ export function backendOf(inputs: readonly string[]): (typeof BACKENDS)[number] 
 }
 
 /**
- * Replaces an error about inputs that were made for the wrong backend by one problem, which names the right backend, or says that no
- * backend of genai-perf has these inputs. Reports inputs that an engine of TensorRT-LLM lacks once. Returns any other error unchanged.
+ * Replaces an error about inputs for the wrong backend by a single problem, which names the right backend, or says that no backend of
+ * genai-perf has these inputs. Reports inputs that an engine of TensorRT-LLM lacks only once. Returns other errors unchanged.
  */
 export async function explainBackend(error: unknown, plan: ProfilePlan): Promise<unknown> {
   const { target, client, requests, outputs } = plan;
@@ -38,10 +41,10 @@ export async function explainBackend(error: unknown, plan: ProfilePlan): Promise
   return userError("mismatch", "--backend", message, hint);
 }
 
-/** The input by which a model for ids of tokens is known. */
+/** Input that identifies a model with token ids. */
 const IDS = "input_ids";
 
-/** Every entry has the same tensors, so each problem is reported once. A model without the ids of tokens is one problem. */
+/** Reports each problem once, because every entry has the same tensors. A model without token ids is a single problem. */
 function explainTensors(error: unknown, type: string, inputsFile: string): unknown {
   if (!isAboutInputs(error, inputsFile)) return error;
   const first = new Map<string, Problem>();

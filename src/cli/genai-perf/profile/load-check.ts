@@ -12,7 +12,7 @@ export class LoadCheck {
   private readonly load: LoadPlan;
   private readonly file: string;
 
-  /** @param file that the requests are from, as the user named it; empty: they are made up */
+  /** @param file file of the requests, as the user wrote it; empty: they are generated */
   constructor(load: LoadPlan, file: string) {
     this.load = load;
     this.file = file;
@@ -51,7 +51,7 @@ export class LoadCheck {
     );
   }
 
-  /** Called after the last request. @throws UserError */
+  /** Call after the last request. @throws UserError */
   finish(): void {
     const sessions = fieldOf(this.load, "concurrency") ?? 0;
     const count = this.ids.size;
@@ -59,7 +59,7 @@ export class LoadCheck {
     throw this.refuse("--session-concurrency", ...fewSessions(count, sessions));
   }
 
-  /** Describes what the load ignores in the requests, in sentences without a full stop. */
+  /** Describes parts of the requests that the load ignores, in sentences without a full stop. */
   notes(): string[] {
     if (!this.hasTimes || this.followsTimes) return [];
     return ["the requests have timestamps, which only --fixed-schedule follows"];

@@ -16,7 +16,10 @@ import { openTokenIds } from "./token-ids.ts";
 export interface PayloadLayout {
   /** Returns the requests of one entry: one, except for templates that produce a list. @param position index of the entry, from 0 */
   create(entry: PromptEntry, position: number): Payload[];
-  /** Returns the input tokens of a body that was created here; NaN for any other. Absent if they can be counted from the body. */
+  /**
+   * Returns the input tokens of a body that was created here; NaN for any other body. Absent if they can be counted from the
+   * body.
+   */
   readonly countPayload?: (payload: string) => number;
 }
 
@@ -40,7 +43,7 @@ export async function openLayout(requests: RequestsPlan, tokenizer: Tokenizer | 
   }
 }
 
-/** Returns the entry of one command. A text of a prompt file is the command. */
+/** Returns the entry of one command, which is the text of an entry in the prompt file. */
 function toGeneratorEntry({ texts: [command = ""] }: PromptEntry, givenSource: string): Payload {
   if (command !== "") return { body: { message_generator: command }, isTensors: true };
   const hint = 'Write {"text": "COMMAND"} on each line; the command writes the messages of a call.';
@@ -66,7 +69,9 @@ async function openTemplateLayout(
   };
 }
 
-/** Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these applies */
+/**
+ * Finds a template by name, reads it from a file, or uses the value as its text. @throws UserError if none of these is possible
+ */
 function findTemplate(value: string, isFile: boolean): TemplateSource {
   const named = Object.hasOwn(NAMED_TEMPLATES, value) ? NAMED_TEMPLATES[value] : undefined;
   if (named !== undefined) return { text: named, name: value };

@@ -5,20 +5,21 @@ import type { Peers } from "../../../run/peers/peers.ts";
 import type { CommandIo } from "../../execute.ts";
 import { isPassed, type PassedFlags } from "../options/passed-flags.ts";
 
-/** Profiles whose ranks are started by mpirun, with `--enable-mpi` after `--`. */
+/** Profiles with ranks that mpirun starts, with `--enable-mpi` after `--`. */
 
 const FLAG = "--enable-mpi";
 
-/** Reports whether the flags after `--` ask to measure with the other ranks of an MPI job. */
+/** Reports whether the flags after `--` request to measure with the other ranks of an MPI job. */
 export function isOfRanks(passed: PassedFlags): boolean {
   return isPassed(passed, FLAG);
 }
 
 /**
  * Measures as one rank of an MPI job, or alone if mpirun did not start this process.
- * @param several what makes the command have several runs; undefined: it has one
- * @param body measures and prints everything, errors too: mpirun can end this process once another rank has failed
- * @throws UserError for a command that has several runs
+ * @param several reason why the command has several runs; undefined: it has one
+ * @param body measures, and prints everything including errors, because mpirun may end this process when another rank
+ * has failed
+ * @throws UserError for a command with several runs
  */
 export async function runAsRank(
   several: string | undefined,

@@ -21,24 +21,24 @@ import { toWriteTask, type WrittenInputs, withEntryCount } from "./write-inputs.
 /** Result of a profile. */
 export interface Profile {
   readonly run: RunResult;
-  /** Undefined when nothing was measured. No report was written then. */
+  /** Undefined if nothing was measured, so that no report was written. */
   readonly measured: Measured | undefined;
   /**
-   * Whether the profile succeeded: no more requests failed than allowed, some were measured, the measurement was stable where required, and
-   * the run was not ended early, for example by Ctrl-C.
+   * Whether the profile succeeded: the number of failed requests was allowed, some requests were measured, the measurement was stable if
+   * required, and the run was not ended early, for example by Ctrl-C.
    */
   readonly isPassed: boolean;
-  /** Error of files that could not be written, which was reported; undefined if there was none. */
+  /** Error of files that could not be written, which has been reported; undefined if there was none. */
   readonly outputError: RunError | undefined;
 }
 
-/** What a profile has in common with others. */
+/** Parts that a profile shares with other profiles. */
 export interface ProfileContext {
   /** Shared by consecutive profiles. Default: created and closed here. */
   readonly tokens?: SharedTokenWork | undefined;
-  /** The processes that measure together. Default: this one alone. */
+  /** Processes that measure together. Default: only this one. */
   readonly peers?: Peers | undefined;
-  /** Whether an earlier profile has said that nothing answers at the default address of metrics. Default: false. */
+  /** Whether an earlier profile has reported that the default address of metrics does not respond. Default: false. */
   readonly isLater?: boolean | undefined;
 }
 
@@ -84,7 +84,7 @@ async function prepare({ asked, io, tokens, isLater }: ProfileParts): Promise<Pr
   return { plan, work, held: inputs.held };
 }
 
-/** Has a run report metrics that are missing at the default address too, like GenAI-Perf. */
+/** Makes a run report missing metrics at the default address too, like GenAI-Perf. */
 function reportMissingMetrics(plan: ProfilePlan): ProfilePlan {
   const { scrapes } = plan.telemetry;
   if (scrapes === undefined) return plan;
@@ -111,7 +111,7 @@ async function measureRun({ io, peers }: ProfileParts, { plan, work, held }: Pre
   const note = (text: string): void => io.err(`rampart: ${text}\n`);
   const onInterrupt = (signal: string): void =>
     note(`ending the run after ${signal}; press Ctrl-C again to stop at once`);
-  const { result: run, outputError } = await executePlan(plan, routeTextAroundReports(io, { ...plan.outputs.files }), {
+  const { result: run, outputError } = await executePlan(plan, routeTextAroundReports(io, plan.outputs.files), {
     onInterrupt,
     peers,
     meter: work.link,
@@ -124,7 +124,7 @@ async function measureRun({ io, peers }: ProfileParts, { plan, work, held }: Pre
   return { run, measured, outputError, isPassed };
 }
 
-/** Removes the files of an earlier run, so that they are not taken for those of this one if it fails. */
+/** Removes the files of an earlier run, so that they are not mistaken for results of this run if it fails. */
 async function removeEarlier(plan: ProfilePlan): Promise<void> {
   removeEarlierFiles(plan);
   await removePlots(plotsFolder(plan.outputs.genaiPerf.folder));
@@ -137,7 +137,7 @@ function hasPassed(run: RunResult, measured: Profile["measured"]): boolean {
   return isWithinLimit(run, failedCount) && count > 0 && run.error === undefined && !run.isInterrupted;
 }
 
-/** Reports whether any level did not become stable. GenAI-Perf fails on that. */
+/** Reports whether any level did not become stable. GenAI-Perf fails in this case. */
 export function isUnstable({ levels }: RunResult): boolean {
   return levels.some(({ outcome }) => outcome === "unstable");
 }
@@ -148,7 +148,7 @@ function noContent({ outputs }: ProfilePlan): string {
 
 /**
  * Checks only measured requests. Earlier failures were already reported.
- * @param unreadCount responses whose failure was found when they were read
+ * @param unreadCount number of responses whose failure was found only when they were read
  */
 function isWithinLimit(run: RunResult, unreadCount: number): boolean {
   // Without a limit, any failure changes the exit code, although it does not end the run.

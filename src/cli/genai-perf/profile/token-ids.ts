@@ -4,19 +4,19 @@ import type { Json, JsonObject, PromptEntry } from "../../../service/openai/prom
 import { openChatFormat } from "../../../tokenize/chat-format.ts";
 import type { Tokenizer } from "../../../tokenize/tokenizer.ts";
 
-/** Requests to the engine of TensorRT-LLM: ids of tokens instead of text, as tensors with GenAI-Perf's names. */
+/** Requests to the engine of TensorRT-LLM: token ids instead of text, as tensors with GenAI-Perf's names. */
 
 /** GenAI-Perf's output length of requests without one. */
 const DEFAULT_OUTPUT_TOKENS = 256;
 
-/** Extra inputs that are not tensors, but say how to build a request. False is like leaving the input out. */
+/** Extra inputs that are not tensors, but control how a request is built. False is the same as omitting the input. */
 const SWITCHES = { endId: "set_end_id", chat: "apply_chat_template" } as const;
 
 /** Returns the ids of a prompt. */
 type Encode = (prompt: string) => readonly number[];
 
 /**
- * Returns what creates the request of an entry.
+ * Returns a function that creates the request of an entry.
  * @throws UserError for an extra input that the tokenizer's files do not support
  */
 export async function openTokenIds(
@@ -45,7 +45,7 @@ function createRequest(entry: PromptEntry, layout: LayoutSettings, encode: Encod
   return finishPayload(body, entry, true);
 }
 
-/** Encodes prompts as the first message of a conversation. */
+/** Returns a function that encodes prompts as the first message of a conversation. */
 async function openChat(tokenizer: Tokenizer): Promise<Encode> {
   const { chat, name } = tokenizer;
   const at = `--extra-inputs ${SWITCHES.chat}`;
@@ -54,7 +54,7 @@ async function openChat(tokenizer: Tokenizer): Promise<Encode> {
   try {
     const write = await openChatFormat(chat);
     const toText = (prompt: string): string => write([{ role: "user", content: prompt }]);
-    // So that a template that fails is found before the first request.
+    // Finds a template that fails before the first request.
     toText("");
     return (prompt) => tokenizer.encode(toText(prompt));
   } catch (error) {

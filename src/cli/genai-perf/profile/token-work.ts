@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { openTokenThread, type TokenThread } from "../../../measure/tokens/token-link.ts";
 import { MeterDesk, type TokenTask } from "../../../measure/tokens/token-thread.ts";
+import { defined } from "../../../plan/defined.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { ERROR_FORM } from "../../../plan/sent-error.ts";
@@ -14,8 +15,8 @@ import { openLayout, type PayloadLayout } from "./payload-layout.ts";
 import { type WriteTask, type WrittenInputs, writeInputs } from "./write-inputs.ts";
 
 /**
- * Runs the parts of a profile that need a tokenizer in a separate thread: creating requests, and measuring responses. So they take neither
- * time nor memory from the thread that times responses.
+ * Runs the parts of a profile that need a tokenizer in a separate thread: creating requests, and measuring responses. They then take
+ * neither time nor memory from the thread that times responses.
  */
 
 /** Does this work for consecutive profiles. */
@@ -27,7 +28,7 @@ export interface TokenWork extends TokenThread {
 /**
  * Loads the tokenizer of a profile; undefined if no text must be counted: there is none, or only the server's counts are used
  * and no prompts are generated.
- * @param trustRemoteCode whether code that comes with the tokenizer is asked for, which is refused. Default: false
+ * @param trustRemoteCode whether the user asks to run code of the tokenizer, which is rejected. Default: false
  * @throws UserError, RunError like `loadTokenizer`
  */
 export async function openTokenizer(plan: ProfilePlan, trustRemoteCode = false): Promise<Tokenizer | undefined> {
@@ -46,9 +47,9 @@ function tokenizerOf({ requests, measurement }: ProfilePlan): NeededTokenizer | 
   return name === "none" || !hasText ? undefined : { name, revision };
 }
 
-/** What the thread begins with. */
+/** Data for the start of the thread. */
 export interface TokenWorkData {
-  /** Absent: it needs none. */
+  /** Absent: no tokenizer is needed. */
   readonly tokenizer?: NeededTokenizer | undefined;
   /** Secrets to mask, because the thread also writes files. */
   readonly secrets: readonly string[];
@@ -82,7 +83,7 @@ async function openTokenWork(
     countTokens: tokenizer && ((text) => tokenizer.count(text)),
     countPayload: (payload) => countPayload?.(payload) ?? Number.NaN,
     openRecords: (run) => new RecordsFile(run.recordsFile, run),
-    ...(onBegin === undefined ? {} : { onBegin }),
+    ...defined({ onBegin }),
   });
   const write = async (task: WriteTask): Promise<WrittenInputs> => {
     const layout = await openLayout(task.requests, tokenizer);
@@ -104,7 +105,7 @@ async function connect(port: CallPort, end: () => Promise<unknown>): Promise<Tok
 }
 
 /**
- * Starts the work in a separate thread, or in the caller's thread if none can be started.
+ * Starts the work in a separate thread, or in the caller's thread if no thread can be started.
  * @param note receives the reason why there is no thread
  * @param start starts the thread
  * @throws UserError, RunError like `openTokenizer`

@@ -11,7 +11,7 @@ import { fieldOf } from "../../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
 import type { Plan } from "../../../plan/plan.ts";
-import { messageOf, RunError, type UserError, userError } from "../../../plan/problem.ts";
+import { describeWriteError, RunError, type UserError, userError } from "../../../plan/problem.ts";
 import { inputKindOf } from "../../../registry/input-kinds.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { OutputFile } from "../../../report/output-file.ts";
@@ -34,11 +34,11 @@ export interface WriteTask {
   readonly endpointType: EndpointTypeName;
   /** The load that sends them. */
   readonly load: LoadPlan;
-  /** Maximum number of requests, starting with the first. Default: all. */
+  /** Maximum number of requests, counted from the first. Default: all. */
   readonly entryLimit?: number | undefined;
 }
 
-/** Returns what to create for a profile. */
+/** Returns the requests to create for a profile. */
 export function toWriteTask(plan: ProfilePlan): WriteTask {
   const { requests, load, outputs } = plan;
   const endpointType = outputs.genaiPerf.endpointType as EndpointTypeName;
@@ -53,8 +53,8 @@ export function withEntryCount(plan: ProfilePlan, entryCount: number): ProfilePl
 }
 
 /**
- * Returns how many entries a plan sends, starting with the first. Later entries need not be created. A warm-up also starts with the first
- * entry. Undefined if the number is unknown before the run, or the data determines the load.
+ * Returns the number of entries that a plan sends, from the first on. Later entries need not be created. A warm-up also starts with the
+ * first entry. Undefined if the number is unknown before the run, or the data determines the load.
  */
 export function neededEntries({ load, inputs, measurement, target }: Plan): number | undefined {
   const { mode, warmupRequests, warmupMs = 0 } = measurement;
@@ -67,7 +67,7 @@ export function neededEntries({ load, inputs, measurement, target }: Plan): numb
 
 /** The written file. */
 export interface WrittenInputs {
-  /** What is in the file, for the run. Undefined when it is too large for memory. */
+  /** Contents of the file, for the run. Undefined if they are too large for memory. */
   readonly held?: HeldEntries | undefined;
   readonly path: string;
   readonly entryCount: number;
@@ -77,9 +77,9 @@ export interface WrittenInputs {
 
 /**
  * Writes the requests of a run into their file, whose folder is created. The file is written atomically.
- * @param layout of the requests
- * @param tokenizer only needed to generate prompts
- * @throws UserError for inputs that cannot be read, RunError when the file cannot be written
+ * @param layout layout of the requests
+ * @param tokenizer needed only to generate prompts
+ * @throws UserError for inputs that cannot be read, RunError if the file cannot be written
  */
 export async function writeInputs(
   task: WriteTask,
@@ -94,7 +94,7 @@ export async function writeInputs(
   let held: HeldEntries | undefined;
   try {
     made = await mkdir(folder, { recursive: true });
-    // Not masked, because later runs can send it.
+    // Not masked, because later runs may send it.
     file = new OutputFile(path, { isMasked: false });
     const order = isGenerated(prompts.source) ? "session" : "trace";
     held = await writePayloads(file, payloads.each(), order);
@@ -103,13 +103,13 @@ export async function writeInputs(
     file?.discard();
     if (made !== undefined) await removeEmpty(folder, made);
     if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    const message = `${path} cannot be written: ${messageOf(error)}`;
+    const message = `${path} cannot be written: ${describeWriteError(error)}`;
     throw new RunError("output", message, "Give another folder with --artifact-dir.");
   }
   return { path, held, entryCount: payloads.count(), notes: payloads.notes() };
 }
 
-/** Writes the whole file. Returns its entries, or undefined when they are too large for memory. */
+/** Writes the whole file. Returns its entries; undefined if they are too large for memory. */
 async function writePayloads(
   file: OutputFile,
   payloads: AsyncIterable<Payload>,
@@ -139,7 +139,7 @@ function toHeldEntry(payload: Payload, order: MetadataOrder): HeldEntry {
   return { fields: { timestamp, delay, session_id }, payload: toPayload(isTensors ? toRecord(payload, order) : body) };
 }
 
-/** Removes folders that were created unnecessarily. @param made the outermost of them */
+/** Removes folders that were created and are not needed. @param made the outermost of these folders */
 async function removeEmpty(folder: string, made: string): Promise<void> {
   const last = resolve(made);
   for (let path = resolve(folder); path.length >= last.length; path = dirname(path)) {
@@ -166,7 +166,7 @@ function noPlace(lost: string, { endpointType, requests }: WriteTask): UserError
 
 /** Result of a check without writing. */
 export interface CheckedInputs extends WrittenInputs {
-  /** Body of the first request; undefined when there is none. */
+  /** Body of the first request; undefined if there is none. */
   readonly first: Payload["body"] | undefined;
 }
 

@@ -22,6 +22,6 @@ export function withoutConsequences(
 
 function namesIn(problem: Problem): string[] {
   const { path, message, hint } = wordProblem(problem);
-  // Every hint can mention --help.
+  // Any hint may mention --help.
   return (`${path} ${message} ${hint}`.match(FLAG) ?? []).filter((name) => name !== "--help");
 }

@@ -2,7 +2,7 @@ import { parseUrl } from "../../../run/open/endpoint.ts";
 import { parseMetricsUrl } from "../../../telemetry/metrics-url.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Any value works: the service has its own port. */
+/** Any value works: the service has a default port. */
 const ANY_PORT = 1;
 
 /** Checks the endpoint and the URLs of its metrics. */
@@ -53,7 +53,7 @@ function explainMetrics(url: string): string[] {
   return [`${url.replace(/\/\/[^/]*@/, "//<hidden>@")} must be an http or https URL without a user name and password`];
 }
 
-/** Checks like GenAI-Perf, which does so only for Triton: requires a port, and `/metrics` in the path. */
+/** Checks like GenAI-Perf, which does so only for Triton: a port is required, and `/metrics` in the path. */
 function explainTritonMetrics(url: string): string[] {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1] ?? "";
   if (scheme !== "http" && scheme !== "https")

@@ -10,7 +10,7 @@ import type { RuleSet } from "./rule-set.ts";
 
 type Takes = "takesImages" | "takesSounds";
 
-/** Refuses media settings that the endpoint type does not support. */
+/** Rejects media settings that the endpoint type does not support. */
 export function checkMedia(rules: RuleSet): void {
   checkImages(rules);
   checkSounds(rules);
@@ -59,7 +59,7 @@ function checkSounds(rules: RuleSet): void {
         refuse(rules, name, "describes synthetic audio, but requests carry none", "Add --audio-length-mean.");
 }
 
-/** Refuses generated media for endpoint types that do not support them. */
+/** Rejects generated media for endpoint types that do not support them. */
 function checkTypes(rules: RuleSet, of: ValueName, what: string, takes: Takes): void {
   if (!rules.type[takes]) {
     const types = Object.entries(ENDPOINT_TYPES).flatMap(([type, entry]) => (entry[takes] ? [type] : []));

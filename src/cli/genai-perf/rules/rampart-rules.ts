@@ -8,7 +8,7 @@ import { rampartFilesOf, sharedKeyOf } from "../options/shared.ts";
 import { nameOf } from "../options/subcommands.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Checks which settings each of Rampart's own options requires and excludes. */
+/** Checks the settings that each of Rampart's own options requires and excludes. */
 export function checkOwn(rules: RuleSet): void {
   checkNeeds(rules);
   checkPhases(rules);
@@ -51,7 +51,7 @@ function checkNeeds(rules: RuleSet): void {
   rules.require("rampart.search_limits", isAnalyzing, "a sweep");
 }
 
-/** Checks which settings conflict with a duration and a warm-up. */
+/** Checks the settings that conflict with a duration and a warm-up. */
 function checkPhases(rules: RuleSet): void {
   const duration = "rampart.duration";
   const number = "perf_analyzer.measurement.num";

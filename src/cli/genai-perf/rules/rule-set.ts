@@ -8,7 +8,7 @@ export class RuleSet extends Asked {
   /** Whole sentences about options without effect. */
   readonly warnings: string[] = [];
 
-  /** Returns what the user typed for an option, or its position in the file; the flag's name if it is not given. */
+  /** Returns the option as the user typed it, or its position in the file; the flag's name if it is not given. */
   placeOf(of: ValueName): string {
     return this.given.get(of)?.place ?? nameOf(of);
   }
@@ -24,7 +24,7 @@ export class RuleSet extends Asked {
     this.refuse(this.isChosen(of) && !isThere, of, message, `Add ${needed}, or leave it out.`);
   }
 
-  /** Warns of a flag that has no effect. @param why text after "has no effect" */
+  /** Warns about a flag that has no effect. @param why text after "has no effect" */
   warnOfFlag(of: ValueName, why: string, name: string = nameOf(of)): void {
     if (this.given.get(of)?.source === "flag") this.warnings.push(`${name} has no effect ${why}.`);
   }

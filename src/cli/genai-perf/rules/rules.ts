@@ -1,7 +1,7 @@
 import { fieldOf } from "../../../plan/defined.ts";
 import { problem } from "../../../plan/problem.ts";
+import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isTokenless } from "../endpoint-formats.ts";
 import { checkInputFormat, isPayloadFile, sourceOf } from "../input-format.ts";
 import { passedValueOf } from "../options/passed-flags.ts";
@@ -20,7 +20,7 @@ import { checkSweep } from "./sweep-rules.ts";
 
 const REPOSITORY_FLAG = "--model-repository";
 
-/** Settings of a connection, which there is not. */
+/** Settings of a connection, which does not exist in process. */
 const OF_CONNECTION = [
   "endpoint.url",
   "endpoint.custom",
@@ -29,7 +29,7 @@ const OF_CONNECTION = [
   "input.header",
 ] as const;
 
-/** Checks what Triton in process needs and cannot use, and what ids of tokens need. */
+/** Checks the requirements and conflicts of Triton in process, and the requirements of token ids. */
 function checkInProcess(rules: RuleSet): void {
   const { type } = rules.endpoint;
   const { isInProcess, hasTokenIds } = rules.type;
@@ -56,7 +56,7 @@ const INPUT_HINT =
 
 const METHOD = "endpoint.grpc_method";
 
-/** Checks `--grpc-method`, and what calls of a method cannot use. */
+/** Checks `--grpc-method`, and settings that calls of a method cannot use. */
 function checkMethod(rules: RuleSet): void {
   const { endpoint, input } = rules;
   const { type } = endpoint;

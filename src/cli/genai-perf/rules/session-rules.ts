@@ -2,7 +2,7 @@ import { isTokenless } from "../endpoint-formats.ts";
 import { canHaveSessions, hasMadeUpPrompts } from "../input-format.ts";
 import type { RuleSet } from "./rule-set.ts";
 
-/** Checks that sessions have a load that supports them, and requests that belong to them. */
+/** Checks that sessions have a load that supports them, and that requests belong to sessions. */
 export function checkSessions(rules: RuleSet): void {
   const { input, endpoint } = rules;
   const count = rules.get("input.sessions.num");
@@ -34,7 +34,7 @@ export function checkSessions(rules: RuleSet): void {
   );
 }
 
-/** Warns of flags that have no effect on sessions, or only on sessions. GenAI-Perf does not warn. */
+/** Warns about flags that have no effect on sessions, or only on sessions. GenAI-Perf does not warn. */
 export function warnOfSessions(rules: RuleSet): void {
   const hasSessions = rules.get("input.sessions.num") > 0;
   if (rules.load.holdsSessions) {

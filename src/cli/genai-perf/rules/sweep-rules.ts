@@ -11,7 +11,7 @@ import type { RuleSet } from "./rule-set.ts";
 
 /** Conflicts between a sweep and other settings. */
 
-/** Kinds whose requests can hold several texts or images. A batch has no effect on the others. */
+/** Kinds whose requests can contain several texts or images. A batch has no effect on other kinds. */
 const BATCHED: readonly ResponseKind[] = ["completions", "embeddings", "nvclip", "rankings", "image-retrieval"];
 
 /** Checks the sweep. */

@@ -8,7 +8,7 @@ import { findLoadSweep } from "../points.ts";
 import type { RuleSet } from "./rule-set.ts";
 import { warnOfSessions } from "./session-rules.ts";
 
-/** Warns of settings without effect. */
+/** Warns about settings without effect. */
 export function warnTogether(rules: RuleSet): void {
   const { endpoint, given, input, warnings } = rules;
   const { isTritonModel, isInProcess, callsMethod } = rules.type;
@@ -62,7 +62,7 @@ export function warnTogether(rules: RuleSet): void {
   }
 }
 
-/** Warns of lengths of 0 tokens. */
+/** Warns about lengths of 0 tokens. */
 function warnOfLengths(rules: RuleSet): void {
   if (rules.get("rampart.sequence_mix") !== "") return;
   const [input, output] = LENGTHS;
@@ -78,7 +78,7 @@ function warnOfLengths(rules: RuleSet): void {
 
 const LENGTHS = ["input.synthetic_tokens.mean", "input.output_tokens.mean"] as const;
 
-/** Warns of flags that another one overrides. */
+/** Warns about flags that another one overrides. */
 function warnOfOverruled(rules: RuleSet): void {
   if (rules.get("rampart.sequence_mix") !== "")
     for (const name of LENGTHS) rules.warnOfFlag(name, "beside --sequence-distribution", rules.placeOf(name));
@@ -87,7 +87,7 @@ function warnOfOverruled(rules: RuleSet): void {
     rules.warnOfFlag(of, "beside --benchmark-duration: there is one window", rules.placeOf(of));
 }
 
-/** Warns of /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
+/** Warns about /v1 in the URL. OpenAI's clients need it there, but the paths of the endpoint types already contain it. */
 function warnOfPath(rules: RuleSet): void {
   if (!rules.type.takesPayloads) return;
   const path = endpointPath(rules.endpoint.type, rules.get("endpoint.custom"), rules.get("model_names")[0] ?? "");

@@ -1,5 +1,5 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -14,7 +14,7 @@ export const dynamicGrpcKind: PerfAnalyzerKind = {
     settings.target = {
       ...settings.target,
       protocol: "grpc",
-      // perf_analyzer needs no model here. Reports name the method.
+      // perf_analyzer needs no model for this kind. Reports name the method.
       model: settings.target.model === "" ? settings.grpcMethod || "dynamic_grpc" : settings.target.model,
     };
   },

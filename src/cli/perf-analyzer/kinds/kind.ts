@@ -5,38 +5,41 @@ import type { LaneError } from "../../../result/run-result.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 
-/** A value of `--service-kind`: everything that the rest of perf_analyzer mode needs to know about it, so that nothing else tests its name. */
+/**
+ * A value of `--service-kind`: everything that the rest of perf_analyzer mode needs to know about it, so that other code does not test its
+ * name.
+ */
 export interface PerfAnalyzerKind {
-  /** Its name and what it is, for the help of `--service-kind`: `openai, which …`. */
+  /** Its name and a description, for the help of `--service-kind`: `openai, which …`. */
   readonly help: string;
-  /** Whether requests consist of payloads. Options that describe tensors are then refused. */
+  /** Whether requests consist of payloads. Options that describe tensors are then rejected. */
   readonly takesPayloads: boolean;
-  /** Options for tensors that also apply to it, or that its own rules refuse. Absent: none. */
+  /** Options for tensors that also apply to this kind, or that its own rules reject. Absent: none. */
   readonly takesOptions?: readonly string[];
-  /** Whether requests consist of messages; other kinds refuse the options for them. Absent: no. */
+  /** True if requests consist of messages; other kinds reject the options for them. Absent: false. */
   readonly takesMessages?: true;
-  /** Whether it is Triton's library instead of a server. Absent: no. */
+  /** True if it is Triton's library instead of a server. Absent: false. */
   readonly takesLibrary?: true;
-  /** Whether payloads may belong to sessions. Absent: no. */
+  /** True if payloads may belong to sessions. Absent: false. */
   readonly hasSessions?: true;
-  /** Whether a model has named signatures. Absent: no. */
+  /** True if a model has named signatures. Absent: false. */
   readonly hasSignatures?: true;
-  /** Returns given options without an effect, which perf_analyzer ignores. Absent: none. */
+  /** Returns given options without effect, which perf_analyzer ignores. Absent: none. */
   unused?(settings: Settings): readonly string[];
   /** Adapts settings that this kind determines, such as its only protocol, before rules are checked. Absent: none. */
   prepare?(settings: Settings): void;
-  /** Returns perf_analyzer's rules for this kind, in its words where it has them. */
+  /** Returns perf_analyzer's rules for this kind, in its words if they are known. */
   rules(settings: Settings): readonly Rule[];
   toTarget(settings: Settings, server: ServerPlace): ServerTargetPlan;
   /** Converts `--input-data`. Absent: random data, zeros, JSON files or a directory of tensors. */
   toInputs?(settings: Settings, paths: readonly string[]): InputsPlan;
-  /** Returns a sentence for each part of its target that no flag expresses. Absent: none. */
+  /** Returns a sentence for each part of its target that no flag can express. Absent: none. */
   notes?(target: TargetPlan): readonly string[];
-  /** Words a failed request like perf_analyzer's client for this kind. Absent: its message. */
+  /** Formats a failed request like perf_analyzer's client for this kind. Absent: its message. */
   wordFailure?(error: LaneError): string;
 }
 
-/** Where the server is. */
+/** Address of the server. */
 export interface ServerPlace {
   readonly url: string;
   readonly tls: TlsPlan;

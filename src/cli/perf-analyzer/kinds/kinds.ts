@@ -24,7 +24,7 @@ export function kindOf({ serviceKind }: Pick<Settings, "serviceKind">): PerfAnal
   return KINDS[serviceKind] as PerfAnalyzerKind;
 }
 
-/** Returns the value of `--service-kind` for a plan; undefined for a target that only scenarios have. */
+/** Returns the value of `--service-kind` for a plan; undefined for a target that is available only in scenarios. */
 export function kindNameOf({ target }: Pick<Plan, "target">): string | undefined {
   const { serviceKind } = targetKindOf(target).exported(target);
   return Object.hasOwn(KINDS, serviceKind) ? serviceKind : undefined;

@@ -1,5 +1,5 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { PAYLOAD_PATH } from "../../../service/openai/target.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import type { Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
@@ -28,7 +28,7 @@ export const openAiKind: PerfAnalyzerKind = {
     ...(moreFiles.length === 0 ? {} : { moreFiles }),
     refusesLoadFields: true,
   }),
-  // An error within a response of status 200 has no words of perf_analyzer, which counts it as a success.
+  // perf_analyzer has no message for an error within a response of status 200, because it counts that as a success.
   wordFailure: ({ message, status, response = "" }) =>
     status === undefined ? message : `OpenAI response returns HTTP code ${status}: ${response}`,
 };

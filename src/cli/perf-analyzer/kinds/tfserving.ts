@@ -24,7 +24,7 @@ export const tfServingKind: PerfAnalyzerKind = {
   }),
 };
 
-/** perf_analyzer takes it with this kind, and does nothing with it. */
+/** perf_analyzer accepts this option for this kind and ignores it. */
 const UNUSED_FLAG = "--request-parameter";
 
 const KSERVE_FLAGS = ["--bls-composing-models", "--input-tensor-format", "--output-tensor-format"] as const;
@@ -37,7 +37,10 @@ const SEQUENCE_FLAGS = [
   "--serial-sequences",
 ] as const;
 
-/** perf_analyzer's refusals in its words, and what it ignores: trace settings, sequences and options of KServe's protocol. */
+/**
+ * Returns perf_analyzer's rules in its words, and rules for what it ignores: trace settings, sequences and options of
+ * KServe's protocol.
+ */
 function tfServingRules({ target, isAsync, isCollectingMetrics, telemetry, given }: Settings): Rule[] {
   return [
     [

@@ -1,11 +1,11 @@
+import { isDirectory } from "../../../runtime/files.ts";
 import { DEFAULT_PART, type TorchServeTargetPlan } from "../../../service/torchserve/target.ts";
-import { isDirectory } from "../../output-files.ts";
 import { isPathsOnly } from "../input-data.ts";
 import { NO_STREAMS, noMetrics, type Rule } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-/** The key of input data whose value is the path of a file. */
+/** Key of input data whose value is the path of a file. */
 const INPUT_KEY = "TORCHSERVE_INPUT";
 const LEAVE_OUT = "Leave it out.";
 

@@ -2,7 +2,7 @@ import { noMetrics } from "../rule.ts";
 import type { Settings } from "../settings.ts";
 import type { PerfAnalyzerKind } from "./kind.ts";
 
-/** Options of a connection and of its protocol, which there is not. */
+/** Options of a connection and of its protocol, which do not exist for this kind. */
 const OF_CONNECTION = ["-i", "-u", "-H", "--grpc-compression-algorithm"];
 const isOfConnection = (flag: string): boolean =>
   OF_CONNECTION.includes(flag) || flag.startsWith("--ssl-") || flag.endsWith("-tensor-format");

@@ -34,7 +34,7 @@ export const DEPRECATED: readonly UngroupedOption[] = [
     help: "Nothing: a range of concurrencies is measured wherever -c gives its end.",
     read: (settings, _text, reader) => {
       reader.deprecate(RANGE);
-      // Like perf_analyzer, only if the option comes after the range.
+      // Like perf_analyzer, only if the option follows the range.
       if (settings.given.has(RANGE)) refuseBoth(reader);
     },
   },
@@ -58,7 +58,7 @@ export const DEPRECATED: readonly UngroupedOption[] = [
   },
 ];
 
-/** Reads an end of the concurrency range; undefined (and a problem) when it is invalid or the range was also given. */
+/** Reads an end of the concurrency range; undefined (with a problem) if it is invalid or the range was also given. */
 function readEnd(settings: Settings, reader: ValueReader): number | undefined {
   reader.deprecate(RANGE);
   if (!settings.given.has(RANGE)) return reader.integer();

@@ -75,7 +75,7 @@ export const INPUT: readonly UngroupedOption[] = [
   ),
 ];
 
-/** Binary has a different meaning when it is given. */
+/** An explicitly given binary format differs in meaning from the default. */
 function tensorFormat(tensors: "input" | "output", help: string): UngroupedOption {
   const flag = `--${tensors}-tensor-format`;
   const entry = {

@@ -29,7 +29,7 @@ export const LOAD: readonly UngroupedOption[] = [
     defaultText: "1",
     help: "Concurrency levels to measure: numbers of requests in flight. END 0: rise until --latency-threshold is met.",
     parse: readConcurrency,
-    of: ({ load }) => ("overMs" in load ? { start: Math.max(load.start, load.end) } : levelsOf(load, "concurrency")),
+    of: ({ load }) => levelsOf(load, "concurrency"),
     format: formatRange,
     land: landLoad,
   }),
@@ -56,7 +56,7 @@ export const LOAD: readonly UngroupedOption[] = [
     of: ({ load }) => (fieldOf(load, "distribution") === "poisson" ? "poisson" : undefined),
     land: (plan, { distribution }) => {
       const before = fieldOf(plan.load, "distribution");
-      // perf_analyzer has no gamma distribution. Its default does not replace one.
+      // perf_analyzer has no gamma distribution. Its default must not replace one.
       const isKept = before === undefined || (before === "gamma" && distribution === "constant");
       return isKept ? plan : withValue(plan, "load.distribution", distribution);
     },
@@ -116,7 +116,7 @@ function readConcurrency(
   const range = readRange(reader, "integer");
   if (range === undefined) return undefined;
   checkRange(reader, range, START_MESSAGE);
-  // Like in perf_analyzer, an end that -c set before stays if this option has no end.
+  // Like in perf_analyzer, an end that -c has set before is kept if this option has no end.
   const isFirst = !settings.given.has(reader.name);
   return { ...range, end: range.end ?? (isFirst ? before?.end : undefined) };
 }
@@ -155,10 +155,12 @@ function readPeriodicRange(reader: ValueReader): { start: number; end: number; s
   return undefined;
 }
 
-/** Returns the levels of a load in a unit as a range; for a list, its first value. */
+/** Returns the levels of a load in a unit as a range; for a list, its first value; for a change that lasts a whole level, that level. */
 function levelsOf(load: Plan["load"], of: LevelUnitName): RangeValue | undefined {
-  const { unit, levels: read } = loadModeOf(load);
-  const levels = unit === of ? read?.(load).levels : undefined;
+  const { unit, levels: read, ramp, prepare } = loadModeOf(load);
+  if (unit !== of) return undefined;
+  if (ramp?.(load)?.isWhole === true) return { start: prepare(load).level ?? 1 };
+  const levels = read?.(load).levels;
   if (levels === undefined) return undefined;
   const range = rangeOf(levels);
   const first = levelAt(levels, 0);
@@ -200,7 +202,7 @@ function toLevels({ start, end = 1, step = 1 }: RangeValue, search: "linear" | "
   return { kind: "range", start, end: end === 0 ? null : end, step };
 }
 
-/** Puts the load into a plan; into one with the same kind of levels only these. */
+/** Puts the load into a plan. If the plan has the same kind of levels, only the levels are replaced. */
 function landLoad(plan: Plan, settings: Settings): Plan {
   const load = toLoad(settings);
   return "levels" in load && load.kind === plan.load.kind

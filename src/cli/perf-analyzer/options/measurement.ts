@@ -121,7 +121,7 @@ export const MEASUREMENT: readonly UngroupedOption[] = [
   }),
 ];
 
-/** Returns how long to measure. */
+/** Returns the measurement mode, with its duration or number of requests. */
 export function toMode(settings: Settings): MeasurementModePlan {
   const { periodic, requestCount, sessionConcurrency, isFixedSchedule } = settings;
   const { windowMs, requestsPerWindow, ...stability } = settings.measurement.mode;
@@ -142,7 +142,7 @@ export function warmupRequestsOf({ sessionConcurrency, measurement }: Settings):
   return sessionConcurrency === undefined ? measurement.warmupRequests : 0;
 }
 
-/** Returns how requests are sent. */
+/** Returns the call mode, which determines how requests are sent. */
 export function callModeOf({ isAsync, isSync, target }: Settings): CallModePlan {
   if (isAsync || target.isStreaming) return "async";
   return isSync ? "sync" : "auto";
@@ -153,7 +153,7 @@ function toNull(none: number, value: number | undefined): number | null | undefi
   return value === none ? null : value;
 }
 
-/** Returns the number of measured requests of a single level; a growing group of requests counts its own. */
+/** Returns the number of measured requests of a single level. A growing group of requests determines its own number. */
 function requestCountOf({ load, measurement: { mode } }: Plan): number | undefined {
   if (!("count" in mode) || fieldOf(load, "periodResponses") !== undefined || hasManyLevels(load)) return undefined;
   return mode.count ?? undefined;
@@ -179,7 +179,7 @@ function maxThreadsOf({ client, load }: Plan): number | undefined {
   return threads === null || threads === preset ? undefined : threads;
 }
 
-/** Streams are always asynchronous. So are payloads, unless the plan is synchronous. */
+/** Reports whether requests are asynchronous. Streams always are, and payloads are unless the plan is synchronous. */
 function isAsync({ client, target }: Plan): boolean {
   if (target.isStreaming) return false;
   return client.callMode === "async" || (client.callMode === "auto" && payloadPathOf(target) !== undefined);

@@ -1,4 +1,4 @@
-import { isFile } from "../../output-files.ts";
+import { isFile } from "../../../runtime/files.ts";
 import type { ValueReader } from "../settings.ts";
 
 /** Readers that several options share. A reader reports problems and returns undefined for them. */
@@ -11,7 +11,7 @@ export function on(): true {
   return true;
 }
 
-/** What may follow a switch that perf_analyzer's help calls a bool. */
+/** Words that may follow a switch that perf_analyzer's help calls a bool. */
 export const BOOL_WORDS: readonly string[] = ["true", "false"];
 
 /** Reads a switch that `true` or `false` may follow. */
@@ -29,7 +29,7 @@ export function text(reader: ValueReader): string {
 /** Hint for the path of an output file. */
 export const GIVE_FILE = "Give the path of a file, or leave the option out.";
 
-/** Reads a text that is not empty. @param hint what to give */
+/** Reads a text that is not empty. @param hint hint on what to give */
 export function filled(hint: string): (reader: ValueReader) => string {
   return (reader) => {
     if (reader.text === "") reader.fail("The value must not be empty.", hint, undefined);
@@ -37,7 +37,7 @@ export function filled(hint: string): (reader: ValueReader) => string {
   };
 }
 
-/** Reads an integer. @param rule perf_analyzer's message for one that is not allowed */
+/** Reads an integer. @param rule perf_analyzer's message for an integer that is not allowed */
 export function whole(isAllowed: (value: number) => boolean, rule: string, hint: string): Reader<number> {
   return (reader) => allow(reader, reader.integer(), isAllowed, rule, hint);
 }
@@ -47,7 +47,7 @@ export function count(rule = "The value must be > 0."): Reader<number> {
   return whole((value) => value > 0, rule, "Give 1 or more.");
 }
 
-/** Reads a decimal number. @param rule perf_analyzer's message for one that is not allowed */
+/** Reads a decimal number. @param rule perf_analyzer's message for a number that is not allowed */
 export function decimal(isAllowed: (value: number) => boolean, rule: string, hint: string): Reader<number> {
   return (reader) => allow(reader, reader.decimal(), isAllowed, rule, hint);
 }
@@ -64,7 +64,7 @@ function allow(
   return undefined;
 }
 
-/** Differences from a usual choice. */
+/** Differences from an ordinary choice. */
 interface ChoiceOptions {
   /** perf_analyzer's message for any other value. Default: lists the choices. */
   readonly rule?: (text: string) => string;
@@ -88,7 +88,7 @@ export function choice<const V extends string>(
   return { choices, parse };
 }
 
-/** `'a', 'b', or 'c'`. */
+/** Formats a list: `'a', 'b', or 'c'`. */
 function list(choices: readonly string[]): string {
   const quoted = choices.map((one) => `'${one}'`);
   return `${quoted.slice(0, -1).join(", ")}${quoted.length > 2 ? "," : ""} or ${quoted.at(-1)}`;
@@ -99,7 +99,7 @@ export function giveOneOf(choices: readonly string[]): string {
   return `Give ${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}.`;
 }
 
-/** Reads the path of an existing file that is not a folder. An invalid path is reported, and kept for the rules between options. */
+/** Reads the path of an existing file that is not a folder. An invalid path is reported, but kept for the rules between options. */
 export function existingFile(rule: string, hint: string): Reader<string> {
   return (reader) => {
     if (!isFile(reader.text)) reader.fail(rule, hint);

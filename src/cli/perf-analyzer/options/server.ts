@@ -8,7 +8,7 @@ import { kindNameOf } from "../kinds/kinds.ts";
 import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, filled, on, text } from "./readers.ts";
 
-/** Options of the server, and of what is sent with each request. */
+/** Options of the server, and of data that is sent with each request. */
 export const SERVER: readonly UngroupedOption[] = [
   option("target.url", {
     names: ["-u"],

@@ -14,7 +14,7 @@ import { choice, decimal, filled, GIVE_FILE, on, text, whole } from "./readers.t
 
 type Read = (reader: ValueReader) => string | number | true | undefined;
 
-/** By the kind of the value. */
+/** Readers by the kind of the value. */
 const READERS: Readonly<Record<SharedOption["kind"], (shared: SharedOption) => Read>> = {
   switch: () => on,
   file: () => filled(GIVE_FILE),
@@ -26,10 +26,10 @@ const READERS: Readonly<Record<SharedOption["kind"], (shared: SharedOption) => R
   text: () => text,
 };
 
-/** Options that Rampart's other commands have too. */
+/** Options that Rampart's other commands also have. */
 export const SHARED: readonly UngroupedOption[] = sharedOptions("perf_analyzer").map(toOption);
 
-/** Returns a shared option as one of this mode. One without a setting is looked for in `given`. */
+/** Returns a shared option as an option of this mode. Options without a setting are found in `given`. */
 function toOption(shared: SharedOption): UngroupedOption {
   const { name, help, kind, setting, value, choices, unit, meant, isRepeatable } = shared;
   const shown = { names: [`--${name}`] as const, isRampart: true, help, ...(meant && { meant }) };
@@ -38,9 +38,9 @@ function toOption(shared: SharedOption): UngroupedOption {
   const read = READERS[kind](shared);
   const entry = {
     ...shown,
-    ...(choices === undefined ? {} : { choices }),
+    ...defined({ choices }),
     ...(value === undefined || choices !== undefined ? {} : { value }),
-    ...(unit === undefined ? {} : { unit }),
+    ...defined({ unit }),
     ...(kind === "duration" ? { format: (ms: number) => formatNotation("duration", ms) } : {}),
     ...(kind === "percent" ? { format: (ratio: number) => formatNotation("percent", 100 * ratio) } : {}),
     ...defined({ defaultText, isRepeatable }),
@@ -51,11 +51,11 @@ function toOption(shared: SharedOption): UngroupedOption {
         reader,
       ),
   };
-  // Its path in the Plan is also that in the settings.
+  // Its path is the same in the Plan and in the settings.
   return option(setting as Place, entry as Parameters<typeof option>[1]);
 }
 
-/** Returns the value for the settings. Undefined, with a problem, for a value that stands for none. */
+/** Returns the value for the settings. Undefined, with a problem, for an invalid value. */
 function put(shared: SharedOption, given: GivenValue | undefined, reader: ValueReader): unknown {
   const found = given === undefined ? { value: given } : toPlanValue(shared, given);
   if ("value" in found) return found.value;

@@ -30,7 +30,7 @@ export const OPTIONS: readonly PerfAnalyzerOption[] = [
 /** A parsed command line of perf_analyzer. */
 export type ParsedLine = ParsedOptions<PerfAnalyzerOption>;
 
-/** Parses the arguments. Collects all problems and throws nothing. */
+/** Parses the arguments. Collects all problems and does not throw. */
 export function parseOptions(args: readonly string[]): ParsedLine {
   return parseGetopt(OPTIONS, args);
 }

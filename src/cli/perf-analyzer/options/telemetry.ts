@@ -8,7 +8,7 @@ import { choice, count, on, text, whole } from "./readers.ts";
 
 const LEVEL = choice(["OFF", "TIMESTAMPS", "TENSORS"]);
 
-/** A plan has all trace settings or none. */
+/** A plan has either all trace settings or none. */
 const OF_TRACE: { readonly isForTensors: true; readonly land: Land } = {
   isForTensors: true,
   land: (plan, { telemetry }) => withValue(plan, "telemetry.trace", telemetry.trace),
@@ -93,7 +93,7 @@ function metricsUrlOf({ telemetry: { metrics }, target }: Plan): string | undefi
   return url !== undefined && metrics.url === defaultMetricsUrl(url) ? undefined : metrics.url;
 }
 
-/** Several levels are combined, as perf_analyzer's help says. OFF excludes all others. */
+/** Adds a level. Several levels are combined, as perf_analyzer's help says. OFF excludes all others. */
 function addLevel(
   level: TraceLevel | undefined,
   before: readonly TraceLevel[] | null,

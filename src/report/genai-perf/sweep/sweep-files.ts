@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { StatisticName } from "../../../measure/numpy-statistics.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { SweepSummary } from "../../../result/sweep.ts";
 import { formatCsvRow } from "../../markup.ts";
 import { writeReport } from "../../output-file.ts";
@@ -11,7 +12,7 @@ import { chooseAxes, findPareto, type SweepPoint, type SweepRow } from "./sweep.
 
 /** The files of a sweep. They are rewritten after each point, so that finished points are never lost. */
 
-/** Their paths. */
+/** Paths of the files. */
 export interface SweepFiles {
   readonly csv: string;
   readonly json: string;
@@ -19,7 +20,7 @@ export interface SweepFiles {
   readonly plots: string;
 }
 
-/** Returns the paths. @param folder of all points */
+/** Returns the paths. @param folder folder of all points */
 export function sweepFiles(folder: string): SweepFiles {
   return {
     csv: join(folder, "analyze_export_genai_perf.csv"),
@@ -28,7 +29,7 @@ export function sweepFiles(folder: string): SweepFiles {
   };
 }
 
-/** Removes the files of an earlier sweep, so that they are not taken for those of this one. */
+/** Removes the files of an earlier sweep, so that they are not mistaken for those of this one. */
 export async function removeSweepFiles({ csv, json, plots }: SweepFiles): Promise<void> {
   for (const path of [csv, json]) await rm(path, { force: true });
   await removePlots(plots);
@@ -41,7 +42,7 @@ export function writeSweepFiles({ csv, json }: SweepFiles, sweep: SweepSummary<S
   writeReport(json, formatSweepJson(sweep), "outputs.folder");
 }
 
-/** Formats Rampart's own summary of a sweep: all results of all points, the Pareto-optimal points, and the search; with a final newline. */
+/** Formats Rampart's summary of a sweep: all results of all points, the Pareto-optimal points, and the search; with a final newline. */
 export function formatSweepJson({ points, failed, search, brokenLimits }: SweepSummary<SweepPoint>): string {
   const axes = chooseAxes(points);
   const places = findPareto(points, axes);
@@ -50,7 +51,7 @@ export function formatSweepJson({ points, failed, search, brokenLimits }: SweepS
     points: points.map(({ name, parameters, folder, result, repeat }, index) => ({
       name,
       parameters: Object.fromEntries(parameters),
-      ...(repeat === undefined ? {} : { repeat }),
+      ...defined({ repeat }),
       folder,
       is_pareto_optimal: places[index]?.isOptimal ?? false,
       throughput: places[index]?.throughput ?? null,
@@ -114,8 +115,8 @@ const PAGE_METRICS: readonly Cell[] = [
 ];
 
 /**
- * Formats the text, with lines that end with CR LF. Rows are sorted by descending request throughput. Missing values are 0.00, like in
- * GenAI-Perf.
+ * Formats the text, with CR LF at the end of lines. Rows are sorted by descending request throughput. Missing values are 0.00, like
+ * in GenAI-Perf.
  */
 export function formatSweepCsv(rows: readonly SweepRow[], loadHeader: string): string {
   const ordered = rows.toSorted((a, b) => throughputOf(b) - throughputOf(a));

@@ -16,7 +16,7 @@ const COLUMNS: readonly (readonly [header: string, metric: string, statistic: St
     ["latency p99 (ms)", "request_latency", "p99", false],
   ];
 
-/** Formats the points in the order of their measurement. @param broken undefined without a search */
+/** Formats the points in order of measurement. @param broken undefined without a search */
 export function formatSweepTable(points: readonly SweepPoint[], broken: BrokenLimits | undefined): string {
   const names = points[0]?.parameters.map(([name]) => name) ?? [];
   const isStreaming = points.some(({ result }) => result.isStreaming);
@@ -54,7 +54,7 @@ export function formatAnswer(
   return `Highest ${what} that keeps ${limits.join(" and ")}: ${highest} (${end}), in ${[...kept, ...broken].join(" and ")}.\n`;
 }
 
-/** Formats how many measurements of a load agree with the result. */
+/** Formats the number of measurements of a load that agree with the result. */
 function formatVotes(agreeing: number, { kept, broken }: Votes): string {
   return `${agreeing} of ${kept + broken} measurements`;
 }

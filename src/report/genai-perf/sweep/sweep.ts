@@ -4,7 +4,7 @@ import type { GenAiPerfResult } from "../result.ts";
 /** A point of a sweep, for plots and reports. Its name is GenAI-Perf's: `tiny_run_config_0`. */
 export interface SweepPoint extends MeasuredPoint {
   readonly result: GenAiPerfResult;
-  /** Folder of the point's own files. */
+  /** Folder of the point's files. */
   readonly folder: string;
 }
 
@@ -15,13 +15,13 @@ export interface SweepRow extends SweepPoint {
   readonly datasetEntries: number;
 }
 
-/** The Pareto front of a sweep: on it, more throughput costs latency and less latency costs throughput. */
+/** The Pareto front of a sweep: on it, more throughput costs latency, and less latency costs throughput. */
 
-/** The metrics to compare points by. */
+/** The metrics by which points are compared. */
 interface ParetoAxes {
-  /** Name of a system metric, higher is better. */
+  /** Name of a system metric; higher is better. */
   readonly throughput: "output_token_throughput" | "request_throughput";
-  /** Number of GPUs of each point, to divide the throughput by; undefined unless telemetry reports it for all points. */
+  /** Number of GPUs of each point, by which the throughput is divided; undefined unless telemetry reports it for all points. */
   readonly gpuCounts: readonly number[] | undefined;
 }
 
@@ -38,15 +38,14 @@ interface ParetoPlace {
 /** Chooses token throughput if all points have it, otherwise request throughput. */
 export function chooseAxes(points: readonly SweepPoint[]): ParetoAxes {
   const hasTokens = points.length > 0 && points.every(({ result }) => result.statistics.has("output_token_throughput"));
-  const gpuCounts = points.map(({ result }) => new Set([...(result.telemetry?.values() ?? [])].flatMap(gpusOf)).size);
+  const gpuCounts = points.map(({ result }) => {
+    const metrics = [...(result.telemetry?.values() ?? [])];
+    return new Set(metrics.flatMap(({ gpus }) => [...gpus.keys()])).size;
+  });
   return {
     throughput: hasTokens ? "output_token_throughput" : "request_throughput",
     gpuCounts: gpuCounts.length > 0 && gpuCounts.every((count) => count > 0) ? gpuCounts : undefined,
   };
-}
-
-function gpusOf({ gpus }: { readonly gpus: ReadonlyMap<string, unknown> }): string[] {
-  return [...gpus.keys()];
 }
 
 /** Computes the coordinates of the points, in order. A point that lacks one of the metrics is never optimal. */

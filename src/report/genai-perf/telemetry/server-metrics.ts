@@ -7,9 +7,9 @@ import { formatCsvRow } from "../../markup.ts";
 import { formatTwoDecimals } from "../python-format.ts";
 import { formatRichTable, wrapWords } from "../rich-table.ts";
 
-/** Statistics of the servers' metrics during a run. Names are AIPerf's where it has the same value. */
+/** Statistics of the servers' metrics during a run. Names are AIPerf's if it has the same value. */
 
-/** By statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are left out. */
+/** Values by statistic: `avg`, `min`, `p99`, `total`, `rate`, `p99_estimate`, … Statistics without values are omitted. */
 type ServerStatistics = ReadonlyMap<string, number>;
 
 /** One series and its statistics. */
@@ -18,7 +18,7 @@ interface ServerMetric {
   readonly family: ScrapedFamily;
   readonly labels: ReadonlyMap<string, string>;
   readonly statistics: ServerStatistics;
-  /** Whether it was ever not 0 and, for counters, changed. */
+  /** Whether it had a value other than 0 and, for counters, changed. */
   readonly isActive: boolean;
 }
 
@@ -119,7 +119,7 @@ function statisticsOf(series: ScrapedSeries, durationSec: number): ServerStatist
   );
 }
 
-/** Uses all readings; percentiles use only the kept ones. */
+/** Returns statistics of all readings; percentiles of the kept ones only. */
 function gaugeStatistics({ readings }: Extract<ScrapedSeries, { kind: "gauge" }>): [string, number][] {
   const summary = summarize(readings.values);
   if (summary === undefined) return [];
@@ -155,7 +155,7 @@ const KINDS = ["gauge", "counter", "histogram"] as const;
 /** Formats the JSON file. */
 export function formatServerMetricsJson(result: ScrapeResult): string {
   const { endpoints } = result;
-  // By names that servers choose: one may be `constructor`.
+  // Keyed by names that servers choose, which may be `constructor`.
   const metrics = new Map<string, { type: string; description: string; unit?: string; series: object[] }>();
   for (const { endpoint, family, labels, statistics } of toServerMetrics(result)) {
     const metric = metrics.get(family.name) ?? {
@@ -182,7 +182,7 @@ export function formatServerMetricsJson(result: ScrapeResult): string {
     metrics_phase: "profiling",
     metrics: Object.fromEntries(metrics),
   };
-  // Time stamps have 19 digits, and a number keeps 16.
+  // Time stamps have 19 digits, but a number keeps only 16.
   return `${JSON.stringify(document, null, 2).replace(/"((?:first|last)_fetch_ns)": "(\d+)"/g, '"$1": $2')}\n`;
 }
 
@@ -227,7 +227,7 @@ function toRow({ endpoint, family, labels, statistics }: ServerMetric, names: re
 const MOST_ROWS = 60;
 const NAME_WIDTH = 60;
 
-/** Formats tables of the servers' metrics. Leaves out inactive metrics; empty if nothing is left. */
+/** Formats tables of the servers' metrics. Omits inactive metrics; empty if there are no others. */
 export function formatServerMetricsConsole(result: ScrapeResult): string {
   const shown = toServerMetrics(result).filter(({ family, isActive }) => isActive && !isNoise(family.name));
   if (shown.length === 0) return "";
@@ -272,7 +272,7 @@ function nameOf({ family, labels, endpoint }: ServerMetric, hasMany: boolean): s
   return wrapWords(text, NAME_WIDTH).join("\n");
 }
 
-/** Seconds are small numbers. */
+/** Times in seconds are small numbers. */
 function formatValue(value: number | undefined): string {
   if (value === undefined) return "N/A";
   return value !== 0 && Math.abs(value) < 1 ? String(Number(value.toPrecision(3))) : formatTwoDecimals(value);

@@ -10,15 +10,15 @@ import { isNoise, toServerSeries } from "./server-metrics.ts";
 /** GPU metrics as GenAI-Perf reports them. */
 
 interface PageMetric {
-  /** GenAI-Perf's. */
+  /** GenAI-Perf's name. */
   readonly name: string;
   readonly field: string;
   readonly unit: string;
-  /** Factor from the exporter's unit to this one. Default: 1. */
+  /** Factor from the exporter's unit to this one. Default: 1 */
   readonly scale?: number;
-  /** Constant: only its average is reported. */
+  /** Set if constant: only its average is reported. */
   readonly isConstant?: true;
-  /** Over several hosts GenAI-Perf has its mean. Absent: its maximum. */
+  /** Set if GenAI-Perf uses the mean over several hosts. Absent: the maximum. */
   readonly isMean?: true;
 }
 
@@ -26,7 +26,8 @@ const MIB_TO_GB = 1.048576 * 1e-3;
 const BYTES_TO_KB = 1 / 1024;
 
 /**
- * In the order of JSON and CSV. The fields are those of DCGM exporters (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
+ * In the order of JSON and CSV. The fields are those of DCGM exporters
+ * (https://docs.nvidia.com/datacenter/dcgm/latest/gpu-telemetry/dcgm-exporter.html).
  */
 const PAGE_METRICS: readonly PageMetric[] = [
   { name: "gpu_power_usage", field: "DCGM_FI_DEV_POWER_USAGE", unit: "W", isMean: true },
@@ -63,7 +64,7 @@ const PAGE_METRICS: readonly PageMetric[] = [
 const BY_FIELD = new Map(PAGE_METRICS.map((metric) => [metric.field, metric]));
 const BY_NAME = new Map(PAGE_METRICS.map((metric) => [metric.name, metric]));
 
-/** Returns what is known of a GPU metric by GenAI-Perf's name; undefined for another one. */
+/** Returns the facts about a GPU metric by GenAI-Perf's name; undefined for an unknown metric. */
 export function gpuMetricOf(name: string): Pick<PageMetric, "isConstant" | "isMean"> | undefined {
   return BY_NAME.get(name);
 }
@@ -79,7 +80,10 @@ export function toTelemetrySeries(scrape: ScrapeResult): TelemetryMetric[] {
 /** Values in the units of the DCGM exporter, by metric of {@link PAGE_METRICS} and by GPU (`gpu0`). */
 type GpuSamples = ReadonlyMap<string, ReadonlyMap<string, Pick<TelemetrySeries, "values">>>;
 
-/** Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are left out. @param samples see {@link readGpus} */
+/**
+ * Computes statistics of GPU metrics in GenAI-Perf's units and order. Metrics without values are omitted. @param samples see {@link
+ * readGpus}
+ */
 export function toTelemetryStatistics(samples: GpuSamples): TelemetryStatistics {
   const statistics = new Map<string, { unit: string; gpus: Map<string, ReadonlyMap<StatisticName, number>> }>();
   for (const { name, unit, scale = 1, isConstant = false } of PAGE_METRICS) {
@@ -101,7 +105,7 @@ const GROUPS: readonly (readonly [title: string, metrics: readonly string[]])[] 
   ["Utilization", ["gpu_utilization"]],
 ];
 
-/** Formats the tables that GenAI-Perf prints with `-v` below its own; empty without GPUs. */
+/** Formats the tables that GenAI-Perf prints with `-v` below its main table; empty without GPUs. */
 export function formatTelemetryConsole(telemetry: TelemetryStatistics): string {
   return GROUPS.map(([title, names]) => {
     const tables = names.map((name) => formatMetricTable(telemetry, name)).filter((table) => table !== undefined);
@@ -145,7 +149,7 @@ export function readGpus({ endpoints }: ScrapeResult): Map<string, Map<string, T
   return metrics;
 }
 
-/** Converts them to metrics over time, in the units of {@link PAGE_METRICS}. */
+/** Converts GPU readings to metrics over time, in the units of {@link PAGE_METRICS}. */
 function toGpuMetrics(gpus: ReadonlyMap<string, ReadonlyMap<string, TelemetrySeries>>): TelemetryMetric[] {
   return PAGE_METRICS.flatMap(({ name, unit, scale = 1 }) => {
     const series = [...(gpus.get(name)?.values() ?? [])];

@@ -12,27 +12,17 @@ import type { RunState } from "../run-state.ts";
 import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 
 /**
- * Sends the metrics of a run to an OTLP collector while it lasts, as HTTP with JSON. Counts are cumulative, so a request that is skipped or
- * lost loses nothing: there is one request at a time, no queue, and the next one carries everything.
+ * Sends the metrics of a run to an OTLP collector while it lasts, as HTTP with JSON. Counts are cumulative, so nothing is lost when
+ * a request is skipped or fails: there is one request at a time, no queue, and the next request contains everything.
  */
 
-/** How long the last request may take at the end of the run. */
+/** Timeout of the last request at the end of the run. */
 const FLUSH_MS = 3000;
-/** Collectors answer with a few bytes. */
+/** Maximum size of a response. Collectors respond with a few bytes. */
 const MOST_RESPONSE_BYTES = 1024 * 1024; // 1 MiB
 
-/** Creates the exporter. @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
-export function createOtlpExporter(
-  plan: Plan,
-  state: RunState,
-  sink: TextSink,
-  url: string,
-  env = process.env,
-): Report {
-  return new OtlpExporter(plan, state, sink, url, readOtlpSettings(env));
-}
-
-class OtlpExporter implements Report {
+/** The exporter. */
+export class OtlpExporter implements Report {
   private readonly state: RunState;
   private readonly sink: TextSink;
   private readonly url: string;
@@ -44,18 +34,19 @@ class OtlpExporter implements Report {
   private hasWarned = false;
   private dispatcher: Dispatcher | undefined;
 
-  constructor(plan: Plan, state: RunState, sink: TextSink, url: string, settings: OtlpSettings) {
+  /** @param sink gets one warning when metrics cannot be delivered @param env default: the process's environment */
+  constructor(plan: Plan, state: RunState, sink: TextSink, url: string, env = process.env) {
     this.state = state;
     this.sink = sink;
     this.url = url;
-    this.settings = settings;
+    this.settings = readOtlpSettings(env);
     this.attributes = {
       "service.name": "rampart",
       "service.version": VERSION,
       "service.instance.id": crypto.randomUUID(),
       "rampart.scenario": plan.name,
       "rampart.target": urlsOf(plan.target).map(withoutLogin).join(","),
-      ...settings.attributes,
+      ...this.settings.attributes,
     };
   }
 
@@ -68,7 +59,7 @@ class OtlpExporter implements Report {
     this.timer.unref?.();
   }
 
-  /** Sends the last state; a request that is under way is older, and ends. */
+  /** Sends the last state. A pending request is older, so it is aborted. */
   async finish(): Promise<void> {
     this.discard();
     if (this.timer === undefined) return;
@@ -83,7 +74,7 @@ class OtlpExporter implements Report {
     this.dispatcher = undefined;
   }
 
-  /** Never rejects. */
+  /** Sends the metrics. Never rejects. */
   private async send(timeoutMs: number): Promise<void> {
     const sending = new AbortController();
     this.sending = sending;
@@ -96,7 +87,7 @@ class OtlpExporter implements Report {
       await this.post(encodeOtlp(listMetrics(snapshot), scope), sending.signal);
     } catch (error) {
       const { reason } = sending.signal;
-      // Aborted without a reason: a later request carries the same metrics.
+      // Aborted without a reason: a later request contains the same metrics.
       if (!sending.signal.aborted || reason?.name !== "AbortError") this.warn(sending.signal.aborted ? reason : error);
     } finally {
       clearTimeout(late);
@@ -126,13 +117,13 @@ class OtlpExporter implements Report {
   }
 }
 
-/** Returns the collector's message about rejected metrics; undefined if it took all. */
+/** Returns the collector's message about rejected metrics; undefined if it accepted all. */
 function readRejected(text: string): string | undefined {
   let response: { partialSuccess?: { rejectedDataPoints?: string | number; errorMessage?: string } };
   try {
     response = JSON.parse(text) as typeof response;
   } catch {
-    // Collectors may answer with protobuf, or with nothing.
+    // Collectors may respond with protobuf, or with an empty body.
     return undefined;
   }
   const { rejectedDataPoints = 0, errorMessage = "no reason given" } = response?.partialSuccess ?? {};
@@ -145,11 +136,11 @@ function withoutLogin(url: string): string {
 
 /** Metrics as OTLP in JSON. Source: `ExportMetricsServiceRequest` of opentelemetry-proto; 64-bit integers are strings. */
 
-/** As many as OpenTelemetry's SDKs send. */
+/** The default of OpenTelemetry's SDKs. */
 const MOST_BUCKETS = 160;
 const CUMULATIVE = 2;
 
-/** What all metrics of a request share. */
+/** Data shared by all metrics of a request. */
 interface OtlpScope {
   readonly version: string;
   /** Attributes of the resource. */

@@ -1,8 +1,11 @@
 import { registerHeaders, registerUrl } from "../../../plan/secrets.ts";
 
-/** Where OTLP goes, from an option's value and the environment. Source: the specification of OpenTelemetry's OTLP exporters. */
+/**
+ * Endpoint and settings of OTLP, from an option's value and the environment. Source: the specification of OpenTelemetry's OTLP
+ * exporters.
+ */
 
-/** The value that takes the endpoint from the environment. */
+/** The option's value that selects the endpoint of the environment. */
 const FROM_ENVIRONMENT = "env";
 
 const METRICS_PATH = "/v1/metrics";
@@ -37,16 +40,16 @@ export function resolveOtlpUrl(text: string, env: Environment): ResolvedOtlp {
   return { url: given };
 }
 
-/** How the metrics are sent. */
+/** Settings for sending the metrics. */
 export interface OtlpSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  /** Attributes of the resource besides Rampart's own, which they replace. */
+  /** Attributes of the resource, in addition to Rampart's, which they override. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Reads the standard variables of the environment. Invalid intervals and timeouts are ignored, as the specification asks. */
+/** Reads the standard variables of the environment. Invalid intervals and timeouts are ignored, as the specification requires. */
 export function readOtlpSettings(env: Environment): OtlpSettings {
   const headers = readHeaders(env) ?? {};
   registerHeaders(Object.entries(headers));
@@ -82,12 +85,12 @@ function toUrl(text: string): URL | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   if (text === "" || text.trim() !== text || !URL.canParse(address)) return undefined;
   const url = new URL(address);
-  // A client that sends requests refuses an address with a login.
+  // The HTTP client refuses an address with a login.
   if (!["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") return undefined;
   return url;
 }
 
-/** Undefined if they are not headers. */
+/** Reads the headers; undefined if they are not valid. */
 function readHeaders(env: Environment): Record<string, string> | undefined {
   const text = env["OTEL_EXPORTER_OTLP_METRICS_HEADERS"] ?? env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "";
   const headers = readPairs(text);

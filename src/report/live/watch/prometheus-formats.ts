@@ -1,18 +1,19 @@
 import { compactBuckets, type ExponentialHistogram, SCALE } from "../../../measure/exponential-histogram.ts";
 import { nsToSec } from "../../../plan/units.ts";
+import { joinBytes } from "../../../runtime/bytes.ts";
 import { ProtoWriter, WIRE } from "../../../service/protobuf/wire.ts";
 import type { Labels, Metric } from "../metric-list.ts";
 
 /**
- * Metrics in Prometheus' protobuf format, whose histograms are native ones. A server that scrapes them asks for this format. Source: the
- * messages of `io.prometheus.client` in prometheus/client_model.
+ * Metrics in Prometheus' protobuf format, with native histograms. A server that scrapes native histograms requests this format.
+ * Source: the messages of `io.prometheus.client` in prometheus/client_model.
  */
 
 /** The media type of the messages. */
 export const PROTOBUF_TYPE =
   "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
-/** Whether a client asks for the format. @param accept header of its request */
+/** Reports whether a client accepts the format. @param accept header of its request */
 export function acceptsProtobuf(accept: string | undefined): boolean {
   return /application\/vnd\.google\.protobuf\s*;[^,]*proto=io\.prometheus\.client\.MetricFamily/.test(accept ?? "");
 }
@@ -26,22 +27,15 @@ const HISTOGRAM = { count: 1, sum: 2, schema: 5, zeroThreshold: 6, zeroCount: 7,
 const SPAN = { offset: 1, length: 2 } as const;
 const TYPES = { counter: 0, gauge: 1, histogram: 4 } as const;
 
-/** As many as clients of Prometheus usually allow. */
+/** The usual limit of Prometheus clients. */
 const MOST_BUCKETS = 160;
 const ZERO_THRESHOLD = 2 ** -128;
 
-/** Encodes metrics, each with its length before it. */
+/** Encodes metrics, each preceded by its length. */
 export function encodePrometheus(metrics: readonly Metric[]): Uint8Array {
   const families = metrics.map(encodeFamily);
   const lengths = families.map(({ length }) => write((writer) => writer.varint(length)));
-  const parts = families.flatMap((family, i) => [lengths[i] as Uint8Array, family]);
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joinBytes(families.flatMap((family, i) => [lengths[i] as Uint8Array, family]));
 }
 
 function encodeFamily(metric: Metric): Uint8Array {
@@ -77,7 +71,7 @@ function encodeNumber(value: number): Uint8Array {
   return write((writer) => writeDouble(writer, NUMBER_VALUE, value));
 }
 
-/** One span holds all buckets; each count is written as its difference from the one before. */
+/** Encodes a histogram. One span contains all buckets; each count is encoded as its difference from the previous one. */
 function encodeHistogram(histogram: ExponentialHistogram): Uint8Array {
   const { scale, offset, counts } = compactBuckets(histogram, MOST_BUCKETS);
   return write((writer) => {
@@ -89,7 +83,7 @@ function encodeHistogram(histogram: ExponentialHistogram): Uint8Array {
     writeDouble(writer, HISTOGRAM.zeroThreshold, ZERO_THRESHOLD);
     writer.tag(HISTOGRAM.zeroCount, WIRE.varint);
     writer.varint(0);
-    // Prometheus names a bucket by its upper bound, and OpenTelemetry by its lower bound.
+    // Prometheus identifies a bucket by its upper bound, and OpenTelemetry by its lower bound.
     writer.bytes(HISTOGRAM.span, encodeSpan(counts.length === 0 ? 0 : offset + 1, counts.length));
     let before = 0;
     const deltas = write((packed) => {
@@ -131,7 +125,7 @@ function write(fill: (writer: ProtoWriter) => void): Uint8Array {
 /** The media type of the text. */
 export const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Buckets between a duration and its double. Each bound is a bound of the histogram's own buckets, so counts are exact. */
+/** Buckets between a duration and its double. Each bound is also a bound of the histogram's buckets, so counts are exact. */
 const BOUNDS_PER_DOUBLE = 2;
 const LOWEST_BOUND_EXPONENT = -14; // 61 us
 const HIGHEST_BOUND_EXPONENT = 9; // 512 s
@@ -147,12 +141,11 @@ const BOUNDS: readonly { readonly le: string; readonly end: number }[] = Array.f
 
 const UNITS: Readonly<Record<string, string>> = { s: "_seconds" };
 
-/** Formats metrics. Names get their unit, and counters `_total`. */
+/** Formats metrics. Names get their unit as a suffix, and counters `_total`. */
 export function formatPrometheusText(metrics: readonly Metric[]): string {
   return `${metrics.flatMap(formatFamily).join("\n")}\n`;
 }
 
-/** Returns Prometheus' name of a metric. */
 function prometheusName({ name, unit, kind }: Metric): string {
   return `${name.replaceAll(".", "_")}${UNITS[unit] ?? ""}${kind === "counter" ? "_total" : ""}`;
 }

@@ -7,7 +7,7 @@ import { measuredSoFar } from "../level-so-far.ts";
 import { formatPlace, formatWait } from "../live-text.ts";
 import { type LevelTally, RECENT_NAMES, type RunSnapshot } from "../run-snapshot.ts";
 
-/** The page that shows a running load test. It contains nothing of the run, which its script reads from `/events`. */
+/** The page that shows a running load test. It contains no data of the run; its script reads the data from `/events`. */
 
 const LINES = ["throughput", "failed", "p50", "p99"] as const;
 
@@ -159,7 +159,7 @@ const BODY = `
 <p>Metrics for Prometheus: <a href="/metrics">/metrics</a>. This page ends with the run.</p>
 `;
 
-/** Returns the page. @param nonce that its security policy allows */
+/** Returns the page. @param nonce nonce that its security policy allows */
 export function formatWatchPage(nonce: string): string {
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Rampart</title>',
@@ -169,12 +169,12 @@ export function formatWatchPage(nonce: string): string {
   ].join("");
 }
 
-/** Returns percentiles in microseconds by their names, as reports have them; null without any. */
+/** Returns percentiles in microseconds by name, as in reports; null if there are none. */
 function toPercentiles(ns: readonly number[] | undefined, names: readonly string[] = ["p50", "p99"]) {
   return ns === undefined ? null : Object.fromEntries(names.map((name, at) => [name, nsToUs(ns[at] as number)]));
 }
 
-/** Converts a column of the run's time line to a point of the page's charts, at its middle. */
+/** Converts a column of the run's timeline to a point of the page's charts, at its middle. */
 export function toPagePoint({ startNs, endNs, requestCount, failedCount, cancelledCount, latency }: TimelineColumn) {
   const sec = nsToSec(endNs - startNs);
   return {
@@ -185,7 +185,7 @@ export function toPagePoint({ startNs, endNs, requestCount, failedCount, cancell
   };
 }
 
-/** Converts a snapshot for the page. Names are those of the report. Null: not known. */
+/** Converts a snapshot for the page. Names are those of the report. Null: unknown. */
 export function toPageState(plan: Plan, state: RunSnapshot) {
   const { recent, progress, windows, client } = state;
   return {

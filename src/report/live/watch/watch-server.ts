@@ -3,7 +3,7 @@ import { Timeline } from "../../../measure/timeline.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { messageOf, userError } from "../../../plan/problem.ts";
 import { secToNs } from "../../../plan/units.ts";
-import { nowNs } from "../../../runtime/clock.ts";
+import { nowNs, sleepUnless } from "../../../runtime/clock.ts";
 import {
   type LoopbackRequest,
   type LoopbackResponse,
@@ -23,21 +23,22 @@ import {
 import { formatWatchPage, toPagePoint, toPageState } from "./watch-page.ts";
 
 /**
- * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread answers, so its work
- * is bounded: responses are made at most a few times a second and then repeated, and requests beyond a number per second are refused.
+ * Serves the state of a run to this host while it lasts: a web page, and metrics for Prometheus. The measuring thread responds, so
+ * its work is bounded: responses are created at most a few times a second and then repeated, and requests beyond a number per
+ * second are refused.
  */
 
 const EVENT_MS = 1000;
-/** A point a second, until there are too many. */
+/** One point per second, until there are too many. */
 const COLUMNS = { mostColumns: 240, columnNs: secToNs(1) };
 const MOST_WATCHERS = 8;
 const MOST_REQUESTS_PER_SEC = 50;
-/** Age up to which the text of metrics is returned again. */
+/** Maximum age of a metrics text that is returned again. */
 const REUSE_MS = 250;
-/** How long the last state may take to reach the pages. */
+/** Timeout for sending the last state to the pages. */
 const CLOSE_MS = 500;
 
-/** Protects a page on a well-known address from other sites: they can neither show it in a frame nor read it. */
+/** Protects a page on a well-known address from other sites: they can neither embed nor read it. */
 const SAFE_HEADERS = {
   "Cache-Control": "no-store",
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -47,7 +48,7 @@ const SAFE_HEADERS = {
   "X-Frame-Options": "DENY",
 } as const;
 
-/** Starts the server. @param port 0: a free one @throws UserError when it cannot listen */
+/** Starts the server. @param port 0: a free port @throws UserError when it cannot listen */
 export async function openWatchServer(plan: Plan, state: RunState, sink: TextSink, port: number): Promise<Report> {
   const watch = new WatchServer(plan, state);
   try {
@@ -102,12 +103,7 @@ class WatchServer implements Report {
     clearInterval(this.timer);
     this.send();
     const sent = [...this.watchers].map((watcher) => new Promise<void>((resolve) => watcher.end(resolve)));
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const deadline = new Promise<void>((resolve) => {
-      late = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([Promise.all(sent), deadline]);
-    clearTimeout(late);
+    await sleepUnless(CLOSE_MS, Promise.all(sent));
     this.discard();
   }
 
@@ -117,34 +113,22 @@ class WatchServer implements Report {
   }
 
   private answer(request: LoopbackRequest, response: LoopbackResponse): void {
-    const refusal = this.refuse(request);
-    if (refusal !== undefined) {
-      response.writeHead(refusal[0], { ...SAFE_HEADERS, "Content-Type": "text/plain", Connection: "close" });
-      response.end(`${refusal[1]}\n`);
-      return;
-    }
+    const refusal = this.whyRefused(request);
     const [path] = (request.url ?? "").split("?");
-    if (path === "/events") this.watch(response);
+    if (refusal !== undefined) refuse(response, ...refusal, { Connection: "close" });
+    else if (path === "/events") this.watch(response);
     else if (path === "/") this.answerPage(response);
     else if (path === "/metrics") void this.answerMetrics(request, response);
-    else if (path === "/state.json")
-      respond(
-        response,
-        "application/json",
-        this.reuse("state", () => this.stateText() ?? "null"),
-      );
-    else {
-      response.writeHead(404, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
-      response.end("not found: / is the page, /state.json its numbers, and /metrics is for Prometheus\n");
-    }
+    else if (path === "/state.json") this.respondAgain(response, "application/json", () => this.stateText() ?? "null");
+    else refuse(response, 404, "not found: / is the page, /state.json its numbers, and /metrics is for Prometheus");
   }
 
   /** Returns status and text for a request that is not answered. */
-  private refuse({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
+  private whyRefused({ method = "", headers }: LoopbackRequest): readonly [number, string] | undefined {
     const nowMs = performance.now();
     if (nowMs - this.second.startMs >= 1000) this.second = { startMs: nowMs, requestCount: 0 };
     if (++this.second.requestCount > MOST_REQUESTS_PER_SEC) return [429, "too many requests"];
-    // A page of another site can make its own name point to this host.
+    // Another site can make its host name resolve to this host.
     const { address = "", port } = this.server ?? {};
     const hosts = [address, `localhost:${port}`];
     if (!hosts.includes(headers.host?.toLowerCase() ?? "")) return [421, `use http://${address}/`];
@@ -169,24 +153,17 @@ class WatchServer implements Report {
   private async answerMetrics({ headers: { accept } }: LoopbackRequest, response: LoopbackResponse): Promise<void> {
     const snapshot = await this.state.freshSnapshot();
     const metrics = () => (snapshot === undefined ? [] : listMetrics(snapshot));
-    if (acceptsProtobuf(accept))
-      respond(
-        response,
-        PROTOBUF_TYPE,
-        this.reuse("protobuf", () => encodePrometheus(metrics())),
-      );
-    else
-      respond(
-        response,
-        TEXT_TYPE,
-        this.reuse("text", () => formatPrometheusText(metrics())),
-      );
+    if (acceptsProtobuf(accept)) this.respondAgain(response, PROTOBUF_TYPE, () => encodePrometheus(metrics()));
+    else this.respondAgain(response, TEXT_TYPE, () => formatPrometheusText(metrics()));
+  }
+
+  private respondAgain(response: LoopbackResponse, type: string, make: () => string | Uint8Array): void {
+    respond(response, type, this.reuse(type, make));
   }
 
   private watch(response: LoopbackResponse): void {
     if (this.watchers.size >= MOST_WATCHERS) {
-      response.writeHead(503, { ...SAFE_HEADERS, "Content-Type": "text/plain" });
-      response.end("too many pages watch this run\n");
+      refuse(response, 503, "too many pages watch this run");
       return;
     }
     response.writeHead(200, { ...SAFE_HEADERS, "Content-Type": "text/event-stream" });
@@ -195,7 +172,7 @@ class WatchServer implements Report {
     response.write(this.reuse("events", () => this.eventsText()));
   }
 
-  /** Sends the state to all pages; a page that does not read misses some. */
+  /** Sends the state to all pages. A page that does not read misses some states. */
   private send(): void {
     if (this.watchers.size === 0) return;
     const event = this.eventsText();
@@ -215,7 +192,7 @@ class WatchServer implements Report {
     return snapshot && JSON.stringify(toPageState(this.plan, snapshot));
   }
 
-  /** Returns a body again while it is young, so that frequent requests cost little. */
+  /** Returns a recent body again, so that frequent requests cost little. */
   private reuse<T extends string | Uint8Array>(key: string, make: () => T): T {
     const nowMs = performance.now();
     const known = this.made.get(key);
@@ -225,6 +202,16 @@ class WatchServer implements Report {
     this.made.set(key, { atMs: nowMs, body });
     return body;
   }
+}
+
+function refuse(
+  response: LoopbackResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { ...SAFE_HEADERS, "Content-Type": "text/plain", ...headers });
+  response.end(`${text}\n`);
 }
 
 function respond(

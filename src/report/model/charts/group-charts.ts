@@ -7,13 +7,13 @@ import { barsOf } from "./load-charts.ts";
 /** Latency and throughput by tag, and by the targets of a mix. */
 
 const PERCENTILES = ["p50", "p90", "p99"] as const;
-/** More bars cannot be distinguished. */
+/** Maximum number of bars that can be distinguished. */
 const MOST_BARS = 24;
 
-/** A row with its name: `chat`, or `chat, concurrency 4` where there are several levels. */
+/** A row with its name: `chat`, or `chat, concurrency 4` if there are several levels. */
 type TaggedGroup = Pick<GroupRow, "name" | "json">;
 
-/** Draws two charts for each tag; nothing without tags. */
+/** Draws two charts for each tag; empty without tags. */
 export function groupCharts(view: ReportView): { readonly tag: string; readonly charts: readonly Plot[] }[] {
   return [...groupsByTag(view)].map(([tag, rows]) => {
     const groups = rows.map(({ run, name, value, json }): TaggedGroup => {
@@ -31,14 +31,8 @@ function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
   const shown = pickEvenly(known, MOST_BARS);
   const time = timeUnitOf([Math.max(...shown.map((group) => read(group, "p99")?.value ?? 0))]);
   const series = PERCENTILES.map((name) => {
-    return {
-      name,
-      meaning: name,
-      ...barsOf(
-        shown.map((group) => read(group, name)),
-        time.ns,
-      ),
-    };
+    const found = shown.map((group) => read(group, name));
+    return { name, meaning: name, ...barsOf(found, time.ns) };
   });
   const frame = { title: `Latency by ${tag}`, xLabel: tag, yLabel: `Latency (${time.name})`, group: "" };
   const categories = shown.map(categoryOf);
@@ -47,13 +41,10 @@ function drawLatencies(tag: string, groups: readonly TaggedGroup[]): Plot[] {
 
 function drawThroughput(tag: string, groups: readonly TaggedGroup[], unit: string): Plot {
   const shown = pickEvenly(groups, MOST_BARS);
-  const bars = barsOf(
-    shown.map(({ json }) => readMetric(json.metrics, "throughput")),
-    1,
-  );
+  const found = shown.map(({ json }) => readMetric(json.metrics, "throughput"));
   const frame = { title: `Throughput by ${tag}`, xLabel: tag, yLabel: `Throughput (${unit})`, group: "" };
   const categories = shown.map(categoryOf);
-  const series = [{ name: unit, ...bars, meaning: "throughput" as const }];
+  const series = [{ name: unit, ...barsOf(found, 1), meaning: "throughput" as const }];
   return { kind: "bars", ...frame, notes: notesOf(shown, groups), categories, series, isStacked: false };
 }
 

@@ -20,14 +20,14 @@ import { estimateCell } from "../tables.ts";
 import { type TimeUnit, timeUnitOf } from "../values.ts";
 import { TOKEN_TIMES, titleOf } from "./percentile-charts.ts";
 
-/** Throughput, latency and times of tokens over the load: of one run, or the means over several runs. */
+/** Throughput, latency and token times over the load: of one run, or means over several runs. */
 
-/** Loads that grow by more than this in all have a logarithmic axis. */
+/** Loads that grow by more than this factor in total have a logarithmic axis. */
 const LOG_FROM = 8;
 const MOST_TICKS = 12;
 const FRAME = { group: "", notes: [] } as const;
 
-/** The charts over the load. Each is absent where it has less than two points. */
+/** The charts over the load. A chart with fewer than two points is absent. */
 interface LoadCharts {
   readonly throughput: readonly Plot[];
   readonly latency: readonly Plot[];
@@ -41,24 +41,15 @@ interface LoadCharts {
 export function loadCharts(view: ReportView): LoadCharts {
   const points = loadPointsOf(view);
   if (points.length < 2) return { throughput: [], latency: [], knee: [], tokens: [] };
-  const {
-    plan,
-    words: { unit },
-  } = view;
+  const { plan, words } = view;
   const load = LEVEL_UNITS[levelUnitOf(plan.load)];
   const { axis } = levelTitles(plan);
-  const over = {
-    ...FRAME,
-    ...loadAxis(
-      points.map((point) => point.load),
-      axis,
-      load.isWhole,
-    ),
-  };
+  const loads = points.map((point) => point.load);
+  const over = { ...FRAME, ...loadAxis(loads, axis, load.isWhole) };
   return {
-    throughput: drawThroughput(points, over, unit, load.isScheduled),
+    throughput: drawThroughput(points, over, words.unit, load.isScheduled),
     latency: drawLatency(points, over),
-    knee: drawKnee(points, unit, axis),
+    knee: drawKnee(points, words.unit, axis),
     tokens: drawTokens(points, over),
   };
 }
@@ -75,7 +66,7 @@ export function loadAxis(loads: readonly number[], xLabel: string, isWhole: bool
 
 type OverLoad = LoadAxis & typeof FRAME;
 
-/** Draws the line of an estimate over the load with its intervals; nothing where no point has it. */
+/** Draws the line of an estimate over the load with its intervals; empty if no point has it. */
 export function lineOf<P extends { readonly load: number }>(
   name: string,
   meaning: Meaning | undefined,
@@ -102,12 +93,12 @@ export function lineOf<P extends { readonly load: number }>(
   ];
 }
 
-/** Reports whether an estimate has the mark in tables. */
+/** Reports whether an estimate is marked in tables. */
 export function isMarked(found: ReadEstimate | undefined): boolean {
   return found !== undefined && estimateCell(found).mark !== undefined;
 }
 
-/** Returns the values of bars, and which are uncertain. @param size of the unit of the axis */
+/** Returns the values of bars, and whether each is uncertain. @param size of the unit of the axis */
 export function barsOf(
   found: readonly (ReadEstimate | undefined)[],
   size: number,
@@ -164,7 +155,7 @@ function drawKnee(points: readonly LoadPoint[], unit: string, load: string): Plo
   return kneePlot(series, unit, `Latency (${time.name})`, notes);
 }
 
-/** Returns the points of a line of latency against throughput; nothing where no point has both. */
+/** Returns the points of a line of latency against throughput; empty if no point has both. */
 export function kneeLine(
   labelled: readonly { readonly point: LoadPoint; readonly label?: string }[],
   percentile: (typeof PERCENTILES)[number],
@@ -176,13 +167,13 @@ export function kneeLine(
   });
   if (known.length === 0) return [];
   const points = known.map(({ x, y }): PlotPoint => [roundForPlot(x.value), roundForPlot(y.value / ns)]);
-  // The highest line has the names, because those of several lines would overlap.
+  // Only the highest line has labels, because labels of several lines would overlap.
   const labels = percentile === "p99" ? known.flatMap(({ label }) => label ?? []) : [];
   const uncertain = known.map(({ x, y }) => isMarked(x) || isMarked(y));
   return [{ points, uncertain, ...(labels.length === 0 ? {} : { labels }) }];
 }
 
-/** Draws lines of latency against throughput; nothing without any. */
+/** Draws lines of latency against throughput; empty if there are none. */
 export function kneePlot(series: readonly XySeries[], unit: string, yLabel: string, notes: readonly string[]): Plot[] {
   const frame = { title: "Latency against throughput", xLabel: `Throughput (${unit})`, yLabel, group: "", notes };
   return series.length === 0 ? [] : [{ kind: "xy", ...frame, series, isFromZero: true, isXFromZero: true }];
@@ -204,7 +195,7 @@ function drawTokens(points: readonly LoadPoint[], over: OverLoad): Plot[] {
 
 const PERCENTILES = ["p50", "p90", "p99"] as const;
 
-/** A load and what was measured at it. */
+/** A load and its measurements. */
 export interface LoadPoint {
   /** Requests in flight, or per second. */
   readonly load: number;
@@ -212,7 +203,7 @@ export interface LoadPoint {
   readonly read: ReadMetric;
 }
 
-/** Returns the points in the order of their loads; empty where levels have no order, because they are phases. */
+/** Returns the points in order of load; empty if levels have no order, because they are phases. */
 export function loadPointsOf({ json, runs }: ReportView): LoadPoint[] {
   const [first] = runs;
   if (first === undefined || first.json.levels.some(({ phase }) => phase !== undefined)) return [];

@@ -8,13 +8,13 @@ import { nameInRun, type ReportView } from "../report-view.ts";
 import { spreadCell } from "../tables.ts";
 import { timeUnitFor } from "../values.ts";
 
-/** How latencies and times of tokens are distributed: a curve over the percentiles for each level. */
+/** Distributions of latencies and token times: a curve over the percentiles for each level. */
 
-/** More lines cannot be distinguished. */
+/** Maximum number of lines that can be distinguished. */
 const MOST_CURVES = 8;
 const NINES_STEP = 0.05;
 
-/** The times of tokens that have charts. */
+/** Token times that have charts. */
 export const TOKEN_TIMES = ["timeToFirstToken", "interTokenLatency"] as const;
 
 export function titleOf(metric: string): string {
@@ -27,7 +27,7 @@ export function latencyCurves(view: ReportView): Plot[] {
   return drawCurves("Latency", "Latency", curvesOf(view, "latency"));
 }
 
-/** Draws the distributions of the times of tokens at each level. */
+/** Draws the distributions of token times at each level. */
 export function tokenCurves(view: ReportView): Plot[] {
   return TOKEN_TIMES.flatMap((metric) => drawCurves(titleOf(metric), "Time", curvesOf(view, metric)));
 }
@@ -45,9 +45,9 @@ function curvesOf(view: ReportView, metric: string): Curve[] {
 interface Curve {
   readonly name: string;
   readonly mostUs: number;
-  /** By number of nines, in microseconds. */
+  /** Points by number of nines, in microseconds. */
   readonly points: readonly (readonly [nines: number, us: number])[];
-  /** Numbers of nines of the percentiles that have the mark in tables. */
+  /** Numbers of nines of the percentiles that are marked in tables. */
   readonly uncertain: ReadonlySet<number>;
 }
 
@@ -83,7 +83,7 @@ function uncertainIn(found: SpreadJson): ReadonlySet<number> {
   return new Set(marked.map(ninesOf));
 }
 
-/** Returns the curve of the histogram, where there is one, with the reported percentiles and the ends in it. */
+/** Returns the curve of the histogram, if there is one, with the reported percentiles, the minimum and the maximum. */
 function spreadCurve({ count, min = 0, max = 0, hdrHistogram, ...statistics }: SpreadJson): [number, number][] {
   const most = Math.log10(Math.max(1, count));
   const reported = REPORTED_PERCENTILES.flatMap((percentile): [number, number][] => {
@@ -107,7 +107,7 @@ function histogramCurve(encoded: string | undefined, most: number): [number, num
   ]);
 }
 
-/** Sorts points by their nines. Later ones replace earlier ones at the same place, and no curve falls. */
+/** Sorts points by their nines. Later points replace earlier ones at the same position, and the curve never falls. */
 function toCurve(points: readonly [number, number][]): [number, number][] {
   const at = new Map(points.map(([nines, us]) => [roundForPlot(nines), us]));
   const sorted = [...at].sort(([a], [b]) => a - b);

@@ -16,14 +16,14 @@ const MOST_TICKS = 12;
 
 type Found = ReadEstimate | undefined;
 
-/** A series: the value of each run, and the runs together. */
+/** A series: the value of each run, and the combined value. */
 interface RunsSeries {
   readonly name: string;
   readonly values: readonly Found[];
   readonly over: Found;
 }
 
-/** Draws the charts of repeated runs; nothing for a single one. */
+/** Draws the charts of repeated runs; empty for a single run. */
 export function runsCharts(view: ReportView): Plot[] {
   const { json, plan, runs } = view;
   if (!("runs" in json) || runs.length < 2) return [];
@@ -62,7 +62,7 @@ function certainLoads({ runs }: ReportView): Found[] {
   );
 }
 
-/** Returns some of the levels of all runs, each with what the runs measured at it. */
+/** Returns some of the levels of all runs, each with the measurements of the runs. */
 function alignWithRuns({
   json,
   runs,
@@ -90,7 +90,7 @@ function drawRuns(
       found === undefined ? [] : [[run + 1, roundForPlot(found.value / scale)]],
     );
     const uncertain = values.flatMap((found) => (found === undefined ? [] : [isMarked(found)]));
-    // The table marks an uncertain mean, so the chart shows no interval of it.
+    // The table marks an uncertain mean, so the chart does not show its interval.
     const { low, high } = over === undefined ? UNKNOWN : certainEnds(over);
     const ends = over === undefined ? [] : [low, over.value, high].filter((end) => end !== null);
     const lines = ends.map((end): XySeries => {

@@ -13,26 +13,26 @@ import { nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
 import { loadAxis } from "./load-charts.ts";
 
-/** A search for the highest load: each limited metric by the loads that were tried, with intervals and the states of points. */
+/** A search for the highest load: each limited metric over the tried loads, with intervals and the states of points. */
 
 const STATES = ["kept", "broken", "unresolved"] as const;
 type State = (typeof STATES)[number];
 const MEANINGS: Readonly<Record<State, Meaning>> = { kept: "passed", broken: "failed", unresolved: "unresolved" };
 
-/** A limit further above the values than this would flatten them. */
+/** A limit above the values by more than this factor would flatten them. */
 const FAR_RATIO = 4;
 
 type VerdictJson = NonNullable<LevelJson["limits"]>["verdicts"][number];
 
 /** A judged metric at one load. */
 interface SearchPoint {
-  /** Name of its run. */
+  /** Name of the run. */
   readonly run: string;
   readonly load: number;
   readonly verdict: Pick<VerdictJson, "state"> & MetricEstimate;
 }
 
-/** Draws a chart for each limit of a search; nothing for other loads. */
+/** Draws a chart for each limit of a search; empty for other loads. */
 export function searchCharts(view: ReportView): Plot[] {
   const searched = view.levels.find(({ json: { limits } }) => limits !== undefined);
   if (searched === undefined) return [];
@@ -51,10 +51,7 @@ function pointsOf(view: ReportView, index: number): SearchPoint[] {
 }
 
 function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: LevelUnit): Plot[] {
-  const {
-    runs,
-    words: { unit },
-  } = view;
+  const { unit } = view.words;
   // Names of percentiles stay small.
   const title = metricText(limit.metric).replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase());
   const points = pointsOf(view, index);
@@ -64,7 +61,7 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
   const isFar = limit.limit > FAR_RATIO * most;
   const scale = scaleOf(limit.metric, isFar ? most : Math.max(limit.limit, most), unit);
   const at = (load: number, value: number): PlotPoint => [load, roundForPlot(value / scale.size)];
-  const curves = runs.map((run): XySeries => {
+  const curves = view.runs.map((run): XySeries => {
     const ofRun = points.filter((point) => point.run === run.name);
     const line = ofRun.map((point) => at(point.load, point.verdict.value));
     return { name: nameInRun(run.name, "measured"), style: "line", meaning: "base", hasMarkers: false, points: line };
@@ -76,7 +73,7 @@ function drawLimit(view: ReportView, limit: AssertionPlan, index: number, load: 
     isDashed: true,
     meaning: "limit",
     hasMarkers: false,
-    // A single load has room on both sides, so that the line is seen.
+    // A single load gets space on both sides, so that the line is visible.
     points: [
       at(first.load === last.load ? first.load / 2 : first.load, limit.limit),
       at(first.load === last.load ? first.load * 1.5 : last.load, limit.limit),

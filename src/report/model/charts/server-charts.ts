@@ -4,9 +4,9 @@ import { findSpread } from "../../schema/read-metrics.ts";
 import { type LevelRow, levelNames, nameInRun, type ReportView } from "../report-view.ts";
 import { timeUnitFor } from "../values.ts";
 
-/** Where the server spends the time. */
+/** Parts of the latency in the server. */
 
-/** Parts of the time in the server that have a name, and what it counts them as. */
+/** Named parts of the time in the server, and the server's counters for them. */
 const STAGES = [
   ["queue", "queueNs"],
   ["compute input", "computeInputNs"],
@@ -15,25 +15,26 @@ const STAGES = [
 ] as const;
 const PARTS = [...STAGES.map(([name]) => name), "other in the server", "network and client"];
 
-/** Divides the mean latency of a level into the parts, in microseconds; undefined without statistics of whole requests. */
+/** Divides the mean latency of a level into these parts, in microseconds; undefined without statistics of whole requests. */
 function sharesOf({ json: { server, metrics, responses } }: LevelRow): readonly number[] | undefined {
   const latencyUs = findSpread(metrics, "latency")?.mean;
-  // What a server counts for a request with several responses may end before them.
+  // The server's times of a request with several responses may end before the responses.
   if (responses !== undefined || server === undefined || latencyUs === undefined || server.successCount === 0)
     return undefined;
-  // Of all requests, also of those that a cache answered: they computed nothing.
+  // Means over all requests, including those answered by a cache, which took no compute time.
   const eachUs = (ns: number): number => averageUs(ns, server.successCount);
   const [queueUs = 0, ...computeUs] = STAGES.map(([, stage]) => eachUs(server[stage]));
   const serverUs = eachUs(server.successNs);
   const restUs = computeUs.reduce((rest, us) => rest - us, serverUs - queueUs);
-  // An ensemble counts what its models compute as its own, but not their queues. One that calls models while it computes counts all of it.
+  // An ensemble's compute time includes that of its models, but not their queues. A model that calls others while it computes
+  // includes all of their time.
   const calledNs = flattenComposing(server).reduce((sum, { queueNs }) => sum + queueNs, 0);
   const calledUs = Math.max(0, Math.min(restUs, eachUs(calledNs)));
   const otherUs = Math.max(0, restUs - calledUs);
   return [queueUs + calledUs, ...computeUs, otherUs, Math.max(0, latencyUs - serverUs)];
 }
 
-/** Draws the server's times by level; nothing for a server without statistics. */
+/** Draws the server's times by level; empty for a server without statistics. */
 export function serverCharts(view: ReportView): Plot[] {
   const [, names] = levelNames(view);
   const known = view.levels.flatMap((level) => {

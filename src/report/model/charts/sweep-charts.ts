@@ -6,32 +6,31 @@ import type { ReportView } from "../report-view.ts";
 import { timeUnitOf } from "../values.ts";
 import { barsOf, kneeLine, kneePlot, type LoadPoint, lineOf, loadAxis, loadPointsOf, unitOf } from "./load-charts.ts";
 
-/** A sweep: latency against throughput, and metrics over each of its parameters. */
+/** Charts of a sweep: latency against throughput, and metrics over each of its parameters. */
 
-/** What is varied, with its values in the order in which they were asked for. */
+/** A varied parameter, with its values in the requested order. */
 export interface SweepAxis {
   readonly name: string;
   readonly values: readonly string[];
-  /** Whether all values are numbers, which have an order. */
+  /** Whether all values are numbers, so that they have an order. */
   readonly isNumber: boolean;
 }
 
-/** A point of a sweep: its values by the name of what is varied, and its report. */
+/** A point of a sweep: its values by the name of the parameter, and its report. */
 export interface SweptView {
   readonly values: readonly (readonly [name: string, value: string])[];
   readonly view: ReportView;
 }
 
-/** The charts of a sweep. */
 interface SweepCharts {
-  /** What answers the question: latency against throughput, and both over the first parameter. */
+  /** Charts that answer the question: latency against throughput, and both over the first parameter. */
   readonly summary: readonly Plot[];
   readonly rest: readonly Plot[];
 }
 
-/** Names of parameters that are the load. The points of a curve are joined along it. */
+/** Names of parameters that are the load. A curve connects its points in the order of these. */
 export const LOADS: readonly string[] = ["users", "concurrency", "rate", "requestRate"];
-/** More lines would be too hard to distinguish. */
+/** Maximum number of lines that can be distinguished. */
 const MOST_LINES = 10;
 const LOAD = "load";
 const FRAME = { group: "", notes: [] } as const;
@@ -42,15 +41,15 @@ interface SweptLevel {
   readonly point: LoadPoint;
 }
 
-/** Levels that differ only in what they are drawn over. */
+/** Levels that differ only in the parameter on the x axis. */
 interface Line {
   readonly name: string;
-  /** Its place among ordered lines, 0 to 1; undefined for lines without an order. */
+  /** Position among ordered lines, 0 to 1; undefined for lines without an order. */
   readonly shade: number | undefined;
   readonly levels: readonly SweptLevel[];
 }
 
-/** Draws the charts. @param axes what is varied */
+/** Draws the charts. @param axes the varied parameters */
 export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptView[]): SweepCharts {
   const loads = swept.map(({ view }) => loadPointsOf(view));
   const levels = swept.flatMap(({ values }, at) =>
@@ -58,10 +57,8 @@ export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptVie
   );
   const [first] = swept;
   if (first === undefined || levels.length < 2) return { summary: [], rest: [] };
-  const {
-    plan,
-    words: { unit },
-  } = first.view;
+  const { plan, words } = first.view;
+  const { unit } = words;
   const all = loads.some((perPoint) => perPoint.length > 1) ? [...axes, loadAxisOf(levels)] : axes;
   const knee = drawKnee(all, levels, unit);
   const varied = axes.filter(({ values }) => values.length > 1);
@@ -78,12 +75,12 @@ export function sweepCharts(axes: readonly SweepAxis[], swept: readonly SweptVie
   return { summary, rest: [...main.slice(2), ...others.flat()] };
 }
 
-/** Returns the highest load that a search found; undefined without one. */
+/** Returns the highest load that a search found; undefined if there is none. */
 function highestOf({ json }: ReportView): number | undefined {
   return "runs" in json ? undefined : (json.findMax?.highest ?? undefined);
 }
 
-/** Returns what selects the level at the highest load of its point. */
+/** Returns a predicate that selects the level at the highest load of its point. */
 function isHighest(swept: readonly SweptView[]): (level: SweptLevel) => boolean {
   return ({ values, point }) =>
     swept.some(
@@ -91,13 +88,16 @@ function isHighest(swept: readonly SweptView[]): (level: SweptLevel) => boolean 
     );
 }
 
-/** Returns the load as something that is varied, where points have several levels. */
+/** Returns the load as a varied parameter, if points have several levels. */
 function loadAxisOf(levels: readonly SweptLevel[]): SweepAxis {
   const loads = [...new Set(levels.map(({ point }) => point.load))].sort((a, b) => a - b);
   return { name: LOAD, values: loads.map(String), isNumber: true };
 }
 
-/** Returns what the points of a curve are joined along: the load, or else the last parameter with numbers; undefined without one. */
+/**
+ * Returns the parameter along which the points of a curve are connected: the load, otherwise the last numeric parameter; undefined
+ * if there is none.
+ */
 function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
   const ordered = axes.filter(({ isNumber, values }) => isNumber && values.length > 1);
   return (
@@ -108,10 +108,8 @@ function joinedAlong(axes: readonly SweepAxis[]): SweepAxis | undefined {
 function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], unit: string): Plot[] {
   const along = joinedAlong(axes);
   const { lines, notes } = linesOf(axes, along, levels);
-  const time = unitOf(
-    levels.map(({ point }) => point),
-    "latency",
-  );
+  const points = levels.map(({ point }) => point);
+  const time = unitOf(points, "latency");
   const names = lines.length === 1 ? (["p50", "p99"] as const) : (["p99"] as const);
   const series = lines.flatMap(({ name, shade, levels: drawn }) =>
     names.flatMap((percentile): XySeries[] => {
@@ -131,17 +129,17 @@ function drawKnee(axes: readonly SweepAxis[], levels: readonly SweptLevel[], uni
 /** A metric that is drawn over a parameter. */
 interface DrawnMetric {
   readonly name: string;
-  /** Its lines, where there is one of each. */
+  /** Lines of the metric, if each is drawn once. */
   readonly parts: readonly { readonly name: string; readonly meaning: Meaning; readonly pick: PickEstimate }[];
-  /** The part that is drawn where there are several lines. */
+  /** The part that is drawn if there are several lines. */
   readonly main: PickEstimate;
-  /** Absent: it is a time. */
+  /** Unit. Absent: the metric is a time. */
   readonly unit?: string;
 }
 
 type PickEstimate = (point: LoadPoint) => ReadEstimate | undefined;
 
-/** The load of a level, which is the highest one of a search. @param unit what loads count */
+/** Returns the load of a level, which for a search is the highest. @param unit of the load */
 function highestLoad(unit: string): DrawnMetric {
   const pick: PickEstimate = ({ load }) => ({ value: load, ...UNKNOWN });
   return { name: "Highest load", parts: [{ name: "highest load", meaning: "throughput", pick }], main: pick, unit };
@@ -186,13 +184,13 @@ function drawOver(
   });
 }
 
-/** What is drawn of a line. */
+/** The drawn part of a line. */
 interface DrawnSeries extends Pick<XySeries, "name" | "meaning" | "shade"> {
   readonly levels: readonly SweptLevel[];
   readonly pick: PickEstimate;
 }
 
-/** Returns the parts of a metric where there is one line, and its main part of each line otherwise. */
+/** Returns all parts of a metric if there is one line, and otherwise its main part for each line. */
 function seriesOf({ parts, main }: DrawnMetric, lines: readonly Line[]): DrawnSeries[] {
   const [only, ...more] = lines;
   if (only === undefined) return [];
@@ -226,7 +224,10 @@ function drawLines(axis: SweepAxis, frame: Frame, series: readonly DrawnSeries[]
   return { ...frame, ...loadAxis(numbers, axis.name, numbers.every(Number.isInteger)), series: lines };
 }
 
-/** Groups levels by everything but one parameter, in the order of that one. @param along what the levels of a line differ in; undefined: nothing */
+/**
+ * Groups levels by all parameters except one, in the order of that one. @param along the parameter that differs within a line;
+ * undefined: none
+ */
 function linesOf(
   axes: readonly SweepAxis[],
   along: SweepAxis | undefined,
@@ -253,7 +254,7 @@ function valueAt({ values }: SweptLevel, { name }: SweepAxis): string {
   return values.get(name) ?? "";
 }
 
-/** Returns the place of a level among all combinations of some parameters: of numbers by their size, of words as they were asked for. */
+/** Returns the position of a level among all combinations of some parameters: numbers by size, words in the requested order. */
 function placeOf(axes: readonly SweepAxis[], level: SweptLevel | undefined): number {
   if (level === undefined) return 0;
   return axes.reduce((place, axis) => {

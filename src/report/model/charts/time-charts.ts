@@ -18,10 +18,10 @@ import { timeUnitFor } from "../values.ts";
 /** The run over time: latency, load, errors and the server's metrics on one axis, and the windows. */
 
 const TIME = "Time since the start (s)";
-/** Latencies that spread by more than this have a logarithmic axis. */
+/** Latencies that spread by more than this factor have a logarithmic axis. */
 const LOG_FROM = 20;
 
-/** A run that was followed. */
+/** A run with its timeline. */
 interface TimedRun {
   readonly run: NamedRun;
   readonly times: RunTimes;
@@ -37,7 +37,7 @@ interface TimeColumn extends Omit<OverTimeJson["timeline"][number], "latencyBuck
   readonly latency: ExponentialHistogram;
 }
 
-/** Returns the runs that have a time line. Files of earlier versions have none. */
+/** Returns the runs that have a timeline. Files of earlier versions have none. */
 export function timedRuns({ runs }: Pick<ReportView, "runs">): TimedRun[] {
   return runs.flatMap((run) => {
     const { overTime } = run.json;
@@ -54,7 +54,7 @@ export function toRunTimes({ timeline, ...rest }: OverTimeJson): RunTimes {
   return { ...rest, columns };
 }
 
-/** Draws the time line; nothing for runs that were not followed. */
+/** Draws the timeline; empty for runs that were not followed. */
 export function timeLine(view: ReportView): Plot[] {
   const runs = timedRuns(view);
   const [first] = runs;
@@ -62,10 +62,6 @@ export function timeLine(view: ReportView): Plot[] {
   const isOne = view.runs.length === 1;
   const { spans } = first.times;
   const hasFailures = runs.some(({ times }) => times.columns.some(({ failed }) => failed > 0));
-  const perSec =
-    (count: (column: TimeColumn) => number) =>
-    (column: TimeColumn): number =>
-      count(column) / (column.endSec - column.startSec);
   const steps = (what: string, meaning: XySeries["meaning"], pick: (column: TimeColumn) => number): XySeries[] =>
     runs.map(({ run, times }) => ({
       name: isOne ? what : run.name,
@@ -73,28 +69,14 @@ export function timeLine(view: ReportView): Plot[] {
       ...(isOne ? { meaning } : {}),
       points: toSteps(times.columns, pick),
     }));
+  const rates = (what: "completed" | "failed", meaning: XySeries["meaning"]): TimeLinePanel => ({
+    label: `Requests ${what} per second`,
+    series: steps(what, meaning, (column) => column[what] / (column.endSec - column.startSec)),
+  });
   const panels: TimeLinePanel[] = [
     ...latencyPanel(runs, isOne),
-    {
-      label: "Requests completed per second",
-      series: steps(
-        "completed",
-        "throughput",
-        perSec(({ completed }) => completed),
-      ),
-    },
-    ...(hasFailures
-      ? [
-          {
-            label: "Requests failed per second",
-            series: steps(
-              "failed",
-              "failed",
-              perSec(({ failed }) => failed),
-            ),
-          },
-        ]
-      : []),
+    rates("completed", "throughput"),
+    ...(hasFailures ? [rates("failed", "failed")] : []),
     { label: "Requests in flight", series: steps("in flight", "inFlight", ({ inFlightMean }) => inFlightMean) },
     ...(isOne ? [...serverPanel(first), ...gpuPanels(first)] : []),
   ];
@@ -108,7 +90,7 @@ export function timeLine(view: ReportView): Plot[] {
   return [timeLineOf("Time line", notes, panels, isOne ? spans : [], stalls)];
 }
 
-/** Returns the width of columns in seconds. The first one may be cut by the start of the run, and the last one by its end. */
+/** Returns the width of columns in seconds. The first column may be cut by the start of the run, and the last one by its end. */
 function widthOf(runs: readonly TimedRun[]): number {
   return Math.max(
     ...runs.map(({ times: { columns } }) => {
@@ -118,7 +100,7 @@ function widthOf(runs: readonly TimedRun[]): number {
   );
 }
 
-/** Returns the times in which nothing completed for much longer than usual. */
+/** Returns the times in which no request completed for much longer than usual. */
 function stallsOf({ json: { levels } }: NamedRun): Extent[] {
   return levels.flatMap(({ gaps = [] }) => gaps.map(({ startSec, endSec }) => ({ from: startSec, to: endSec })));
 }
@@ -127,7 +109,7 @@ function describeStall({ from, to }: Extent): string {
   return `from ${from.toFixed(1)} s to ${to.toFixed(1)} s`;
 }
 
-/** Returns steps that hold each value until the next. */
+/** Returns steps, each of which continues until the next value. */
 function toSteps(columns: readonly TimeColumn[], pick: (column: TimeColumn) => number): PlotPoint[] {
   const points = columns.map((column): PlotPoint => [roundForPlot(column.startSec), roundForPlot(pick(column))]);
   const last = columns.at(-1);
@@ -158,7 +140,7 @@ function latencyPanel(runs: readonly TimedRun[], isOne: boolean): TimeLinePanel[
   return [{ label: `Latency${isOne ? "" : ", p99"} (${time.name})`, series, isLog }];
 }
 
-/** Makes a wide chart of panels below each other on one time axis. */
+/** Creates a wide chart of panels below each other with a shared time axis. */
 function timeLineOf(
   title: string,
   notes: readonly string[],
@@ -170,7 +152,7 @@ function timeLineOf(
   return { kind: "time-line", ...frame, panels, spans, stalls };
 }
 
-/** Draws the server's times by window; nothing for a server without statistics. */
+/** Draws the server's times by window; empty for a server without statistics. */
 function serverPanel({ times }: TimedRun): TimeLinePanel[] {
   const windows = times.windows.flatMap(({ server, ...window }) =>
     server === undefined ? [] : [{ ...window, server }],
@@ -188,7 +170,7 @@ function serverPanel({ times }: TimedRun): TimeLinePanel[] {
   return [{ label: `In the server, mean by window (${time.name})`, series }];
 }
 
-/** Metrics of GPUs over time, with the scale to the unit of the chart. */
+/** GPU metrics over time, with the factor to the unit of the chart. */
 const GPU_PANELS: readonly (readonly [metric: Gauge, what: string, label: string, scale: number])[] = [
   ["gpuUtilizationRatio", "busy", "GPU busy (%)", 100],
   ["gpuPowerWatts", "power", "GPU power (W)", 1],
@@ -212,7 +194,7 @@ function gpuPanels({ times }: TimedRun): TimeLinePanel[] {
   });
 }
 
-/** Draws throughput and latency of each window; nothing where each level was measured in one. */
+/** Draws throughput and latency of each window; empty if each level was measured in a single window. */
 export function windowCharts(view: ReportView): Plot[] {
   const windowed = timedRuns(view).filter(({ times }) => times.windows.some(({ index }) => index > 1));
   const [first] = windowed;
@@ -221,11 +203,12 @@ export function windowCharts(view: ReportView): Plot[] {
   const time = timeUnitFor(
     Math.max(...windowed.flatMap(({ times }) => times.windows.map(({ latencyUs }) => latencyUs))),
   );
-  const series = (what: string, pick: (window: RunTimes["windows"][number]) => number): XySeries[] =>
+  type Pick = (window: RunTimes["windows"][number]) => number;
+  const series = (what: string, pick: Pick, meaning?: XySeries["meaning"]): XySeries[] =>
     windowed.map(({ run, times }) => ({
       name: nameInRun(run.name, what),
       style: "line",
-      ...(isOne && what === "throughput" ? { meaning: "throughput" as const } : {}),
+      ...(isOne && meaning !== undefined ? { meaning } : {}),
       points: times.windows.map((window) => [
         roundForPlot((window.startSec + window.endSec) / 2),
         roundForPlot(pick(window)),
@@ -234,7 +217,7 @@ export function windowCharts(view: ReportView): Plot[] {
   const panels = [
     {
       label: `Throughput (${view.words.unit})`,
-      series: series("throughput", ({ throughputPerSec }) => throughputPerSec),
+      series: series("throughput", ({ throughputPerSec }) => throughputPerSec, "throughput"),
     },
     { label: `Latency (${time.name})`, series: series("latency", ({ latencyUs }) => latencyUs / time.us) },
   ];
@@ -246,15 +229,15 @@ export function windowCharts(view: ReportView): Plot[] {
 
 /** The heat map of latencies over time. */
 
-/** Wanted rows, whether latencies differ by a few percent or a factor of thousand. */
+/** Target number of rows, whether latencies differ by a few percent or by a factor of a thousand. */
 const MOST_ROWS = 24;
-/** More heat maps are too small. */
+/** With more heat maps, each would be too small. */
 const MOST_PANELS = 6;
 const MOST_PANELS_IN_ROW = 3;
 /** Height of heat maps in two rows. */
 const TWO_ROWS_PX = 600;
 
-/** Draws the heat map; nothing for runs that were not followed. */
+/** Draws the heat map; empty for runs that were not followed. */
 export function heatMap(view: ReportView): Plot[] {
   const all = timedRuns(view);
   const runs = all.slice(0, MOST_PANELS);
@@ -299,13 +282,13 @@ function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Returns in which column of the map each column of a time line is. The first one may be cut by the start of the run. */
+/** Returns a function from each column of a timeline to its column of the map. The first column may be cut by the start of the run. */
 function placesOf([first]: readonly TimeColumn[], widthSec: number): (column: TimeColumn) => number {
   const firstEndSec = first?.endSec ?? 0;
   return ({ startSec }) => (startSec < firstEndSec ? 0 : 1 + Math.floor((startSec - firstEndSec) / widthSec + 1e-9));
 }
 
-/** Counts the requests in cells of time and latency. @param scale that of the rows @param offset index of the lowest row */
+/** Counts the requests in cells of time and latency. @param scale scale of the rows @param offset index of the lowest row */
 function toCells(
   columns: readonly TimeColumn[],
   widthSec: number,
@@ -324,7 +307,7 @@ function toCells(
   return [...cells.values()];
 }
 
-/** Returns ticks of 1, 2 and 5 times powers of ten, or where there are less than three, of steps of these sizes. */
+/** Returns ticks of 1, 2 and 5 times powers of ten; if there are fewer than three, ticks at steps of these sizes. */
 function niceTicks(from: number, to: number): NonNullable<CellScale["ticks"]> {
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(from)); 10 ** power <= to; power++)

@@ -35,7 +35,7 @@ const documentSchema = v.looseObject({
 });
 type Config = v.InferOutput<typeof documentSchema>["input_config"];
 
-/** Where files are, and other things that do not change what is measured. */
+/** Keys that do not affect the measurement, such as the paths of files. */
 const NO_FACTS = new Set([
   ..."models artifacts gpu_telemetry server_metrics network_latency otel mlflow wandb runtime random_seed".split(" "),
 ]);

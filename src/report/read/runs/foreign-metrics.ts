@@ -7,14 +7,14 @@ import { type MeasuredValue, putStatistics } from "./measured-run.ts";
 interface Known {
   readonly metric: string;
   readonly isTime: boolean;
-  /** Whether its single value is `avg`, because it is one of the whole run. */
+  /** Whether its single value is `avg`, because it belongs to the whole run. */
   readonly isOfRun: boolean;
 }
 
 const perRequest = (metric: string, isTime: boolean): Known => ({ metric, isTime, isOfRun: false });
 const ofRun = (metric: string): Known => ({ metric, isTime: false, isOfRun: true });
 
-/** By the key in the file. */
+/** Metrics by the key in the file. */
 const KNOWN: ReadonlyMap<string, Known> = new Map([
   ...TOKEN_METRICS.flatMap((metric) => {
     const { genaiPerf, record } = entryOf(metric);
@@ -32,12 +32,12 @@ const KNOWN: ReadonlyMap<string, Known> = new Map([
   ["request_error_rate", ofRun("errorRate")],
 ]);
 
-/** Nanoseconds, or parts of one, by the unit in the file. */
+/** Factors to nanoseconds, or to ratios, by the unit in the file. */
 const SCALES: ReadonlyMap<string, number> = new Map(
   Object.entries({ ns: 1, us: 1e3, ms: 1e6, sec: 1e9, s: 1e9, "%": 0.01 }),
 );
 
-/** Reads the metrics that comparisons know. {@link listOtherMetrics} names the others. */
+/** Reads the metrics that comparisons support. {@link listOtherMetrics} names the others. */
 export function readForeignMetrics(document: Readonly<Record<string, unknown>>): Map<string, MeasuredValue> {
   const values = new Map<string, MeasuredValue>();
   for (const [key, given] of Object.entries(document)) {
@@ -54,8 +54,8 @@ export function readForeignMetrics(document: Readonly<Record<string, unknown>>):
 }
 
 /**
- * Lists the metrics that comparisons do not know, and the parts of the file that have several: sessions, whose names and lengths differ
- * from run to run, and telemetry.
+ * Lists the metrics that comparisons do not support, and the parts of the file that contain several metrics: sessions, whose names
+ * and lengths differ between runs, and telemetry.
  */
 export function listOtherMetrics(document: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(document).flatMap(([key, given]) => {
@@ -68,13 +68,13 @@ export function listOtherMetrics(document: Readonly<Record<string, unknown>>): s
   });
 }
 
-/** Keys of objects that have numbers but are not metrics. */
+/** Keys of objects that contain numbers but are not metrics. */
 const PARTS = new Set(["sessions", "telemetry_stats", "telemetry_data"]);
 
 /**
- * Lists the values of plain data by their paths: `target.model` → `resnet50`. Lists of plain values are one value. Keys and passwords that
- * other tools write into their files are registered, so that no report shows them.
- * @param skip paths to leave out, with everything below them
+ * Lists the values of plain data by path: `target.model` → `resnet50`. A list of plain values is one value. Keys and passwords that
+ * other tools write to their files are registered as secrets, so that no report shows them.
+ * @param skip paths to omit, with everything below them
  */
 export function listFacts(data: unknown, skip: ReadonlySet<string> = new Set()): Map<string, string> {
   const facts = new Map<string, string>();
@@ -92,7 +92,7 @@ export function listFacts(data: unknown, skip: ReadonlySet<string> = new Set()):
   return facts;
 }
 
-/** Registers what a name calls a secret, headers in texts, and logins in addresses. */
+/** Registers values whose names mark them as secret, headers in texts, and logins in addresses. */
 function registerSecrets(path: string, values: readonly unknown[]): void {
   const name = path.slice(path.lastIndexOf(".") + 1).replaceAll("_", "-");
   for (const value of values) if (typeof value === "string") registerArguments([value, `${name}: ${value}`]);

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { listFacts, listOtherMetrics, readForeignMetrics } from "./foreign-metrics.ts";
 import { describeLoad, parseDocument, type RunFormat } from "./measured-run.ts";
 
-/** GenAI-Perf's `profile_export_genai_perf.json`, of the original or of Rampart. */
+/** GenAI-Perf's `profile_export_genai_perf.json`, written by GenAI-Perf or by Rampart. */
 
 const NAME = "GenAI-Perf's JSON";
 
@@ -17,7 +17,7 @@ const documentSchema = v.looseObject({
   ),
 });
 
-/** Where files are, and other things that do not change what is measured. */
+/** Keys that do not affect the measurement, such as the paths of files. */
 const NO_FACTS = new Set(["model_names", "subcommand", "verbose", "template_filename", "output", "process", "analyze"]);
 
 /** GenAI-Perf's JSON of one run. */

@@ -1,11 +1,15 @@
 import * as v from "valibot";
+import { defined } from "../../../plan/defined.ts";
 import { userError } from "../../../plan/problem.ts";
 import { formatPoint } from "../../../result/sweep.ts";
 import { labelsOf } from "../../schema/scenarios.ts";
 import { type MeasuredLevel, type MeasuredRun, parseDocument, type RunFormat, toRunFile } from "./measured-run.ts";
 import { rampartJson } from "./rampart-json.ts";
 
-/** Rampart's JSON of several runs that are not repetitions: a sweep, targets with loads of their own, several scenarios. Read as one run with the levels of all. */
+/**
+ * Rampart's JSON of several runs that are not repetitions: a sweep, targets with separate loads, or several scenarios. Read as one
+ * run with the levels of all.
+ */
 
 const value = v.union([v.number(), v.string()]);
 const sweepSchema = v.object({
@@ -17,10 +21,10 @@ const scenariosSchema = v.object({
   ),
 });
 
-/** One of the reports, with the name of what it is of. */
+/** One of the reports, with the name of its point, target or scenario. */
 interface Part {
   readonly name: string;
-  /** Undefined: it ended without a report. */
+  /** Undefined: the run ended without a report. */
   readonly document: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -49,7 +53,7 @@ export const jointJson: RunFormat = {
       return {
         source: count === 1 ? path : `${path}, run ${index + 1}`,
         format: jointJson.name,
-        ...(startedAt === undefined ? {} : { startedAt }),
+        ...defined({ startedAt }),
         isPartial: whole.length === 0,
         facts: joinFacts(whole.map(({ run }) => run.facts)),
         levels: whole.flatMap(({ name, run }) => run.levels.map((level) => namedLevel(name, level))),
@@ -63,13 +67,13 @@ export const jointJson: RunFormat = {
   },
 };
 
-/** Says why a part cannot be compared; undefined for one that can. */
+/** Explains why a part cannot be compared; undefined if it can. */
 function whyLeftOut({ name, document }: Part): string | undefined {
   if (document === undefined) return `${name} is left out: it has no report`;
   return "comparisons" in document ? `${name} is left out: it is a comparison itself` : undefined;
 }
 
-/** Returns the reports of runs in a document, also of scenarios that are sweeps. @throws UserError */
+/** Returns the reports of the runs in a document, including scenarios that are sweeps. @throws UserError */
 function partsOf({ name, document = {} }: Part, path: string): Part[] {
   const of = (part: string): string => (name === "" ? part : `${name}, ${part}`);
   if ("scenarios" in document) {
@@ -89,7 +93,7 @@ function namedLevel(part: string, { label, name, ...rest }: MeasuredLevel): Meas
   return { ...rest, label: `${part}, ${label}`, ...(name === undefined ? {} : { name: `${part}, ${name}` }) };
 }
 
-/** Joins what was measured and how: what differs between the runs is listed. */
+/** Joins the facts of the runs: values that differ between them are listed. */
 function joinFacts(all: readonly ReadonlyMap<string, string>[]): Map<string, string> {
   const paths = new Set(all.flatMap((facts) => [...facts.keys()]));
   return new Map(

@@ -4,51 +4,57 @@ import type { CustomFacts } from "../../../plan/assertions.ts";
 import { formatKeys, type UserError, userError } from "../../../plan/problem.ts";
 import { showValue } from "../../../plan/show-value.ts";
 
-/** A run as its report has it, whichever tool wrote that. */
+/** A run as read from a report, whichever tool wrote it. */
+
+/** Hint for a file that is too large to be a report. */
+export const REPORT_SIZE_HINT = "Give the file of --json: a report of any run is smaller.";
 
 /** A value of a level, with its 95 % confidence interval within the run where the file has one. Times are nanoseconds, ratios 0 to 1. */
 export interface MeasuredValue {
   readonly value: number;
   readonly low?: number;
   readonly high?: number;
-  /** Of a ratio: the number of requests that it is of. Absent: not known. */
+  /** For a ratio: its total number of requests. Absent: unknown. */
   readonly total?: number;
-  /** Its report marks it as uncertain. */
+  /** Set if its report marks it as uncertain. */
   readonly isUncertain?: true;
-  /** Of a metric that a scenario defines: what it says about it. */
+  /** For a metric that a scenario defines: the scenario's definition. */
   readonly custom?: CustomFacts;
 }
 
-/** A level of load: what is compared with the same level of another run. */
+/** A level of load, which is compared with the same level of another run. */
 export interface MeasuredLevel {
   /** The load in words, with its phase and the tags of its requests: `concurrency 4`. Equal for levels that can be compared. */
   readonly label: string;
-  /** The label as the reports of the run name the level: `4 users`. Default: the label. */
+  /** The label with the name that the run's reports use for the level: `4 users`. Default: the label */
   readonly name?: string;
-  /** By the name of the metric: `throughput`, `latency.p99`. */
+  /** Values by the name of the metric: `throughput`, `latency.p99`. */
   readonly values: ReadonlyMap<string, MeasuredValue>;
-  /** What limits the trust in it; sentences without a full stop. Default: nothing */
+  /** Reasons why the level may be unreliable; sentences without a full stop. Default: none */
   readonly notes?: readonly string[];
 }
 
 /** One whole run. */
 export interface MeasuredRun {
-  /** The file, and for a file of several runs the number of the run, from 1. */
+  /** The file; for a file of several runs, also the number of the run, from 1. */
   readonly source: string;
   /** The format of the file in words. */
   readonly format: string;
-  /** When it began, in the file's words. Absent: not known. */
+  /** Time at which the run began, as written in the file. Absent: unknown. */
   readonly startedAt?: string;
-  /** It ended early. */
+  /** Whether the run ended early. */
   readonly isPartial: boolean;
-  /** What was measured and how: a path of the plan, such as `target.model`, and its value. */
+  /** Settings of the measurement: a path of the plan, such as `target.model`, and its value. */
   readonly facts: ReadonlyMap<string, string>;
   readonly levels: readonly MeasuredLevel[];
-  /** What its file warns of, in the first run of the file. Default: nothing. */
+  /** Warnings of the file, in its first run. Default: none */
   readonly notes?: readonly string[];
-  /** Set: files of this format have no confidence intervals within the run, whatever was measured. */
+  /** Set if files of this format never have confidence intervals within the run. */
   readonly isSummary?: true;
-  /** What the file says about requests and servers beyond the values of levels, in its own names: `sessions (3)`. Default: nothing. */
+  /**
+   * Data in the file about requests and servers, in addition to the values of levels, by the file's names: `sessions (3)`. Default:
+   * none
+   */
   readonly notCompared?: readonly string[];
 }
 
@@ -63,24 +69,24 @@ export interface RunFile {
   readDocument(): Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Returns a document at hand as a file. @param path what it is called */
+/** Returns a document in memory as a file. @param path name of the file in messages */
 export function toRunFile(path: string, document: object): RunFile {
   return { path, head: "", readText: () => "", readDocument: () => ({ ...document }) };
 }
 
 /** A format of files with runs. */
 export interface RunFormat {
-  /** In words: `AIPerf's JSON`. */
+  /** Name in words: `AIPerf's JSON`. */
   readonly name: string;
-  /** Reports whether a file has this format by its first characters, so that large files are not parsed twice. */
+  /** Reports by its first characters whether a file has this format, so that large files are not parsed twice. */
   detectHead?(head: string): boolean;
-  /** Reports whether a file has this format by its parsed JSON. */
+  /** Reports by its parsed JSON whether a file has this format. */
   detectDocument?(document: Readonly<Record<string, unknown>>): boolean;
-  /** Reads all runs of a file. @throws UserError naming the file and the place */
+  /** Reads all runs of a file. @throws UserError naming the file and the position */
   read(file: RunFile): readonly MeasuredRun[];
 }
 
-/** Names of units in the files of the different tools, without hyphens and underscores. */
+/** Names of units in the files of different tools, without hyphens and underscores. */
 const UNITS = Object.values(LEVEL_UNITS).flatMap((unit) =>
   [unit.name, unit.title, unit.exported].map((name) => [normalize(name), unit] as const),
 );
@@ -95,7 +101,7 @@ function normalize(name: string): string {
   return name.toLowerCase().replace(/[-_\s]+/g, " ");
 }
 
-/** Checks the part of another tool's report that is read. @throws UserError naming the file and the place */
+/** Checks the required part of another tool's report. @throws UserError naming the file and the position */
 export function parseDocument<S extends v.GenericSchema>(schema: S, document: unknown, path: string): v.InferOutput<S> {
   const result = v.safeParse(schema, document);
   if (result.success) return result.output;
@@ -104,7 +110,7 @@ export function parseDocument<S extends v.GenericSchema>(schema: S, document: un
   throw userError("invalid-value", at, message, "Give a report as the tool wrote it.");
 }
 
-/** Checks the part of Rampart's own report that is read, whose version is right. @throws UserError naming the file and the place */
+/** Checks the required part of Rampart's report, whose version is right. @throws UserError naming the file and the position */
 export function parseOwn<S extends v.GenericSchema>(schema: S, document: unknown, path: string): v.InferOutput<S> {
   const result = v.safeParse(schema, document);
   if (result.success) return result.output;
@@ -117,13 +123,13 @@ function describeIssue(issue: v.BaseIssue<unknown>): { readonly place: string | 
   return { place: place && formatKeys(place), message };
 }
 
-/** Returns the error of a file of Rampart of another version. @param expected the version that is read */
+/** Returns the error for a file of Rampart with another version. @param expected the version that can be read */
 export function otherVersion(path: string, version: unknown, expected: number): UserError {
   const message = `is a report of version ${showValue(version)}, and this Rampart reads version ${expected}`;
   return userError("mismatch", path, message, REREAD);
 }
 
-/** Returns the error of a file of Rampart whose version is right, and whose fields are not. */
+/** Returns the error for a file of Rampart with the right version but wrong fields. */
 export function otherBuild(path: string, issue: v.BaseIssue<unknown>): UserError {
   const { place, message } = describeIssue(issue);
   const field = place === undefined ? "" : `: ${place} ${message}`;
@@ -132,7 +138,7 @@ export function otherBuild(path: string, issue: v.BaseIssue<unknown>): UserError
 
 const REREAD = "Use the Rampart that wrote it, or measure again.";
 
-/** Names of statistics in reports besides percentiles, and here. */
+/** Names of statistics in reports, except percentiles, and in this code. */
 const STATISTICS: ReadonlyMap<string, string> = new Map([
   ["mean", "mean"],
   ["avg", "mean"],
@@ -141,7 +147,7 @@ const STATISTICS: ReadonlyMap<string, string> = new Map([
   ["max", "max"],
 ]);
 
-/** Adds the mean, the minimum, the percentiles and the maximum of a metric. @param scale to the unit of the metric */
+/** Adds the mean, the minimum, the percentiles and the maximum of a metric. @param scale factor to the unit of the metric */
 export function putStatistics(
   values: Map<string, MeasuredValue>,
   name: string,
@@ -155,7 +161,7 @@ export function putStatistics(
   }
 }
 
-/** Makes a value with its interval, if it has both ends. */
+/** Creates a value with its interval, if it has both ends. */
 export function withBounds(value: number, low: number | null, high: number | null): MeasuredValue {
   return low === null || high === null ? { value } : { value, low, high };
 }

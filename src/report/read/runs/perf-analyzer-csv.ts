@@ -2,11 +2,11 @@ import { userError } from "../../../plan/problem.ts";
 import { countOf, NS_PER_US } from "../../../plan/units.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat } from "./measured-run.ts";
 
-/** perf_analyzer's CSV, of the original or of Rampart: a row per level. */
+/** perf_analyzer's CSV, written by perf_analyzer or by Rampart: a row per level. */
 
 const NAME = "perf_analyzer's CSV";
 
-/** What a column is, and the factor of its values. */
+/** Metric of a column, and the factor of its values. */
 type Column = readonly [metric: string, scale: number];
 
 const COLUMNS: ReadonlyMap<string, Column> = new Map<string, Column>([
@@ -39,7 +39,7 @@ export const perfAnalyzerCsv: RunFormat = {
       .split(/\r?\n\s*\r?\n/);
     const [header = "", ...rows] = table.trimEnd().split(/\r?\n/);
     const titles = header.split(",");
-    // Rows are by throughput; levels are easier to read by load.
+    // Rows are sorted by throughput; levels are easier to read by load.
     const levels = rows
       .map((row, index) => ({
         load: Number(row.split(",")[0]),

@@ -6,12 +6,12 @@ import { nsToSec } from "../../../plan/units.ts";
 import { type ExportedExperiment, openProfileExport } from "../profile-export.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, type RunFormat, withBounds } from "./measured-run.ts";
 
-/** Profile exports of perf_analyzer and Rampart: every request, so that all percentiles have intervals. */
+/** Profile exports of perf_analyzer and Rampart: they contain every request, so that all percentiles have intervals. */
 
 const NAME = "profile export";
 const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
-/** Requests of one experiment. Times are nanoseconds since the first request of the file was sent. */
+/** Requests of one experiment. Times are nanoseconds since the first send in the file. */
 class Requests {
   readonly latencies = new NumberTally();
   readonly firsts = new NumberTally();
@@ -52,7 +52,8 @@ export const profileExportRun: RunFormat = {
       ["service kind", serviceKind],
       ["endpoint", endpoint],
     ]);
-    // Only requests to language models have an endpoint. GenAI-Perf, which reports on them, interpolates percentiles, and perf_analyzer does not.
+    // Only requests to language models have an endpoint. GenAI-Perf, which reports on these, interpolates percentiles;
+    // perf_analyzer does not.
     const rule: Pick<Sketch, "isInterpolated"> = endpoint === "" ? {} : { isInterpolated: true };
     const levels = exported.experiments.map((experiment, index) =>
       toLevel(experiment, requests[index] as Requests, rule),

@@ -23,26 +23,22 @@ import {
   withBounds,
 } from "./measured-run.ts";
 
-/** Rampart's own JSON: one run, or the `runs` of a repeated plan. What is read of it is picked from the schema that says what is written. */
+/** Rampart's JSON: one run, or the `runs` of a repeated plan. The fields that are read are picked from the schema of what is written. */
 
-const parts = { object: v.object };
-const group = groupSchema(parts);
-const run = runSchema(parts);
-
-/** What was measured of requests. */
+/** Measurements of requests. */
 type Part = Pick<MeasuredJson, "metrics" | "extracted" | "derived">;
 const PART = ["metrics", "extracted", "derived"] as const;
 
-const groups = v.optional(v.array(v.pick(group, ["tags", ...PART])), []);
+const groups = v.optional(v.array(v.pick(groupSchema, ["tags", ...PART])), []);
 const levelPart = v.object({
-  ...v.pick(levelSchema(parts), ["unit", "level", "phase", ...PART]).entries,
+  ...v.pick(levelSchema, ["unit", "level", "phase", ...PART]).entries,
   ...{ tokens: v.optional(v.unknown()), groups, combinations: groups },
 });
 type Level = v.InferOutput<typeof levelPart>;
 
-const found = v.pick(findMaxSchema(parts), ["highest", "isResolved"]);
+const found = v.pick(findMaxSchema, ["highest", "isResolved"]);
 const runPart = v.object({
-  ...v.pick(run, ["startedAt", "isPartial"]).entries,
+  ...v.pick(runSchema, ["startedAt", "isPartial"]).entries,
   ...{ findMax: v.optional(found), levels: v.array(levelPart) },
 });
 
@@ -51,13 +47,13 @@ const head = v.object({
   parameters: v.optional(v.unknown()),
   plan: v.unknown(),
   runs: v.optional(v.array(v.unknown())),
-  notes: v.array(v.pick(noteSchema(parts), ["code", "severity", "text"])),
+  notes: v.array(v.pick(noteSchema, ["code", "severity", "text"])),
 });
 
-/** What a plan has that does not change what is measured. */
+/** Keys of a plan that do not affect the measurement. */
 const NO_FACTS = new Set(["version", "name", "assertions", "outputs", "repeat", "parameters"]);
 
-/** Rampart's own JSON report. */
+/** Rampart's JSON report. */
 export const rampartJson: RunFormat = {
   name: "Rampart's JSON",
   detectDocument: (document) => "version" in document && ("levels" in document || "runs" in document),
@@ -87,7 +83,7 @@ export const rampartJson: RunFormat = {
   },
 };
 
-/** Reads the result of a search for the highest load as a level of its own. An uncertain result has no value, as in the means of a report. */
+/** Reads the result of a search for the highest load as a separate level. An uncertain result has no value, as in the means of a report. */
 function readFindMax({ highest, isResolved }: v.InferOutput<typeof found>): MeasuredLevel {
   return {
     label: "search for the highest load",
@@ -99,12 +95,12 @@ function readFindMax({ highest, isResolved }: v.InferOutput<typeof found>): Meas
   };
 }
 
-/** Returns what a report warns of; not of its samples, because a comparison says itself what it needs. */
+/** Returns the warnings of a report, except those about its samples, because a comparison reports its needs itself. */
 function warningsOf(notes: readonly Pick<NoteJson, "code" | "severity" | "text">[]): string[] {
   return notes.flatMap(({ code, severity, text }) => (severity === "detail" || code === "short-sample" ? [] : [text]));
 }
 
-/** Reads a level, and the groups of its requests as levels of their own. */
+/** Reads a level, and the groups of its requests as separate levels. */
 function readLevel(level: Level): MeasuredLevel[] {
   const { unit, phase, groups, combinations, tokens } = level;
   const place = phase === undefined ? "" : `phase ${phase.index + 1}, ${phase.name}, `;
@@ -119,7 +115,7 @@ function readLevel(level: Level): MeasuredLevel[] {
   return [whole, ...parts];
 }
 
-/** Most different texts of an extracted value whose shares are compared. */
+/** Maximum number of different texts of an extracted value whose shares are compared. */
 const MOST_SHARES = 8;
 
 function readPart({ metrics, extracted = {}, derived = {} }: Part): Map<string, MeasuredValue> {
@@ -139,7 +135,7 @@ function readPart({ metrics, extracted = {}, derived = {} }: Part): Map<string, 
   return values;
 }
 
-/** Adds the shares of the texts of an extracted value, where they are few. */
+/** Adds the shares of the texts of an extracted value, if there are few. */
 function putShares(values: Map<string, MeasuredValue>, name: string, found: ExtractedJson[string]): void {
   const { texts = {}, otherTexts = 0, missing, numbers } = found;
   const all = Object.entries(texts);
@@ -156,13 +152,13 @@ function putShares(values: Map<string, MeasuredValue>, name: string, found: Extr
 const asIs: Scale = (value) => value;
 
 function readSingle({ value, low, high, count, total = 0 }: SingleMetricJson, scale: Scale): MeasuredValue {
-  // Also those of several runs are compared by Wilson's interval.
+  // Shares of several runs are compared by Wilson's interval too.
   if (count !== undefined && total > 0) return { value, ...ratioBounds(count, total), total };
   const ends = scaleInterval({ low: low ?? null, high: high ?? null }, scale);
   return { ...withBounds(scale(value), ends.low, ends.high), ...(low === null || high === null ? MARKED : {}) };
 }
 
-/** A value that is exact has no ends; one that is uncertain has the ends null. */
+/** An exact value has no ends; an uncertain one has null ends. */
 const MARKED = { isUncertain: true } as const;
 
 type Scale = (value: number) => number;

@@ -6,15 +6,15 @@ import { openFile, readFileText } from "../../../runtime/files.ts";
 import { aiperfJson } from "./aiperf-json.ts";
 import { genaiPerfJson } from "./genai-perf-json.ts";
 import { jointJson } from "./joint-json.ts";
-import type { MeasuredRun, RunFile, RunFormat } from "./measured-run.ts";
+import { type MeasuredRun, REPORT_SIZE_HINT, type RunFile, type RunFormat } from "./measured-run.ts";
 import { perfAnalyzerCsv } from "./perf-analyzer-csv.ts";
 import { profileExportRun } from "./profile-export-run.ts";
 import { rampartJson } from "./rampart-json.ts";
 import { recordsRun } from "./records-run.ts";
 
-/** Reads runs from reports of Rampart and other tools, whose format is recognised by what is in the file. */
+/** Reads runs from reports of Rampart and other tools. The format is recognised by the content of the file. */
 
-/** The formats, the one that says most about a run first: of a folder with several files of each run, only the first format is read. */
+/** The formats, most detailed first: if a folder has several files of each run, only the first format is read. */
 const FORMATS: readonly RunFormat[] = [
   rampartJson,
   jointJson,
@@ -26,11 +26,11 @@ const FORMATS: readonly RunFormat[] = [
 ];
 
 const HEAD_BYTES = 4096;
-/** Folders that hold parts of runs, or means of several. */
+/** Folders that contain parts of runs, or means of several. */
 const SKIPPED_FOLDERS = new Set(["phases", "aggregate", "sweep_aggregate", "logs"]);
 const HINT = "Give the JSON report of a run, or a folder of them.";
 
-/** Reads all runs of a file or of a folder, also of folders in it. @throws UserError naming the file when it cannot be used */
+/** Reads all runs of a file or of a folder, including its subfolders. @throws UserError naming the file when it cannot be used */
 export function readRuns(path: string): readonly MeasuredRun[] {
   if (isFolder(path)) {
     const found = readFolder(path);
@@ -50,7 +50,10 @@ export function readRuns(path: string): readonly MeasuredRun[] {
   throw userError("invalid-value", path, describeOther(document, file.head), HINT);
 }
 
-/** Describes a file that is not a report. @param document its JSON; undefined if that is no object @param head the beginning of its text */
+/**
+ * Describes a file that is not a report. @param document its JSON; undefined if that is not an object @param head the beginning of
+ * its text
+ */
 function describeOther(document: Readonly<Record<string, unknown>> | undefined, head: string): string {
   const [line = ""] = head.trimStart().split("\n", 1);
   if (line === "") return "is empty";
@@ -63,21 +66,24 @@ function describeOther(document: Readonly<Record<string, unknown>> | undefined, 
   return `is JSON but not a report: it has ${[what, ...first].join(", ")}${fields.length > first.length ? ", …" : ""}`;
 }
 
-/** Characters of a text of the file. */
+/** Maximum number of characters quoted from the file. */
 const MOST_SHOWN = 40;
 
-/** Fields that say of what version a document is. */
+/** Fields that contain the version of a document. */
 const VERSION_FIELDS = ["version", "schema_version", "schemaVersion", "$schema", "schema"];
 
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (error) {
-    throw unreadable(path, error, HINT);
+    throw unreadable(path, error, HINT, REPORT_SIZE_HINT);
   }
 }
 
-/** Several files of one folder can be of one run, so only those of the best format count. Without any, the folders in it are read. */
+/**
+ * Reads a folder. Several of its files can belong to one run, so only files of the best format count. If there are none, the
+ * subfolders are read.
+ */
 function readFolder(folder: string): readonly MeasuredRun[] {
   const read = (): Dirent[] => readdirSync(folder, { withFileTypes: true });
   const entries = attempt(folder, read).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -102,24 +108,21 @@ function detectFormat(file: RunFile): RunFormat | undefined {
 function openRunFile(path: string): RunFile {
   let text: string | undefined;
   let parsed: { readonly document: Readonly<Record<string, unknown>> | undefined } | undefined;
+  // A pipe can be read once.
+  const isRegular = statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
   const readText = (): string => {
     text ??= attempt(path, () => readFileText(path));
     return text;
   };
   return {
     path,
-    // A pipe can be read once.
-    head: isRegular(path) ? attempt(path, () => readHead(path)) : readText().slice(0, HEAD_BYTES),
+    head: isRegular ? attempt(path, () => readHead(path)) : readText().slice(0, HEAD_BYTES),
     readText,
     readDocument: () => {
       parsed ??= { document: parseObject(readText()) };
       return parsed.document;
     },
   };
-}
-
-function isRegular(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
 }
 
 function readHead(path: string): string {
@@ -137,7 +140,7 @@ function attempt<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw unreadable(path, error, HINT);
+    throw unreadable(path, error, HINT, REPORT_SIZE_HINT);
   }
 }
 

@@ -8,7 +8,10 @@ import { scanItems } from "../profile-export.ts";
 import { describeLoad, type MeasuredLevel, type MeasuredValue, parseDocument, type RunFormat } from "./measured-run.ts";
 import { putSample } from "./profile-export-run.ts";
 
-/** Files of records of Rampart and AIPerf: a line of JSON per request, read line by line, so that a file of any length needs little memory. */
+/**
+ * Files of records of Rampart and AIPerf: a line of JSON per request, read line by line, so that a file of any length needs little
+ * memory.
+ */
 
 const NAME = "file of records";
 
@@ -30,14 +33,14 @@ const LINE = v.object({
 });
 type Line = v.InferOutput<typeof LINE>;
 
-/** Metrics of requests by their names here. */
+/** Metrics of requests by their names in this code. */
 const TIMES = [
   ["latency", "request_latency"],
   ["firstResponse", "time_to_first_response"],
   ["timeToFirstToken", "time_to_first_token"],
 ] as const;
 
-/** Requests of one level. Times are nanoseconds since the first request of the file was sent. */
+/** Requests of one level. Times are nanoseconds since the first send in the file. */
 class Requests {
   private readonly times = TIMES.map(() => new NumberTally());
   private readonly counts = TIMES.map(() => 0);
@@ -82,7 +85,7 @@ class Requests {
   }
 }
 
-/** A level: its requests in windows, and all. Files without windows have only the latter. */
+/** A level: its requests in windows, and all its requests. Files without windows have only the latter. */
 type Level = { readonly inWindows: Requests; readonly all: Requests };
 
 /** A file of records. */
@@ -128,7 +131,7 @@ function levelOf(runs: Map<number, Map<string, Level>>, { metadata }: Line): Lev
   return level;
 }
 
-/** The lines of genai-perf mode and of AIPerf do not have the load. */
+/** Lines of genai-perf mode and of AIPerf do not contain the load. */
 function describeLevel(metadata: Line["metadata"], phase: string | undefined): string {
   const place = phase === undefined ? "" : `phase ${phase}, `;
   for (const { exported } of Object.values(LEVEL_UNITS)) {

@@ -8,9 +8,9 @@ import { roundLimitNs } from "../../send/end-waits.ts";
 import type { LevelFrame } from "../level-frame.ts";
 
 /**
- * Measures one window of a fixed length. With a grace period, it contains the responses to everything that was sent within it. A closed loop is
- * measured to the end of its round: requests that were sent together end together, and a window that ended between two rounds would
- * contain one round too few or too many.
+ * Measures one window of a fixed length. With a grace period, it contains the responses to all requests sent within it. A closed loop is
+ * measured to the end of its round: requests that were sent together end together, so a window that ended between two rounds would contain
+ * one round too few or too many.
  */
 export async function measureDuration(
   frame: LevelFrame,
@@ -18,7 +18,7 @@ export async function measureDuration(
 ): Promise<LevelResult> {
   const { sender, signal, observer, handOver, isScheduled } = frame.context;
   const restMs = (): number => durationMs - nsToMs(frame.clock.nowNs() - frame.windows.startNs);
-  // Senders elsewhere say when it began while this waits.
+  // Remote senders report its start while this waits.
   while (restMs() > 0 && !signal.isStopped) await sleepUnless(restMs(), signal.stopped, frame.clock);
   const stopNs = frame.windows.startNs + msToNs(durationMs);
   if (handOver !== undefined && !signal.isStopped) await handOver.prepare("measured");
@@ -31,10 +31,10 @@ export async function measureDuration(
   const cancelled = graceMs === undefined ? undefined : await awaitLast(frame, graceMs);
   const nowNs = frame.clock.nowNs();
   const isWhole = graceMs !== undefined && !signal.isStopped;
-  // After sending has stopped, only responses extend the window, not the wait for missing ones.
+  // After sending has stopped, only responses extend the window; the wait for missing ones does not.
   const endNs = isWhole ? Math.max(stopNs, (await sender.drain()).lastEndNs) : nowNs;
   const afterEndNs = cancelled === undefined ? 0 : cancelled.count * Math.max(0, cancelled.atNs - endNs);
-  // A schedule ends on time, however late this is.
+  // A schedule ends on time, even if this code runs late.
   const sendingEndNs = isWhole || isScheduled ? Math.min(stopNs, endNs) : endNs;
   const last = { wasStopped: graceMs !== undefined, afterEndNs, sendingEndNs };
   const { window, timelines } = await frame.windows.cutLast(endNs, last);

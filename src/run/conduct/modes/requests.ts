@@ -3,6 +3,7 @@ import { sendingNsOf } from "../../../measure/derived-values.ts";
 import type { MeasuredGroup, Measurement } from "../../../measure/measurement.ts";
 import type { MlperfSample } from "../../../measure/mlperf/mlperf-tally.ts";
 import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
+import { defined } from "../../../plan/defined.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { mlperfRulesOf } from "../../../registry/load-modes.ts";
@@ -23,7 +24,7 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   }
   await Promise.race([sender.until({ kind: "finished" }), signal.stopped]);
   const nowNs = frame.clock.nowNs();
-  // Nothing happens after the last response, so the window ends with it.
+  // Nothing happens after the last response, so the window ends there.
   const { lastEndNs, lastSendNs } = await sender.drain();
   const { startNs } = frame.windows;
   const hasEnd = !signal.isStopped && lastEndNs > startNs;
@@ -34,19 +35,23 @@ export async function measureRequests(frame: LevelFrame, mode: RequestsMode): Pr
   return queries === undefined ? result : judgeQueries(frame, mode, { sample: queries, startNs }, result);
 }
 
-/** Returns a window with the time in which requests were due that begin with one. @param due absent: they begin with a gap */
+/**
+ * Returns a window that also has the time in which requests were due, for a load that begins with a request. @param due
+ * absent: the load begins with a gap
+ */
 function fromFirstDue(window: Measurement, due: DueSpan | undefined): Measurement {
   if (due === undefined) return window;
   const sentNs = window.sendingNs - due.firstNs;
   const dueNs = due.lastNs === undefined ? sentNs : due.lastNs - due.firstNs;
   const sendingNs = sendingNsOf(window.sentCount, sentNs, dueNs);
   const groups = window.groups?.map((group): MeasuredGroup => ({ ...group, window: { ...group.window, sendingNs } }));
-  return { ...window, sendingNs, ...(groups === undefined ? {} : { groups }) };
+  return { ...window, sendingNs, ...defined({ groups }) };
 }
 
 /**
- * Returns what ends a load with the first query that is due (server) or sent (otherwise) when the shortest time is over, and that completes the
- * lowest number of requests, as LoadGen does; undefined for loads without a shortest time, which have a quota instead.
+ * Returns the end conditions of a load with a minimum duration: it ends with the first query that is due (server) or sent (otherwise) after
+ * that time and completes the minimum number of requests, as in LoadGen. Undefined for loads without a minimum duration, which have a quota
+ * instead.
  */
 export function minimumsOf({ context, windows }: LevelFrame): QueryMinimums | undefined {
   const { mode } = context.plan.measurement;
@@ -63,7 +68,7 @@ interface CountedQueries {
   readonly startNs: number;
 }
 
-/** Returns the result with what the rules of MLPerf say, and the tokens that they judge. */
+/** Returns the result with the verdicts of the MLPerf rules, and the tokens that they judge. */
 async function judgeQueries(
   { context, windowCount }: LevelFrame,
   { count, minDurationMs = 0 }: RequestsMode,

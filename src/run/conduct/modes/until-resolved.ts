@@ -6,7 +6,7 @@ import { sleepUnless } from "../../../runtime/clock.ts";
 import type { LevelFrame } from "../level-frame.ts";
 import { resolveLimits } from "../resolve-limits.ts";
 
-/** Measures windows until the limits of the plan are certainly kept or broken, or until the longest time has passed. */
+/** Measures windows until the plan's limits are certainly kept or broken, or until the longest time has passed. */
 export async function measureUntilResolved(
   frame: LevelFrame,
   { windowMs, maxMs }: Extract<MeasurementModePlan, { kind: "until-resolved" }>,

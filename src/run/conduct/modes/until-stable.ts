@@ -13,7 +13,7 @@ const COUNT_POLL_MS = 1000;
 
 type WindowsMode = Extract<MeasurementModePlan, { kind: "time-windows" | "count-windows" }>;
 
-/** Measures windows until the last three agree, by perf_analyzer's rule, and merges these. */
+/** Measures windows until the last three agree, by perf_analyzer's rule, and merges those three. */
 export async function measureUntilStable(frame: LevelFrame, mode: WindowsMode): Promise<LevelResult> {
   const { signal, plan, peers, observer } = frame.context;
   const { latencyLimitMs } = plan.measurement;

@@ -1,34 +1,34 @@
 import type { SeatTask, ThreadEvent } from "../sender-thread.ts";
 import type { SentLink } from "./sent-modules.ts";
 
-/** What conductors and agents say to each other over the bus. */
+/** Messages between conductors and agents over the bus. */
 
-/** Changes when what is said changes; the version of the program is compared too. */
+/** Change this when the messages change; the version of the program is compared too. */
 const PREFIX = "rampart.3";
 
-/** Where conductors ask who is there. */
+/** Subject on which conductors look for agents. */
 export const FIND_SUBJECT = `${PREFIX}.find`;
 
-/** Where an agent is asked to take part in a run. */
+/** Returns the subject on which an agent is asked to take part in a run. */
 export function claimSubject(agentId: string): string {
   return `${PREFIX}.agent.${agentId}`;
 }
 
-/** The link of a run between its conductor and one of its agents, from the conductor's side. */
+/** Returns the link of a run between its conductor and one of its agents, from the conductor's side. */
 export function linkSubjects(runId: string, agentId: string): { readonly send: string; readonly receive: string } {
   const base = `${PREFIX}.run.${runId}.${agentId}`;
   return { send: `${base}.agent`, receive: `${base}.conductor` };
 }
 
-/** Where the conductor of a run sends its files once for all of its agents. */
+/** Returns the subject on which a run's conductor sends its files once for all agents. */
 export function filesSubject(runId: string): string {
   return `${PREFIX}.run.${runId}.files`;
 }
 
-/** What an agent says of itself. */
+/** An agent's description of itself. */
 export interface AgentInfo {
   readonly id: string;
-  /** Name of its host, and its number among the processes there. */
+  /** Its host's name, and its number among the processes there. */
   readonly name: string;
   readonly version: string;
   /** Whether it takes part in a run. */
@@ -44,32 +44,32 @@ export interface Claim {
 /** An agent's reply. */
 export type ClaimReply = { readonly isTaken: true } | { readonly isTaken: false; readonly reason: string };
 
-/** A file of the conductor's host, or a piece of it. */
+/** A file of the conductor's host, or a piece of one. */
 export interface SentPiece {
   readonly kind: "file";
-  /** Among the pieces of all files, from 0 on, in their order. */
+  /** Number among the pieces of all files, in order, from 0. */
   readonly number: number;
-  /** Absolute path there. */
+  /** Absolute path on the conductor's host. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** The first piece begins the file. */
+  /** Whether the file begins with this piece. */
   readonly isFirst: boolean;
 }
 
-/** What a conductor says to an agent of its run. */
+/** A message of the conductor to an agent of its run. */
 export type ToAgent =
-  /** Files follow. @property folder that of relative paths */
+  /** Files follow. @property folder base of relative paths */
   | {
       readonly kind: "sending-files";
       readonly folder: string;
       readonly links: readonly SentLink[];
       readonly totalBytes: number;
-      /** The cache of tokenizers. */
+      /** Cache of tokenizers. */
       readonly hubCache: string;
     }
-  /** Comes to all agents at once, and once more to one that misses it. */
+  /** Sent to all agents at once, and again to an agent that missed it. */
   | SentPiece
-  /** Pieces were sent to all. @property count number of all of them until now */
+  /** Pieces were sent to all agents. @property count total number of pieces until now */
   | { readonly kind: "files-sent"; readonly count: number }
   | { readonly kind: "open-seat"; readonly seat: number }
   | { readonly kind: "task"; readonly seat: number; readonly task: SeatTask }
@@ -77,14 +77,14 @@ export type ToAgent =
   /** The run is over. */
   | { readonly kind: "end" };
 
-/** What an agent says to the conductor of its run. */
+/** A message of an agent to the conductor of its run. */
 export type ToConductor =
   | { readonly kind: "event"; readonly seat: number; readonly event: ThreadEvent }
   | { readonly kind: "gone"; readonly seat: number; readonly reason: string; readonly isCode: boolean }
   | { readonly kind: "seat-ended"; readonly seat: number }
-  /** The reply to `files-sent`: numbers of the pieces that did not come. */
+  /** Reply to `files-sent`: numbers of the pieces that did not arrive. */
   | { readonly kind: "files-missing"; readonly numbers: readonly number[] }
-  /** Nothing of the run is left there. */
+  /** The agent has removed everything of the run. */
   | { readonly kind: "ended" }
-  /** It cannot take part. */
+  /** The agent cannot take part. */
   | { readonly kind: "failed"; readonly reason: string };

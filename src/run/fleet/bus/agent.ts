@@ -21,26 +21,26 @@ import { Link, type LinkSubjects } from "./link.ts";
 import { type GuardedBus, openBus } from "./nats-bus.ts";
 import { ReceivedFiles } from "./sent-files.ts";
 
-/** What an agent reports to whoever started it. */
+/** Events of an agent, for the process that started it. */
 export interface AgentEvents {
   ready(name: string): void;
   /** A run has begun. */
   began(): void;
-  /** It is over. @param reason why it was cancelled; undefined: its conductor ended it */
+  /** The run is over. @param reason why it was cancelled; undefined: its conductor ended it */
   ended(reason: string | undefined): void;
 }
 
-/** An agent that waits for runs, and sends the loads of their conductors. */
+/** An agent: waits for runs, and sends the loads of their conductors. */
 export interface Agent {
-  /** Ends a run that it takes part in, and leaves the bus. */
+  /** Ends its current run, and leaves the bus. */
   close(): Promise<void>;
 }
 
 /**
  * Starts an agent. One agent takes part in one run at a time.
- * @param openSeat starts what sends. Default: a thread
- * @param name those of its host and of its process there
- * @throws RunError when the bus cannot be used, or lets everybody in: an agent runs the code of scenarios
+ * @param openSeat starts a sender. Default: a thread
+ * @param name names of its host and of its process there
+ * @throws RunError when the bus cannot be used, or has no access control: an agent runs the code of scenarios
  */
 export async function startAgent(
   plan: BusPlan,
@@ -101,7 +101,7 @@ class BusAgent implements Agent {
   }
 }
 
-/** What an agent's part in a run knows of it. */
+/** Parameters of an agent's part in a run. */
 interface AgentRunParts {
   readonly runId: string;
   readonly openSeat: typeof openThreadSeat;
@@ -114,13 +114,13 @@ class AgentRun {
   private readonly link: Link;
   private readonly parts: AgentRunParts;
   private readonly seats = new Map<number, Seat>();
-  /** Ends the subscription to what comes to all agents at once. */
+  /** Ends the subscription to messages for all agents. */
   private readonly endCast: () => void;
   private files: ReceivedFiles | undefined;
   private mirror: FileMirror | undefined;
   private isEnding = false;
 
-  /** @param subjects those of the conductor's side */
+  /** @param subjects subjects as the conductor's side sees them */
   constructor(bus: GuardedBus, { send, receive }: LinkSubjects, parts: AgentRunParts) {
     this.runId = parts.runId;
     this.parts = parts;
@@ -135,7 +135,7 @@ class AgentRun {
     );
   }
 
-  /** Ends all threads. @param reason set: why, where the conductor did not end it */
+  /** Ends all threads. @param reason why the run ended, if the conductor did not end it */
   async end(reason: string | undefined): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
@@ -213,7 +213,7 @@ class AgentRun {
   }
 }
 
-/** What an agent reports waits in its memory up to this size. */
+/** Reports of an agent wait in its memory up to this size. */
 const MOST_WAITING_BYTES = 256 * 1024 * 1024;
-/** Longest wait for a confirmation of what was sent last. */
+/** Longest wait for a confirmation of the last messages. */
 const LINGER_MS = 1000;

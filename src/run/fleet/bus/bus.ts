@@ -1,10 +1,10 @@
-/** A bus between hosts: messages of plain data by subject, each at most once. */
+/** A bus between hosts: carries messages of plain data by subject, each at most once. */
 export interface Bus {
-  /** Whether messages pass now. */
+  /** Whether the bus is connected, so that messages pass. */
   readonly isConnected: boolean;
-  /** Largest message when it is packed, in bytes. */
+  /** Largest size of a packed message, in bytes. */
   readonly mostBytes: number;
-  /** @param reply subject on which the sender expects replies; empty: none */
+  /** @param reply subject on which the sender expects replies; empty: it expects none */
   subscribe(subject: string, receive: (message: unknown, reply: string) => void): () => void;
   /** Messages get lost while the bus is not connected. @param reply subject for replies */
   publish(subject: string, message: unknown, reply?: string): void;

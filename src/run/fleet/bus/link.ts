@@ -9,11 +9,14 @@ export interface LinkSubjects {
   readonly receive: string;
 }
 
-/** What a link reports to its owner. */
+/** Events of a link, for its owner. */
 export interface LinkListener {
   /** A message of the other side, in order and exactly once. */
   message(value: unknown): void;
-  /** The other side has been silent for too long, or the bus is gone. The link is closed. @param heardNs when it was last heard */
+  /**
+   * The other side has been silent for too long, or the bus is gone. The link is closed. @param heardNs when the other side was
+   * last heard
+   */
   lost(reason: string, heardNs: number): void;
   /** Longest silence of the other side while the bus is connected. Default: 4 s. */
   readonly mostSilenceMs?: number;
@@ -22,35 +25,36 @@ export interface LinkListener {
 /** A piece of a message on the bus: its number, the number of the next piece expected from the other side, and its bytes. */
 type Frame = readonly [number: number, expected: number, isLast: boolean, bytes: Uint8Array];
 
-/** Frames without bytes only confirm, and have no number. */
+/** Frames without bytes are only confirmations, and have no number. */
 const NO_NUMBER = -1;
 /** The number of the reply to a side that is lost: it may have stood still, and would continue alone. */
 const GONE = -2;
 const NO_BYTES = new Uint8Array(0);
 
-/** Room for what a frame adds to its bytes. */
+/** Space for what a frame adds to its bytes. */
 const FRAME_BYTES = 64;
 const MOST_PIECE_BYTES = 256 * 1024;
-/** Bytes on the way that are not confirmed. Others wait. */
+/** Largest number of unconfirmed bytes in transit. More bytes wait. */
 const MOST_OPEN_BYTES = 4 * 1024 * 1024;
-/** Pieces that are not confirmed after this time are sent again; after twice the time, when that is not enough. */
+/** Unconfirmed pieces are sent again after this time; after twice the time if that does not help. */
 const RESEND_MS = 500;
 const MOST_RESEND_MS = 2000;
-/** Longest time without a frame, so that the other side knows of this one. */
+/** Longest time without sending a frame, so that the other side sees that this one is alive. */
 const BEAT_MS = 1000;
-/** The longest that a confirmation waits for a message that takes it along. */
+/** Longest time that a confirmation waits for a message to travel with. */
 const TICK_MS = 100;
-/** Bytes whose confirmation does not wait, as the other side may wait for it. */
+/** Number of bytes whose confirmation does not wait, as the other side may be waiting for it. */
 const MOST_UNCONFIRMED_BYTES = MOST_OPEN_BYTES / 8;
-/** A tick counts as no more silence: where it came later, this thread had no core, and has not read what the other side sent. */
+/**
+ * A tick counts as at most this much silence: a late tick means that this thread had no core, and has not read what the other
+ * side sent.
+ */
 const MOST_TICK_MS = 1000;
 export const MOST_SILENCE_MS = 4000;
-/** Longest time without the bus. */
+/** Longest time without a connection to the bus. */
 const MOST_OUTAGE_MS = 30_000;
 
-/**
- * Messages between two processes over a bus that may lose them: in order, without loss, each once, also when the bus was away for some time.
- */
+/** Exchanges messages between two processes over a lossy bus: in order, each exactly once, even across short outages of the bus. */
 export class Link {
   private readonly bus: Bus;
   private readonly subjects: LinkSubjects;
@@ -58,7 +62,7 @@ export class Link {
   private readonly clock: Clock;
   private readonly endListening: () => void;
   private readonly endTicks: () => void;
-  /** Pieces that the other side has not confirmed, in order. The first `openCount` are on the way. */
+  /** Pieces that the other side has not confirmed, in order. The first `openCount` are in transit. */
   private pieces: { readonly number: number; readonly isLast: boolean; readonly bytes: Uint8Array }[] = [];
   private waiting = 0;
   private openCount = 0;
@@ -73,7 +77,7 @@ export class Link {
   private resendAtNs = Number.POSITIVE_INFINITY;
   private sentAtNs = 0;
   private heardAtNs: number;
-  /** Time without a sign of the other side, in which it could have been heard. */
+  /** Time without a sign of life from the other side while one could have arrived. */
   private silentNs = 0;
   private tickedAtNs: number;
   private wasConnected = true;
@@ -91,7 +95,7 @@ export class Link {
     this.endTicks = clock.every(TICK_MS, () => this.tick());
   }
 
-  /** Sends a message: plain data. */
+  /** Sends a message of plain data. */
   send(message: unknown): void {
     if (this.isClosed) return;
     const bytes = pack(message);
@@ -109,7 +113,7 @@ export class Link {
     return this.waiting;
   }
 
-  /** Resolves when the other side has everything, or when the link is closed. */
+  /** Resolves when the other side has received everything, or when the link is closed. */
   async drain(): Promise<void> {
     if (this.pieces.length === 0 || this.isClosed) return;
     this.drained ??= Promise.withResolvers<void>();
@@ -130,7 +134,7 @@ export class Link {
     this.drained?.resolve();
   }
 
-  /** Puts on the way what fits. */
+  /** Sends as many waiting pieces as the limit allows. */
   private pump(): void {
     if (!this.bus.isConnected) return;
     for (let next = this.pieces[this.openCount]; next !== undefined; next = this.pieces[this.openCount]) {
@@ -167,7 +171,7 @@ export class Link {
     this.forget(confirmed);
     if (number === NO_NUMBER) return;
     if (number !== this.expected) {
-      // It was sent twice, or one before it was lost: the other side sends again what is not confirmed.
+      // The piece was sent twice, or an earlier one was lost: the other side sends unconfirmed pieces again.
       this.hasUnconfirmed = true;
       return;
     }
@@ -181,8 +185,7 @@ export class Link {
   }
 
   /**
-   * Confirms at once what comes after a pause, and many bytes. Where frames follow each other, replies take the confirmation along, or the next
-   * tick sends it.
+   * Confirms at once after a pause, and after many bytes. In a series of frames, replies carry the confirmation, or the next tick sends it.
    */
   private noteUnconfirmed(bytes: number): void {
     const before = this.unconfirmedBytes;
@@ -191,19 +194,19 @@ export class Link {
     const isAfterPause = !this.hasUnconfirmed && this.clock.nowNs() - this.sentAtNs >= msToNs(TICK_MS);
     this.hasUnconfirmed = true;
     if (!isMuch && !isAfterPause) return;
-    // After what arrives together with it, and perhaps with a reply.
+    // Confirm after the frames that arrive together, and perhaps with a reply.
     this.clock.nextTurn(() => {
       if (this.hasUnconfirmed && !this.isClosed) this.confirm();
     });
   }
 
-  /** Forgets the pieces before this number, which the other side has. */
+  /** Drops the pieces before this number, which the other side has received. */
   private forget(confirmed: number): void {
     const count = this.pieces.findIndex(({ number }) => number >= confirmed);
     const gone = this.pieces.splice(0, count === -1 ? this.pieces.length : count);
     if (gone.length === 0) return;
     this.waiting -= sumOfBytes(gone);
-    // What was confirmed may not have been sent again yet, after an outage.
+    // After an outage, a confirmed piece may not have been sent again yet.
     this.openBytes -= sumOfBytes(gone.slice(0, this.openCount));
     this.openCount = Math.max(0, this.openCount - gone.length);
     this.resendMs = RESEND_MS;

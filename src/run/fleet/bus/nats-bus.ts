@@ -7,6 +7,7 @@ import {
   type NodeConnectionOptions,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
+import { defined } from "../../../plan/defined.ts";
 import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError, unreadable } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../../runtime/files.ts";
@@ -16,20 +17,20 @@ import { openTcpBus } from "./tcp-bus.ts";
 
 const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_WAIT_MS = 200;
-/** A connection that gives no sign of life for twice this time is opened again. */
+/** A connection is reopened when it gives no sign of life for twice this time. */
 const PING_MS = 2000;
 const DEFAULT_PORT = "4222";
 
-/** A bus that is used by its address. */
+/** A bus with its access control. */
 export interface GuardedBus extends Bus {
-  /** Whether it asks everybody who they are. */
+  /** Whether the bus asks every client for credentials. */
   readonly isGuarded: boolean;
 }
 
 /**
  * Opens the bus of a plan: a NATS server, or the hub of a launch.
  * @param name shown in a server's monitoring
- * @throws RunError when it cannot be reached or refuses; UserError for a file that cannot be read
+ * @throws RunError when it cannot be reached or refuses; UserError when a file cannot be read
  */
 export async function openBus(plan: BusPlan, name: string): Promise<GuardedBus> {
   if (!plan.url.startsWith("tcp:")) return openNatsBus(plan, name);
@@ -37,9 +38,9 @@ export async function openBus(plan: BusPlan, name: string): Promise<GuardedBus> 
 }
 
 /**
- * Connects to a NATS server, and stays connected: when the connection is lost, it is opened again.
+ * Connects to a NATS server, and reconnects when the connection is lost.
  * @param name shown in the server's monitoring
- * @throws RunError when the server cannot be reached or refuses; UserError for a file that cannot be read
+ * @throws RunError when the server cannot be reached or refuses; UserError when a file cannot be read
  */
 export async function openNatsBus(plan: BusPlan, name: string): Promise<GuardedBus> {
   const options = { ...optionsOf(plan), name };
@@ -65,7 +66,7 @@ function optionsOf(plan: BusPlan): NodeConnectionOptions {
   return {
     servers: servers.map(({ hostname, port }) => `${hostname}:${port === "" ? DEFAULT_PORT : port}`),
     ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
-    ...(authenticator === undefined ? {} : { authenticator }),
+    ...defined({ authenticator }),
     ...(hasTls
       ? {
           tls: {
@@ -124,7 +125,7 @@ class NatsConnectionBus implements GuardedBus {
         try {
           message = unpack(data);
         } catch {
-          // Others may use the same subjects.
+          // Other programs may use the same subjects.
           return;
         }
         receive(message, reply);

@@ -23,34 +23,37 @@ import { type NotedFiles, noteRunFiles, sendFiles } from "./sent-files.ts";
 import { findModules } from "./sent-modules.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
-/** Time between two questions who is there; longer with many agents, as all of them reply. */
+/** Time between two searches for agents; longer with many agents, because all of them reply. */
 const ASK_MS = 250;
 const ASK_MS_PER_AGENT = 2;
-/** Time after which another agent is asked in place of one that does not reply. Its reply counts when it comes later. */
+/** When an agent does not reply within this time, another one is asked. A later reply still counts. */
 const CLAIM_MS = 2000;
-/** Agents that an error names. */
+/** Number of agents that an error message names. */
 const MOST_SHOWN = 5;
 const BUSY = "it takes part in another run";
 const SILENT = "it does not reply";
 
 /** The agents of a run. */
 export interface Agents extends SeatsElsewhere {
-  /** Sends the files of this host that were opened meanwhile to all of them. @throws RunError when one of them is lost */
+  /**
+   * Sends to all of them the files of this host that were opened since the last call. @throws RunError when one of them
+   * is lost
+   */
   sendFiles(plan: Plan): Promise<void>;
   /** Ends their part in the run. */
   close(): Promise<void>;
 }
 
-/** What agents are asked for. */
+/** Request for agents. */
 export interface AgentsOptions {
   /** Threads of each agent. */
   readonly workers: number;
   readonly signal: RunSignal;
-  /** Where the functions of the plan are. Absent: it names none. */
+  /** Module with the functions of the plan. Absent: it names none. */
   readonly functions?: FunctionsSource | undefined;
 }
 
-/** Finds agents on the bus and gets hold of them. @throws RunError when there are too few, by name where they refuse */
+/** Finds agents on the bus and claims them. @throws RunError when there are too few; the message names those that refuse */
 export async function openAgents(plan: BusPlan, { workers, signal, functions }: AgentsOptions): Promise<Agents> {
   const { agentCount = 1, waitMs = DEFAULT_WAIT_MS, allowLost = 0 } = plan;
   const runId = randomUUID();
@@ -64,19 +67,19 @@ export async function openAgents(plan: BusPlan, { workers, signal, functions }: 
   return new RunAgents(bus, { runId, agents, workers, allowLost, files: noteRunFiles(modules) });
 }
 
-/** Asks who is there until there are enough. */
+/** Searches for agents until there are enough. */
 class AgentSearch {
   private readonly bus: Bus;
   private readonly claim: Claim;
-  /** Why agents that were heard of do not take part, by id. Those that are being asked have no reason yet. */
+  /** Reasons why known agents do not take part, by id. Agents that are being asked have no reason yet. */
   private readonly heard = new Map<string, { readonly name: string; reason: string | undefined }>();
   private readonly agents: RunAgent[] = [];
   /** Ids of the agents that have agreed. */
   private readonly taken = new Set<string>();
-  /** Number of agents that are being asked. */
+  /** Number of agents being asked. */
   private askedCount = 0;
   private count = 0;
-  /** 0 once the search is over. */
+  /** Number of agents that are wanted; 0 once the search is over. */
   private wanted = 0;
   private readonly enough = Promise.withResolvers<void>();
 
@@ -85,7 +88,7 @@ class AgentSearch {
     this.claim = claim;
   }
 
-  /** Returns the agents, which are in touch with this process from the moment at which they take part. */
+  /** Returns the agents. They are in contact with this process from the moment at which they take part. */
   async find(count: number, waitMs: number, interrupted: Promise<unknown>): Promise<readonly RunAgent[]> {
     this.count = count;
     this.wanted = count;
@@ -110,12 +113,12 @@ class AgentSearch {
     throw this.tooFew(count, found.length, waitMs);
   }
 
-  /** Those that take part and are still there. */
+  /** Agents that take part and are still connected. */
   private get found(): RunAgent[] {
     return this.agents.filter(({ isLost }) => !isLost);
   }
 
-  /** Asks an agent that was heard of to take part, if another one is wanted. */
+  /** Asks a discovered agent to take part, if another one is wanted. */
   private async meet({ id, name, isBusy }: AgentInfo): Promise<void> {
     const known = this.heard.get(id);
     if (known !== undefined && known.reason !== BUSY && known.reason !== SILENT) return;
@@ -136,11 +139,11 @@ class AgentSearch {
   }
 
   private add(id: string, name: string): void {
-    // It may have been asked twice.
+    // The agent may have been asked twice.
     if (this.taken.has(id)) return;
     this.taken.add(id);
     const agent = new RunAgent(this.bus, this.claim.runId, { id, name }, this.count);
-    // The search may have ended while it was asked.
+    // The search may have ended while the agent was asked.
     if (this.found.length >= this.wanted) {
       void agent.close();
       return;
@@ -177,7 +180,7 @@ interface AgentsParts {
   readonly files: NotedFiles;
 }
 
-/** The agents that take part. The seats go round them, so that those of a share differ by one at most. */
+/** The agents that take part. Seats are assigned round-robin, so that numbers of seats differ by at most one. */
 class RunAgents implements Agents {
   readonly count: number;
   readonly threads: number;

@@ -7,9 +7,9 @@ import { Link, MOST_SILENCE_MS } from "./link.ts";
 import type { FileReceiver } from "./sent-files.ts";
 
 const END_MS = 3000;
-/** Many agents often share cores, so that one gets none for some time. */
+/** Many agents often share cores, so an agent may be without a core for some time. */
 const SILENCE_MS_PER_HUNDRED = 400;
-/** Longest wait for a last confirmation, which the other side does not wait for long. */
+/** Longest wait for a last confirmation. The other side does not wait long for it either. */
 const LAST_MS = 200;
 
 /** The conductor's side of an agent that takes part in its run. */
@@ -18,7 +18,7 @@ export class RunAgent implements FileReceiver {
   private readonly link: Link;
   private readonly listeners = new Map<number, SeatListener>();
   private readonly endings = new Map<number, PromiseWithResolvers<void>>();
-  /** Waits for the pieces of files that it misses. */
+  /** Waits for the numbers of the file pieces that the agent lacks. */
   private missing: PromiseWithResolvers<readonly number[]> | undefined;
   private lost: string | undefined;
   private readonly whenLost = Promise.withResolvers<void>();
@@ -38,12 +38,12 @@ export class RunAgent implements FileReceiver {
     return `the agent ${this.info.name}`;
   }
 
-  /** Whether nothing is heard of it any more. */
+  /** Whether contact with the agent is lost. */
   get isLost(): boolean {
     return this.lost !== undefined;
   }
 
-  /** Opens a thread there. @param seat its number, of all of the run */
+  /** Opens a thread there. @param seat its number among all seats of the run */
   openSeat(seat: number, listener: SeatListener): Seat {
     this.listeners.set(seat, listener);
     const ending = Promise.withResolvers<void>();

@@ -19,23 +19,23 @@ import { loadTokenizer } from "../../../tokenize/load-tokenizer.ts";
 import type { SentPiece, ToAgent } from "./agent-messages.ts";
 import type { SentLink, SentModules } from "./sent-modules.ts";
 
-/** What the agents need of this host's files: those that this process reads itself while it opens the run, and the scenario where it has functions. */
+/** Files of this host that the agents need: those that this process reads while it opens the run, and the scenario if it has functions. */
 
 /** Files of this host that a run reads. */
 export interface SentFiles extends SentModules {
-  /** Folder of relative paths. */
+  /** Base folder of relative paths. */
   readonly folder: string;
-  /** The cache of tokenizers. */
+  /** Cache of tokenizers. */
   readonly hubCache: string;
 }
 
-/** Notes the files that a run reads. */
+/** Records which files a run reads. */
 export interface NotedFiles {
-  /** Returns them, when the run is opened. */
+  /** Stops recording and returns the files. Call when the run is opened. */
   end(plan: Plan): Promise<SentFiles>;
 }
 
-/** Begins to note the files of a run. @param modules those of the scenario, which the runtime reads */
+/** Starts recording the files of a run. @param modules modules of the scenario, which the runtime reads */
 export function noteRunFiles(modules: SentModules): NotedFiles {
   const end = noteOpenedFiles();
   return {
@@ -49,31 +49,31 @@ export function noteRunFiles(modules: SentModules): NotedFiles {
   };
 }
 
-/** Bytes of a piece. */
+/** Size of a piece. */
 const MOST_PIECE_BYTES = 256 * 1024;
 const LEAST_PIECE_BYTES = 1024;
-/** Room for what a message has besides a piece's bytes: a path above all. */
+/** Space for the other fields of a message, above all the path. */
 const ROOM_BYTES = 8 * 1024;
-/** Bytes that are sent to all agents before each of them is asked what it has got. */
+/** After this many bytes sent to all agents, each agent is asked what it has received. */
 const MOST_OPEN_BYTES = 8 * 1024 * 1024;
 
-/** What takes messages to all agents of a run at once. Some of them may miss one. */
+/** Sends messages to all agents of a run at once. An agent may miss some of them. */
 export interface FileCast {
   /** Maximum size of a message. */
   readonly mostBytes: number;
   publish(piece: SentPiece): void;
 }
 
-/** An agent that takes files. */
+/** An agent that receives files. */
 export interface FileReceiver {
   send(message: ToAgent): void;
   /** Asks for the numbers, below `count`, of the pieces that it lacks. @throws RunError when it is lost */
   findMissing(count: number): Promise<readonly number[]>;
-  /** Resolves when it has all that was sent to it alone. */
+  /** Resolves when it has received everything that was sent to it alone. */
   drain(): Promise<void>;
 }
 
-/** Sends files to all agents at once, as fast as the slowest of them takes them. @throws RunError when one of them is lost */
+/** Sends files to all agents at once, as fast as the slowest of them receives them. @throws RunError when one of them is lost */
 export async function sendFiles(
   { paths, links, folder, hubCache }: SentFiles,
   receivers: readonly FileReceiver[],
@@ -125,33 +125,33 @@ async function* piecesOf(path: string, pieceBytes: number): AsyncGenerator<Omit<
   }
 }
 
-/** Files of this size or less are kept in memory, so that no key or secret among them reaches a disk. */
+/** Files are kept in memory up to this total size, so that keys and secrets among them never reach a disk. */
 const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
 const MEMORY_FOLDER = "/dev/shm";
 const FOLDER_NAME = "rampart-agent-";
-/** A folder of an agent that is gone is removed after this time. */
+/** Folders of agents that no longer run are removed after this time. */
 const LEFT_MS = 3_600_000;
 
 /**
- * The files of a conductor's host, on an agent's, while a run lasts. They are written at once: pieces come no faster than the disk takes
- * them.
+ * Copies of the conductor host's files on an agent's host, for the length of a run. They are written synchronously: pieces arrive no
+ * faster than the disk writes.
  */
 export class ReceivedFiles {
   readonly root: string;
-  /** Pieces that came before one that is missing, by number. */
+  /** Pieces that arrived before an earlier one, by number. */
   private readonly early = new Map<number, SentPiece>();
   private nextNumber = 0;
 
-  /** Makes room for files. */
+  /** Creates the folder of the files. */
   constructor(totalBytes: number) {
     const isSmall = totalBytes <= MOST_MEMORY_BYTES && existsSync(MEMORY_FOLDER);
     const place = isSmall ? MEMORY_FOLDER : tmpdir();
     removeLeft(place);
-    // Only this user can read it.
+    // Only this user can read the folder.
     this.root = mkdtempSync(join(place, `${FOLDER_NAME}${process.pid}-`));
   }
 
-  /** Adds a piece. Those after a missing one wait for it, and one that came before is left out. */
+  /** Adds a piece. Pieces after a missing one wait for it, and repeated pieces are ignored. */
   add(piece: SentPiece): void {
     if (piece.number >= this.nextNumber) this.early.set(piece.number, piece);
     for (let next = this.early.get(this.nextNumber); next !== undefined; next = this.early.get(this.nextNumber)) {
@@ -160,7 +160,7 @@ export class ReceivedFiles {
     }
   }
 
-  /** Returns the numbers of the pieces that are missing of the first `count`. */
+  /** Returns the numbers of the missing pieces among the first `count`. */
   findMissing(count: number): readonly number[] {
     const numbers = Array.from({ length: Math.max(0, count - this.nextNumber) }, (_, at) => this.nextNumber + at);
     return numbers.filter((number) => !this.early.has(number));
@@ -169,7 +169,7 @@ export class ReceivedFiles {
   private write({ path, bytes, isFirst }: SentPiece): void {
     const place = this.placeOf(path);
     if (isFirst) mkdirSync(dirname(place), { recursive: true });
-    // A link may lead to a file that is there.
+    // A link may lead to an existing file.
     (isFirst ? writeFileSync : appendFileSync)(place, bytes, { mode: 0o600 });
   }
 
@@ -189,7 +189,7 @@ export class ReceivedFiles {
   }
 }
 
-/** Removes what agents left that were killed. */
+/** Removes folders that killed agents left behind. */
 function removeLeft(place: string): void {
   const pidOf = new RegExp(`^${FOLDER_NAME}(\\d+)-`);
   for (const [pid, names] of Map.groupBy(readdirSync(place), (name) => pidOf.exec(name)?.[1])) {

@@ -2,15 +2,15 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { type Problem, problem, UserError } from "../../../plan/problem.ts";
-import { MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
+import { isFile, MOST_SETTINGS_BYTES, readFileText } from "../../../runtime/files.ts";
 
-/** What agents need to load a scenario: its modules, and the npm packages that these import, as they are installed on this host. */
+/** Files that agents need to load a scenario: its modules, and the npm packages that these import, as installed on this host. */
 
-/** A symbolic link: package managers and Kubernetes make them. */
+/** A symbolic link, as package managers and Kubernetes make them. */
 export interface SentLink {
   /** Absolute path. */
   readonly path: string;
-  /** Absolute path of the file or folder that it leads to, without further links. */
+  /** Absolute path of the file or folder that it leads to, with all links resolved. */
   readonly target: string;
 }
 
@@ -21,20 +21,20 @@ export interface SentModules {
   readonly links: readonly SentLink[];
 }
 
-/** Modules that a module of a scenario imports: `from "x"`, `import "x"`, `import("x")`, `require("x")`. */
+/** Import of a module: `from "x"`, `import "x"`, `import("x")`, `require("x")`. */
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)(["'])(?<name>[^"'\n]+)\1/g;
-/** A line, up to an import, that is a comment or imports only types. */
+/** A line before an import that is a comment or imports only types. */
 const NO_CODE = /^\s*(?:\/\/|\/?\*|(?:import|export)\s+type\s[^;]*$)/;
 const CODE_FILE = /\.[cm]?[jt]sx?$/;
 const HERE = /^\.{1,2}(?:\/|$)/;
-/** What every host has. */
+/** Modules that every host has. */
 const EVERYWHERE = /^(?:rampart$|node:|bun:)/;
-/** How a path may continue that an import names. */
+/** Suffixes that an import may leave out. */
 const ENDINGS = ["", ".ts", ".tsx", ".js", ".mjs", ".cjs", ".json", "/index.ts", "/index.js"];
 const NATIVE_ADDON = /\.node$/;
 const MODULES_FOLDER = "node_modules";
 
-/** Maximum of all packages together. */
+/** Maximum size of all packages together. */
 const MOST_PACKAGE_BYTES = 256 * 1024 * 1024;
 const MOST_PACKAGE_FILES = 20_000;
 
@@ -74,7 +74,7 @@ class ModuleSearch {
     if (this.paths.has(path)) return;
     this.paths.add(path);
     if (!CODE_FILE.test(path)) return;
-    // It says how a runtime reads the module.
+    // Tells how a runtime reads the module.
     const settings = nearest(dirname(path), (folder) => join(folder, "package.json"));
     if (settings !== undefined) this.paths.add(this.follow(settings));
     const text = readFileText(path, MOST_SETTINGS_BYTES);
@@ -98,7 +98,7 @@ class ModuleSearch {
     else this.problems.push(notSent(module, "imports a package that is in no node_modules folder", specifier));
   }
 
-  /** @param user the module of the scenario that needs it, and the package that this imports */
+  /** @param user the module of the scenario that needs the package, and the package that this module imports */
   private addPackage(named: string, user: { readonly module: string; readonly name: string }): void {
     const folder = this.follow(named);
     if (this.packages.has(folder)) return;
@@ -122,7 +122,7 @@ class ModuleSearch {
     const settings = readSettings(folder);
     for (const { name, isOptional } of dependenciesOf(settings)) {
       const found = findPackage(name, folder);
-      // The package works without an optional one.
+      // A package works without its optional dependencies.
       if (found !== undefined && !(isOptional && packageFiles(found).some((path) => NATIVE_ADDON.test(path))))
         this.addPackage(found, user);
     }
@@ -132,7 +132,7 @@ class ModuleSearch {
     return this.packageBytes <= MOST_PACKAGE_BYTES && this.packageFiles <= MOST_PACKAGE_FILES;
   }
 
-  /** Returns the path without links, and notes the link that leads there: runtimes look for packages from there. */
+  /** Returns the path with links resolved, and records each link: runtimes look for packages from it. */
   private follow(path: string): string {
     const target = realpathSync(path);
     if (target !== path) this.links.set(path, target);
@@ -152,7 +152,7 @@ function findPackage(name: string, folder: string): string | undefined {
   return nearest(folder, (at) => join(at, MODULES_FOLDER, name));
 }
 
-/** Returns the first path that exists, from a folder upwards. */
+/** Returns the first existing path, from a folder upwards. */
 function nearest(folder: string, pathIn: (folder: string) => string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const path = pathIn(at);
@@ -161,17 +161,13 @@ function nearest(folder: string, pathIn: (folder: string) => string): string | u
   }
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
 /** `./x.js` may name the file `x.ts`. */
 function typeScriptOf(path: string): string | undefined {
   const found = path.replace(/\.([cm]?)js$/, ".$1ts");
   return found !== path && isFile(found) ? found : undefined;
 }
 
-/** Lists the files of a package, without those of the packages that are installed in it. */
+/** Lists the files of a package, without the packages installed in it. */
 function packageFiles(folder: string): string[] {
   const names = readdirSync(folder, { withFileTypes: true }).filter(
     ({ name }) => name !== MODULES_FOLDER && !name.startsWith("."),
@@ -187,7 +183,7 @@ function readSettings(folder: string): PackageJson {
   try {
     return (JSON.parse(readFileText(join(folder, "package.json"), MOST_SETTINGS_BYTES)) ?? {}) as PackageJson;
   } catch {
-    // A folder may be imported without settings.
+    // A folder may have no `package.json` and still be imported.
     return {};
   }
 }

@@ -5,31 +5,31 @@ import { connectFrames, type FrameSocket, listenForFrames, MOST_FRAME_BYTES } fr
 import type { Bus } from "./bus.ts";
 import { pack, unpack } from "./pack.ts";
 
-/** A bus of a launcher's processes: one of them is its hub, and nothing has to run beside them. */
+/** A bus between a launcher's processes. One of them is its hub, so no separate server is needed. */
 
-/** What a client says first. The hub replies when it knows the token. */
+/** First message of a client. The hub replies when it knows the token. */
 interface Hello {
   readonly token: string;
 }
 
-/** What passes between a client and the hub. */
+/** A message between a client and the hub. */
 type Envelope =
   | { readonly kind: "subscribe" | "unsubscribe"; readonly subject: string }
   | { readonly kind: "message"; readonly subject: string; readonly message: unknown; readonly reply: string };
 
-/** A client that has not said its token by then is closed, and one that leaves is not awaited for longer. */
+/** Longest wait for a client's token, after which it is disconnected, and for a client that leaves. */
 const PATIENCE_MS = 5000;
 const TOKEN_BYTES = 24;
 
 /** The hub of a bus. */
 export interface TcpHub {
   readonly port: number;
-  /** What a client must know. */
+  /** Token that clients must present. */
   readonly token: string;
   close(): void;
 }
 
-/** Opens a hub on all addresses of this host. Whoever has no token is closed. */
+/** Opens a hub on all addresses of this host. Clients without the token are disconnected. */
 export async function openTcpHub(): Promise<TcpHub> {
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const hub = new Hub(token);
@@ -46,7 +46,7 @@ export async function openTcpHub(): Promise<TcpHub> {
 
 class Hub {
   private readonly token: Buffer;
-  /** The subjects that each client listens to. */
+  /** Subjects that each client is subscribed to. */
   private readonly clients = new Map<FrameSocket, Set<string>>();
   private readonly strangers = new Set<FrameSocket>();
 
@@ -77,7 +77,7 @@ class Hub {
       if (subjects === undefined) this.greet(socket, unpack(frame));
       else this.pass(socket, subjects, unpack(frame) as Envelope, frame);
     } catch {
-      // It speaks another language.
+      // The client speaks another protocol.
       socket.destroy();
     }
   }
@@ -105,7 +105,7 @@ class Hub {
 
 /** A client of a hub. */
 export interface TcpBus extends Bus {
-  /** Resolves when the hub is gone. */
+  /** Resolves when the connection to the hub has ended. */
   readonly ended: Promise<unknown>;
 }
 

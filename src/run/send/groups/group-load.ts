@@ -7,7 +7,7 @@ import type { ActiveLoad, Sender } from "../active-load.ts";
 export class GroupLoad implements ActiveLoad {
   private readonly sender: Sender;
   private readonly size: number;
-  /** Requests of the current group that have not ended. */
+  /** Number of requests of the current group that have not ended. */
   private pending = 0;
   private isStopped = false;
 
@@ -31,7 +31,7 @@ export class GroupLoad implements ActiveLoad {
     const { sender } = this;
     const isOver = this.isStopped || sender.quota <= 0;
     if (isOver && sender.sequences?.isOpen(slot) === true) {
-      // Its response calls this again.
+      // The response to this calls `next` again.
       sender.sendEnd(slot, slot);
       return;
     }

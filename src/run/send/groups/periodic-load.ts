@@ -10,9 +10,9 @@ export class PeriodicLoad implements ActiveLoad {
   private readonly sender: Sender;
   private readonly drive: DriveOf<"periodic">;
   private sentCount = 0;
-  /** Requests of the last group whose period has not ended. */
+  /** Number of requests of the last group whose period has not ended. */
   private pending = 0;
-  /** By slot: whether its period has ended. */
+  /** Whether each slot's period has ended. */
   private readonly isOver: boolean[] = [];
   private isStopped = false;
 

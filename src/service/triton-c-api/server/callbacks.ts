@@ -1,58 +1,61 @@
 import type { Frame } from "../../../transport/in-process/frames.ts";
 import type { TritonLibrary } from "./library.ts";
 
-/** What the process does with the run's frames. */
+/** Handler of the run's frames in the process. */
 export interface FrameHost {
   /** Address of Triton's server. */
   readonly server: bigint;
-  /** Address of the allocator of responses. */
+  /** Address of the response allocator. */
   readonly allocator: bigint;
   /** Handles a frame of the run. */
   receive(frame: Frame): void;
-  /** No request uses a forgotten template any more. */
+  /** Called when no request uses a forgotten template any more. */
   endTemplate(template: number): void;
-  /** Ends this process: the run has ended. */
+  /** Called when the run has ended. Ends this process. */
   end(): void;
 }
 
 /** A call of the run. */
 export interface StartedCall {
-  /** The call's number, which its responses have. */
+  /** The call's number, which its responses repeat. */
   readonly call: number;
-  /** The number of the template that its request was made from. */
+  /** Number of the template from which its request was made. */
   readonly template: number;
-  /** Address of the places of outputs in shared memory; 0n without any. */
+  /** Address of the places of outputs in shared memory; 0n if there are none. */
   readonly places: bigint;
   /** Whether all requests of the template are the same. */
   readonly isSame: boolean;
 }
 
 /**
- * What lies between the pipe to the run and Triton, which calls back on threads of its own, and what ties this process to the run's. Where a
- * runtime compiles C, no JavaScript runs between a response and the next request; elsewhere Triton's threads wait for a thread of
- * JavaScript, and times include the way to it.
+ * The layer between the pipe to the run and Triton, which calls back on its own threads. It also ties this process to the run's. In
+ * runtimes that can compile C, no JavaScript runs between a response and the next request. Elsewhere Triton's threads wait for the
+ * JavaScript thread, and measured times include that wait.
  */
 export interface ServerCallbacks {
-  /** What a report must say about times taken with them; empty when there is nothing to say. */
+  /** Warning that a report must contain about times taken with these callbacks; empty if there is none. */
   readonly warning: string;
-  /** Address of a `TRITONSERVER_ResponseAllocatorAllocFn_t`: for a request with places in shared memory, its user pointer is their address. */
+  /**
+   * Address of a `TRITONSERVER_ResponseAllocatorAllocFn_t`. For a request with places in shared memory, its user pointer is the address of
+   * the places.
+   */
   readonly allocate: bigint;
   /** Address of a `TRITONSERVER_ResponseAllocatorReleaseFn_t`. */
   readonly release: bigint;
-  /** Call once the library is open. */
+  /** Call when the library is open. */
   use(triton: TritonLibrary): void;
-  /** Reads the run's frames and writes responses from now on. Call once the models are loaded. @throws NativeError */
+  /** Starts reading the run's frames and writing responses. Call when the models are loaded. @throws NativeError */
   run(host: FrameHost): void;
   /**
-   * Sets a request's callbacks, takes the time and calls `TRITONSERVER_ServerInferAsync`. The request is deleted when nothing uses it, also
-   * when Triton does not take it.
-   * @returns the address of an error; 0n without one
+   * Sets a request's callbacks, takes the time and calls `TRITONSERVER_ServerInferAsync`. The request is deleted when nothing uses it, even
+   * if Triton does not accept it.
+   * @returns the address of an error; 0n without an error
    */
   infer(request: bigint, started: StartedCall): bigint;
-  /** No call uses a template from now on. `endTemplate` follows, when its requests have ended. */
+  /** Forgets a template, which no later call uses. `endTemplate` follows when its requests have ended. */
   forget(template: number): void;
   /** Sends a frame to the run. Call after `run`. */
   write(frame: Uint8Array): void;
-  /** Ends this process and those of the models. */
+  /** Ends this process and the models' processes. */
   end(): void;
 }

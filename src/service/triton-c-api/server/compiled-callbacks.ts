@@ -24,7 +24,7 @@ const NAMES = [
   "address_of_end",
 ] as const;
 
-/** The functions of Triton's library that {@link SOURCE} calls, in its order. */
+/** The functions of Triton's library that {@link SOURCE} calls, in the same order. */
 export const TRITON_FUNCTIONS = [
   "ErrorNew",
   "ErrorMessage",
@@ -41,7 +41,7 @@ export const TRITON_FUNCTIONS = [
   "InferenceResponseDelete",
 ] as const;
 
-/** Types of frames from {@link SOURCE} itself: no request uses a forgotten template, and the run has ended. */
+/** Types of frames that {@link SOURCE} itself sends: no request uses a forgotten template, and the run has ended. */
 const UNUSED = 254;
 const ENDED = 255;
 
@@ -53,18 +53,18 @@ export interface PipeFiles {
   readonly output: number;
 }
 
-/** Compiles the callbacks, and ties this process to the run's. @throws NativeError when there is no compiler */
+/** Compiles the callbacks, and ties this process to the run's. @throws NativeError if there is no compiler */
 export async function openCompiledCallbacks(runPid: number, files: PipeFiles): Promise<ServerCallbacks> {
   const { callbacks, tieTo } = await compileCallbacks(files);
   tieTo(runPid);
   return callbacks;
 }
 
-/** Compiles the callbacks, without a tie to a run. @throws NativeError when there is no compiler */
+/** Compiles the callbacks, without tying this process to a run. @throws NativeError if there is no compiler */
 export async function compileCallbacks({ input, output }: PipeFiles): Promise<{
   readonly callbacks: ServerCallbacks;
   readonly tieTo: (runPid: number) => void;
-  /** Call after the run has ended. Until then the process does not end by itself. */
+  /** Call when the run has ended. Until then this process does not end by itself. */
   readonly close: () => void;
 }> {
   const at = await compileC(SOURCE, NAMES);

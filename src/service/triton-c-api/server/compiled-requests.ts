@@ -1,8 +1,9 @@
 /**
- * What lies between the pipe to the run and Triton, in C: its first part, up to the thread that reads. Triton calls back on its own threads: a response's time is taken there, and no
- * thread of Triton waits for JavaScript or for the pipe. One thread reads the run's frames; a request without a stamp whose template has an
- * idle request of Triton's starts right there. Another thread writes the responses. JavaScript gets all other frames, and creates requests:
- * Triton's requests are reused once they are released and have had their last response.
+ * The layer between the pipe to the run and Triton, in C. This is its first part, up to the thread that reads. Triton calls back on its own
+ * threads: a response's time is taken there, and no thread of Triton waits for JavaScript or for the pipe. One thread reads the run's
+ * frames. It also starts requests without a stamp if their template has an idle Triton request. Another thread writes the responses.
+ * JavaScript handles all other frames, and creates requests: Triton's requests are reused once they are released and have had their last
+ * response.
  */
 export const REQUESTS_SOURCE = `
 typedef unsigned long size_t;

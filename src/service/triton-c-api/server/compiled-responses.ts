@@ -1,4 +1,7 @@
-/** The second part, after `REQUESTS_SOURCE`: responses as frames, the thread that writes them, and the memory of outputs. */
+/**
+ * The second part, after `REQUESTS_SOURCE`: conversion of responses to frames, the thread that writes them, and the memory
+ * of outputs.
+ */
 export const RESPONSES_SOURCE = `
 struct bytes { char *at; size_t size, capacity; };
 

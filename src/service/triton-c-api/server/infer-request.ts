@@ -36,7 +36,7 @@ interface InputData {
   readonly sizeBytes: bigint;
 }
 
-/** A request of the load, with its tensors in memory that Triton reads in place. Reads a `ModelInferRequest`. */
+/** A request of the load, with its tensors in memory that Triton reads in place. Decoded from a `ModelInferRequest`. */
 export class RequestTemplate {
   private readonly bytes: Uint8Array;
   private readonly stampOffset: number;
@@ -46,11 +46,11 @@ export class RequestTemplate {
   private readonly inputs: InputData[] = [];
   private readonly outputs: Uint8Array[] = [];
   private readonly owned: bigint[] = [];
-  /** Address of the places of outputs in shared memory; 0n without any. */
+  /** Address of the places of outputs in shared memory; 0n if there are none. */
   readonly places: bigint = 0n;
   private head: ProtoObject;
 
-  /** @throws ProtocolError, or Error when a region is not registered */
+  /** @throws ProtocolError, or Error if a region is not registered */
   constructor(bytes: Uint8Array, stampOffset: number, memory: NativeMemory, regions: Regions) {
     this.bytes = bytes;
     this.stampOffset = stampOffset;
@@ -100,7 +100,7 @@ export class RequestTemplate {
     return request;
   }
 
-  /** Frees the memory. Call when no request uses it. */
+  /** Frees the memory. Call when no request uses it any more. */
   release(): void {
     for (const address of this.owned.splice(0)) this.memory.free(address);
   }
@@ -135,7 +135,7 @@ function describeInput(input: ProtoObject, address: bigint, sizeBytes: number): 
   };
 }
 
-/** Returns where a tensor is in shared memory; undefined when it is in the message. */
+/** Returns the place of a tensor in shared memory; undefined if it is in the message. */
 function placeOf({ parameters }: ProtoObject, regions: Regions): { address: bigint; sizeBytes: number } | undefined {
   const values = (parameters ?? {}) as Readonly<Record<string, ProtoObject>>;
   const region = values["shared_memory_region"]?.["string_param"];
@@ -145,7 +145,7 @@ function placeOf({ parameters }: ProtoObject, regions: Regions): { address: bigi
   return { address: regions.addressOf(String(region), offset, sizeBytes), sizeBytes };
 }
 
-/** Sets a request's parameters as Triton's own front ends do: some names are properties of the request. */
+/** Sets a request's parameters as Triton's front ends do: some names are properties of the request. */
 function setParameters(
   triton: TritonLibrary,
   request: bigint,

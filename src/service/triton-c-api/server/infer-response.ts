@@ -18,7 +18,7 @@ const [name, datatype, shape, dimensions, base, sizeBytes, memoryType, memoryId,
   Cell,
 ];
 
-/** Encodes a response of Triton's C API as a `ModelInferResponse`. @throws TritonError when it is an error */
+/** Encodes a response of Triton's C API as a `ModelInferResponse`. @throws TritonError if it is an error */
 export function encodeResponse(triton: TritonLibrary, response: bigint): Uint8Array {
   triton.check(triton.get("InferenceResponseError", response), false);
   const writer = new ProtoWriter();
@@ -60,7 +60,7 @@ function writeOutput(triton: TritonLibrary, response: bigint, index: number, wri
   for (const size of new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8)) sizes.varint(size);
   output.bytes(3, sizes.finish());
   writer.bytes(5, output.finish());
-  // An output in shared memory is not part of the message: nothing owns its memory.
+  // An output in shared memory is not part of the message, and nothing owns its memory.
   return owned.value === 0n ? NO_BYTES : triton.readMemory(base.value, Number(sizeBytes.value));
 }
 

@@ -1,7 +1,7 @@
 import { type NativeFunction, openLibrary } from "../../../runtime/ffi/ffi.ts";
 import { NativeError, type NativeSignature, type NativeSymbols } from "../../../runtime/ffi/native.ts";
 
-/** A call of Triton's library failed. */
+/** Error of a failed call of Triton's library. */
 export class TritonError extends Error {
   override readonly name = "TritonError";
   /** Triton's code: `Not found`, `Invalid argument` and others. */
@@ -78,11 +78,11 @@ type Name = keyof Symbols;
 
 /** Triton's library, ready to call. */
 export interface TritonLibrary {
-  /** Calls a function that returns an error. @throws TritonError */
+  /** Calls a function that may return an error. @throws TritonError */
   call(name: Name, ...args: readonly (number | bigint | Uint8Array)[]): void;
-  /** Throws an error that a function returned, unless it is 0n. @param isOwned whether to delete it. Default: true */
+  /** Throws an error that a function returned, unless it is 0n. @param isOwned whether to delete the error. Default: true */
   check(error: bigint, isOwned?: boolean): void;
-  /** Calls a function for its result, without reading it as an error. */
+  /** Calls a function and returns its result, without checking it for an error. */
   readonly get: (name: Name, ...args: readonly (number | bigint | Uint8Array)[]) => bigint;
   addressOf(name: Name): bigint;
   readText(address: bigint): string;
@@ -131,7 +131,7 @@ function refuseOtherApi(triton: TritonLibrary): void {
     throw new NativeError(`its C API has the major version ${version}, and this program knows version 1`);
 }
 
-/** Eight bytes that C writes a result into. */
+/** Eight bytes into which C writes a result. */
 export class Cell {
   private readonly store = new BigUint64Array(1);
   readonly bytes = new Uint8Array(this.store.buffer);

@@ -16,7 +16,7 @@ export interface NativeMemory {
   /** Returns the address of a copy. */
   copy(bytes: Uint8Array): bigint;
   free(address: bigint): void;
-  /** Maps a region of POSIX shared memory. @throws Error when it cannot be opened */
+  /** Maps a region of POSIX shared memory. @throws Error if it cannot be opened */
   map(key: string, offset: number, sizeBytes: number): bigint;
   unmap(address: bigint, sizeBytes: number): void;
 }
@@ -25,7 +25,7 @@ const READ_WRITE = 2;
 const PROTECT_READ_WRITE = 3;
 const MAP_SHARED = 1;
 
-/** Opens the system's functions for memory. @throws NativeError */
+/** Opens the system's memory functions. @throws NativeError */
 export async function openMemory(): Promise<NativeMemory> {
   const { functions: c } = await openLibrary(["libc.so.6", "libc.so"], SYMBOLS);
   return {

@@ -2,7 +2,7 @@ import { toCString } from "../../../runtime/ffi/ffi.ts";
 import { Cell, type TritonLibrary } from "./library.ts";
 import type { Regions } from "./regions.ts";
 
-/** A query as it would go to Triton's HTTP front end. */
+/** A query in the form that Triton's HTTP front end receives. */
 export interface ServerQuery {
   readonly method: string;
   readonly path: string;
@@ -27,7 +27,7 @@ export class QueryResponses {
     this.regions = regions;
   }
 
-  /** @throws TritonError, or Error when the query is not known */
+  /** @throws TritonError, or Error if the query is unknown */
   answer({ path, body }: ServerQuery): Uint8Array {
     if (path === "/v2") return this.ask("ServerMetadata");
     if (path === "/v2/repository/index") return this.ask("ServerModelIndex", ONLY_READY);

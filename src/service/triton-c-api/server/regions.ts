@@ -14,7 +14,7 @@ export class Regions {
     this.memory = memory;
   }
 
-  /** @throws Error when it cannot be mapped */
+  /** @throws Error if it cannot be mapped */
   register(name: string, key: string, offset: number, sizeBytes: number): void {
     this.unregister(name);
     this.regions.set(name, { address: this.memory.map(key, offset, sizeBytes), sizeBytes });
@@ -27,7 +27,7 @@ export class Regions {
     this.memory.unmap(region.address, region.sizeBytes);
   }
 
-  /** @throws Error when the region is not registered or too small */
+  /** @throws Error if the region is not registered or too small */
   addressOf(name: string, offset: number, sizeBytes: number): bigint {
     const region = this.regions.get(name);
     if (region === undefined) throw new Error(`shared memory region '${name}' is not registered`);

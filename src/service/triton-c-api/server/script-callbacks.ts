@@ -29,7 +29,7 @@ const COMPLETE = { args: [P, "u32", P], result: "void" } as const;
 
 const FINAL = 1;
 const INTERNAL_ERROR = 1;
-/** A place in shared memory: a name's address, an address and a size, ended by a name at 0. */
+/** Size of a place in shared memory: the address of a name, an address and a size. The list ends with the name 0. */
 const PLACE_BYTES = 24;
 const PIPE = 3;
 const SET_DESCRIPTOR_FLAGS = 2;
@@ -39,18 +39,19 @@ const SIGNAL_AT_PARENTS_END = 1;
 const SIGKILL = 9;
 const SIGTERM = 15;
 
-/** A response that Triton has called back with. */
+/** A response that Triton has delivered. */
 interface ArrivedResponse {
   /** Its address; 0n for an end without content. */
   readonly response: bigint;
   readonly call: number;
-  /** When it arrived, in nanoseconds of the system's monotonic clock. */
+  /** Time of its arrival, in nanoseconds of the system's monotonic clock. */
   readonly atNs: number;
   readonly isFinal: boolean;
 }
 
 /**
- * Opens callbacks in JavaScript, for which Triton's threads wait: where no C can be compiled. Ties this process to the run's.
+ * Opens callbacks in JavaScript, for which Triton's threads wait. Used if C cannot be compiled. Ties this process to the
+ * run's.
  * @param reason why C cannot be compiled
  * @throws NativeError
  */
@@ -71,7 +72,7 @@ export async function openScriptCallbacks(runPid: number, reason: string): Promi
   };
   const complete = await createCallback(COMPLETE, (response, flags, call) => {
     const atNs = monotonicNs();
-    // Not now: Triton may call back before the call that sends a request returns.
+    // Deferred: Triton may call back before the call that sends a request returns.
     if (arrived.length === 0) systemClock.nextTurn(drain);
     arrived.push({ response, call: Number(call), atNs, isFinal: (flags & FINAL) !== 0 });
   });
@@ -114,7 +115,7 @@ export async function openScriptCallbacks(runPid: number, reason: string): Promi
   };
 }
 
-/** Calls in flight, by their numbers, and the templates that they use. */
+/** Calls in flight by number, and the templates that they use. */
 class ActiveCalls {
   host: FrameHost | undefined;
   private readonly calls = new Map<number, { readonly template: number; readonly beganNs: number }>();
@@ -146,7 +147,7 @@ class ActiveCalls {
   }
 }
 
-/** Returns the frame of a response, and deletes it. */
+/** Returns the frame of a response, and deletes the response. */
 function encodeArrived(
   triton: TritonLibrary,
   { response, call, atNs, isFinal }: ArrivedResponse,
@@ -169,22 +170,25 @@ function encodeArrived(
   return encodeResponseFrame(call, flags, { beganNs, atNs }, body);
 }
 
-/** Makes this process lead a group, with the models' processes, that ends with the process that started it. */
+/**
+ * Makes this process the leader of a group that includes the models' processes and that ends with the process that
+ * started it.
+ */
 function tieTo(runPid: number, system: System): void {
   const { setpgid, fcntl, kill } = system.functions;
   setpgid(0, 0);
   fcntl(PIPE, SET_DESCRIPTOR_FLAGS, CLOSE_ON_EXEC); // The models' processes do not inherit the pipe.
-  fcntl(PIPE, SET_STATUS_FLAGS, 0); // Writing to it waits.
-  // While models are loaded, no JavaScript can run that would answer another signal. Models' processes notice the end themselves.
+  fcntl(PIPE, SET_STATUS_FLAGS, 0); // blocking writes
+  // While models are loading, no JavaScript can run to handle another signal. Models' processes notice the end themselves.
   signalAtParentsEnd(SIGKILL, system);
-  if (process.ppid !== runPid) kill(0, SIGKILL); // It has ended already.
+  if (process.ppid !== runPid) kill(0, SIGKILL); // the run's process has already ended
 }
 
 function signalAtParentsEnd(signal: number, { functions: { prctl } }: System): void {
   prctl(SIGNAL_AT_PARENTS_END, BigInt(signal));
 }
 
-/** Returns the function that gives Triton memory for an output: its place in shared memory, or separate memory. */
+/** Returns the function with which Triton allocates memory for an output: its place in shared memory, or separate memory. */
 function createAllocate(system: System, fail: (message: string) => bigint) {
   const { malloc, memcpy } = system.functions;
   const value = new BigUint64Array(1);

@@ -23,8 +23,8 @@ import { RUN_FILE, writeToRun } from "./write-to-run.ts";
 const encoder = new TextEncoder();
 
 /**
- * Runs Triton's library in this process for a run, which it reads from standard input, until that ends. The process then ends with those of
- * the models. Resolves only when the library cannot be started, after it has sent the reason.
+ * Runs Triton's library in this process for a run, whose frames it reads from standard input until the run ends. Then this process and the
+ * models' processes end. Resolves only if the library cannot be started, after sending the reason.
  */
 export async function serveTriton(settings: ServerSettings): Promise<void> {
   let end = (): void => {};
@@ -48,7 +48,7 @@ export async function serveTriton(settings: ServerSettings): Promise<void> {
   await new Promise(() => {});
 }
 
-/** Keeps a run's templates, makes requests from them, and answers queries. */
+/** Stores a run's templates, makes requests from them, and answers queries. */
 class TritonHost {
   private readonly triton: TritonLibrary;
   private readonly memory: NativeMemory;
@@ -56,9 +56,9 @@ class TritonHost {
   private readonly callbacks: ServerCallbacks;
   private readonly allocator = new Cell();
   private readonly templates = new Map<number, RequestTemplate>();
-  /** Why a template cannot be used, by its number. */
+  /** Reasons why templates cannot be used, by number. */
   private readonly broken = new Map<number, string>();
-  /** Templates that calls in flight may still use, by their numbers. */
+  /** Templates that calls in flight may still use, by number. */
   private readonly forgotten = new Map<number, RequestTemplate>();
   private server = 0n;
   private queries: QueryResponses | undefined;
@@ -71,13 +71,13 @@ class TritonHost {
     triton.call("ResponseAllocatorNew", this.allocator.bytes, callbacks.allocate, callbacks.release, 0n);
   }
 
-  /** Reads frames from now on. @param end ends the process when the run has ended */
+  /** Starts reading frames. @param end ends the process when the run has ended */
   listen(server: bigint, end: () => void): void {
     this.server = server;
     this.queries = new QueryResponses(this.triton, server, this.regions);
-    // Until here, JavaScript could not run while models were loaded.
+    // Until here, no JavaScript could run, because models were being loaded.
     process.on("SIGTERM", end);
-    // A run that was killed reads no responses: writing one may fail before the end of the run is noticed.
+    // A run that was killed reads no responses: a write may fail before the end of the run is noticed.
     process.on("exit", end);
     this.callbacks.run({
       server,
@@ -126,7 +126,7 @@ class TritonHost {
     this.callbacks.forget(id);
   }
 
-  /** Sends a request. `call` returns as its responses' number. */
+  /** Sends a request. `call` is repeated in its responses. */
   private send(call: number, body: Uint8Array): void {
     const templateId = new DataView(body.buffer, body.byteOffset).getUint32(0, true);
     const template = this.templates.get(templateId);
@@ -163,7 +163,7 @@ function messageOf(error: unknown): string {
 
 /**
  * Opens the callbacks of this runtime, and ties this process to the run's before anything else takes time.
- * @param runPid the run's process, with which this one ends
+ * @param runPid the run's process; when it ends, this process ends too
  * @throws NativeError
  */
 async function openCallbacks(runPid: number): Promise<ServerCallbacks> {

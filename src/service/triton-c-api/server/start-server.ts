@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { toCString } from "../../../runtime/ffi/ffi.ts";
 import { Cell, type TritonLibrary } from "./library.ts";
 
-/** What the process with Triton's library starts. */
+/** Settings for the process with Triton's library. */
 export interface ServerSettings {
   /** Path of the library. */
   readonly library: string;
   /** Triton's installation, with its backends. */
   readonly directory: string;
   readonly modelRepository: string;
-  /** The models to load. An ensemble's own are found. */
+  /** The models to load. Models of an ensemble are found automatically. */
   readonly models: readonly string[];
-  /** The process of the run, with which this one ends. */
+  /** The run's process; when it ends, this process ends too. */
   readonly runPid: number;
-  /** The beginning of the names of shared memory between Triton and its Python models. */
+  /** Prefix of the names of shared memory between Triton and its Python models. */
   readonly memoryPrefix: string;
 }
 
@@ -36,9 +36,9 @@ export function startServer(triton: TritonLibrary, settings: ServerSettings): bi
   triton.call("ServerOptionsSetModelControlMode", options, EXPLICIT_MODELS);
   for (const model of models) triton.call("ServerOptionsSetStartupModel", options, toCString(model));
   triton.call("ServerOptionsSetLogInfo", options, 0);
-  // The library leaves this number as it finds it in memory, and would try to load a broken model again up to 4 billion times.
+  // The library does not initialize this number, and might otherwise try to load a broken model up to 4 billion times.
   triton.call("ServerOptionsSetModelLoadRetryCount", options, 0);
-  // A model that does not load has nothing to wait for.
+  // There is no reason to wait for a model that does not load.
   triton.call("ServerOptionsSetExitTimeout", options, 0);
   const server = new Cell();
   triton.call("ServerNew", server.bytes, options);

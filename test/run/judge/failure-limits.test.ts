@@ -4,8 +4,8 @@ import { word } from "../../../src/plan/messages.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { DEFAULT_TLS } from "../../../src/plan/tls.ts";
 import { RunSignal } from "../../../src/run/interrupt.ts";
+import { FailureLimits, isRatioExceeded } from "../../../src/run/judge/failure-limits.ts";
 import { FailureLog } from "../../../src/run/judge/failure-log.ts";
-import { FailurePolicy, isRatioExceeded } from "../../../src/run/judge/failure-policy.ts";
 import type { SenderState } from "../../../src/run/send/messages.ts";
 import { nowNs } from "../../../src/runtime/clock.ts";
 import type { Failure, FailureKind } from "../../../src/transport/failure.ts";
@@ -26,14 +26,14 @@ const progressOf = (counts: Partial<SenderState>): SenderState => ({
   ...{ completedCount: 0, failedCount: 0, lastSuccessNs: nowNs(), ...counts },
 });
 
-function makePolicy(
+function makeLimits(
   maxRatio: number | null,
   counts: Partial<SenderState> = {},
-): { policy: FailurePolicy; signal: RunSignal } {
+): { failureLimits: FailureLimits; signal: RunSignal } {
   const signal = new RunSignal();
   const progress = progressOf(counts);
   const plan = makePlan({ failures: { maxRatio }, client: { stallTimeoutMs: 100 } });
-  return { policy: new FailurePolicy(plan, signal, () => progress), signal };
+  return { failureLimits: new FailureLimits(plan, signal, () => progress), signal };
 }
 
 for (const [kind, errorKind] of [
@@ -44,24 +44,24 @@ for (const [kind, errorKind] of [
   ["validation", "failed-request"],
 ] as const) {
   test(`without patience the first '${kind}' failure ends the run as ${errorKind}`, () => {
-    const { policy, signal } = makePolicy(0);
-    policy.add({ kind, message: "why" }, 3, nowNs());
+    const { failureLimits, signal } = makeLimits(0);
+    failureLimits.add({ kind, message: "why" }, 3, nowNs());
     assert.deepEqual([signal.error?.code, signal.error?.message, signal.isStopped], [errorKind, "why", true]);
-    assert.deepEqual(policy.laneErrors, [{ lane: 3, message: "why" }]);
+    assert.deepEqual(failureLimits.laneErrors, [{ lane: 3, message: "why" }]);
   });
 }
 
 test("requests that were aborted when the run ended are logged, and stop nothing", () => {
-  const { policy, signal } = makePolicy(0);
-  policy.add({ kind: "aborted", message: "x" }, 0, nowNs());
-  assert.deepEqual([signal.isStopped, policy.laneErrors.length, policy.log.total], [false, 0, 1]);
+  const { failureLimits, signal } = makeLimits(0);
+  failureLimits.add({ kind: "aborted", message: "x" }, 0, nowNs());
+  assert.deepEqual([signal.isStopped, failureLimits.laneErrors.length, failureLimits.log.total], [false, 0, 1]);
 });
 
 test("the first failure of each lane is kept, for 64 lanes at most", () => {
-  const { policy } = makePolicy(null);
-  for (let i = 0; i < 200; i++) policy.add({ kind: "http", message: String(i) }, i % 100, nowNs());
-  assert.equal(policy.laneErrors.length, 64);
-  assert.deepEqual(policy.laneErrors[1], { lane: 1, message: "1" });
+  const { failureLimits } = makeLimits(null);
+  for (let i = 0; i < 200; i++) failureLimits.add({ kind: "http", message: String(i) }, i % 100, nowNs());
+  assert.equal(failureLimits.laneErrors.length, 64);
+  assert.deepEqual(failureLimits.laneErrors[1], { lane: 1, message: "1" });
 });
 
 test("a share of failures above the limit ends the run, at the limit it does not", () => {
@@ -69,9 +69,9 @@ test("a share of failures above the limit ends the run, at the limit it does not
     [10, false],
     [11, true],
   ] as const) {
-    const { policy, signal } = makePolicy(0.1, { completedCount: 100 - failedCount, failedCount });
-    policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
-    policy.checkEnd();
+    const { failureLimits, signal } = makeLimits(0.1, { completedCount: 100 - failedCount, failedCount });
+    failureLimits.add({ kind: "http", message: "no luck" }, 0, nowNs());
+    failureLimits.checkEnd();
     assert.equal(signal.isStopped, isStopped);
     if (isStopped)
       assert.match(
@@ -79,16 +79,16 @@ test("a share of failures above the limit ends the run, at the limit it does not
         /11 of 100 requests failed, more than the 10 % allowed; for example: no luck/,
       );
   }
-  const { policy, signal } = makePolicy(null, { failedCount: 100 });
-  policy.checkEnd();
+  const { failureLimits, signal } = makeLimits(null, { failedCount: 100 });
+  failureLimits.checkEnd();
   assert.equal(signal.isStopped, false);
 });
 
 test("a share of failures that is certain to be above the limit ends the run at that failure, but not in a warm-up", () => {
   for (const isWarmingUp of [false, true]) {
-    const { policy, signal } = makePolicy(0.1, { completedCount: 10, failedCount: 90 });
-    policy.isWarmingUp = isWarmingUp;
-    policy.add({ kind: "http", message: "no luck" }, 0, nowNs());
+    const { failureLimits, signal } = makeLimits(0.1, { completedCount: 10, failedCount: 90 });
+    failureLimits.isWarmingUp = isWarmingUp;
+    failureLimits.add({ kind: "http", message: "no luck" }, 0, nowNs());
     assert.equal(signal.error?.message.startsWith("90 of 100 requests failed"), isWarmingUp ? undefined : true);
     if (!isWarmingUp) assert.match(word(signal.error?.hint ?? ""), /^Raise failures\.maxRatio/);
   }
@@ -96,15 +96,15 @@ test("a share of failures that is certain to be above the limit ends the run at 
 
 test("failures that are counted only still end the run when the target is gone", () => {
   const longAgo = nowNs() - 60e9;
-  const silent = makePolicy(null, { lastSuccessNs: longAgo });
-  for (let i = 0; i < 2; i++) silent.policy.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
+  const silent = makeLimits(null, { lastSuccessNs: longAgo });
+  for (let i = 0; i < 2; i++) silent.failureLimits.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
   assert.equal(silent.signal.error?.code, "stalled");
-  const lively = makePolicy(null, { lastSuccessNs: nowNs() });
-  lively.policy.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
+  const lively = makeLimits(null, { lastSuccessNs: nowNs() });
+  lively.failureLimits.add({ kind: "stalled", message: "no byte" }, 0, nowNs());
   assert.equal(lively.signal.isStopped, false);
   for (const kind of ["http", "grpc", "model", "validation"] as FailureKind[]) {
-    const { policy, signal } = makePolicy(null, { lastSuccessNs: longAgo });
-    for (let i = 0; i < 50; i++) policy.add({ kind, message: "x" }, 0, nowNs());
+    const { failureLimits, signal } = makeLimits(null, { lastSuccessNs: longAgo });
+    for (let i = 0; i < 50; i++) failureLimits.add({ kind, message: "x" }, 0, nowNs());
     assert.equal(signal.isStopped, false, kind);
   }
 });
@@ -120,10 +120,10 @@ for (const { name, kind, losses, isAway } of [
     let elapsedMs = 0;
     performance.now = () => baseMs + elapsedMs;
     try {
-      const { policy, signal } = makePolicy(null, { lastSuccessNs: baseMs * 1e6 - 1 });
+      const { failureLimits, signal } = makeLimits(null, { lastSuccessNs: baseMs * 1e6 - 1 });
       for (let i = 0; i < losses; i++) {
         elapsedMs = (i * 6000) / (losses - 1);
-        policy.add({ kind, message: "lost" }, i, nowNs());
+        failureLimits.add({ kind, message: "lost" }, i, nowNs());
       }
       assert.equal(signal.error?.code, isAway ? "unreachable" : undefined);
     } finally {
@@ -137,8 +137,8 @@ test("a target that is gone after it answered is said to have answered", () => {
     [0, "Is the server running, and is this its address?"],
     [1234, "It answered 1,234 requests before. Has it stopped? Look at its log."],
   ] as const) {
-    const { policy, signal } = makePolicy(null, { completedCount, lastSuccessNs: nowNs() });
-    policy.add({ kind: "connect", message: "refused", isServerGone: true }, 0, nowNs());
+    const { failureLimits, signal } = makeLimits(null, { completedCount, lastSuccessNs: nowNs() });
+    failureLimits.add({ kind: "connect", message: "refused", isServerGone: true }, 0, nowNs());
     assert.equal(signal.error?.hint, hint);
   }
 });
@@ -152,11 +152,11 @@ test("a server that refuses all requests ends the run of a scenario", () => {
   const endOf = (plan: Plan, completedCount: number, failure = missing): string | undefined => {
     const signal = new RunSignal();
     let failedCount = 0;
-    const policy = new FailurePolicy(plan, signal, () => progressOf({ completedCount, failedCount }));
+    const failureLimits = new FailureLimits(plan, signal, () => progressOf({ completedCount, failedCount }));
     while (failedCount < 8) {
       assert.equal(signal.error, undefined, `after ${failedCount}`);
       failedCount++;
-      policy.add(failure, 0, nowNs());
+      failureLimits.add(failure, 0, nowNs());
     }
     return signal.error?.message;
   };
@@ -173,30 +173,30 @@ test("a server that answers 503 to each lane ends the run, and not while it is b
   const unavailable: Failure = { kind: "http", status: 503, message: "HTTP status 503" };
   const signal = new RunSignal();
   let counts: Partial<SenderState> = {};
-  const policy = new FailurePolicy(makePlan({ failures: { maxRatio: null } }), signal, () =>
+  const failureLimits = new FailureLimits(makePlan({ failures: { maxRatio: null } }), signal, () =>
     progressOf({ activeLanes: 3, outstanding: 1, ...counts }),
   );
-  for (let count = 0; count < 100; count++) policy.add(unavailable, count % 2, nowNs());
+  for (let count = 0; count < 100; count++) failureLimits.add(unavailable, count % 2, nowNs());
   counts = { failedCount: 100 };
-  policy.add(unavailable, 0, nowNs());
+  failureLimits.add(unavailable, 0, nowNs());
   assert.equal(signal.isStopped, false, "one lane may still be answered");
   counts = { failedCount: 31 };
-  policy.add(unavailable, 2, nowNs());
+  failureLimits.add(unavailable, 2, nowNs());
   assert.equal(signal.isStopped, false, "the counts of a sender elsewhere are older than what has failed there");
   counts = { failedCount: 32, completedCount: 40 };
-  policy.add(unavailable, 2, nowNs());
+  failureLimits.add(unavailable, 2, nowNs());
   assert.equal(signal.isStopped, false, "others were answered");
   counts = { failedCount: 32 };
-  policy.add(unavailable, 2, nowNs());
+  failureLimits.add(unavailable, 2, nowNs());
   assert.match(signal.error?.message ?? "", /refuses the requests: HTTP status 503/);
   assert.equal(signal.error?.hint, "Is it still starting? Look at its log.");
 });
 
 test("a measurement without any answer ends the run with what kept the server from answering", () => {
   const endOf = (failure: Failure, counts: Partial<SenderState> = {}): string | undefined => {
-    const { policy, signal } = makePolicy(null, { failedCount: 1, ...counts });
-    policy.add(failure, 0, nowNs());
-    policy.checkEnd();
+    const { failureLimits, signal } = makeLimits(null, { failedCount: 1, ...counts });
+    failureLimits.add(failure, 0, nowNs());
+    failureLimits.checkEnd();
     return signal.error?.message;
   };
   assert.match(endOf({ kind: "closed", message: "" }) ?? "", /closes connections without a response/);

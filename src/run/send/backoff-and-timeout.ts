@@ -4,22 +4,22 @@ import type { LoadClient } from "../../transport/client.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { lookIntervalMs, Pauses } from "../../transport/stall-watch.ts";
 
-/** The timers of slots: how long one waits after a failed connection, and how long its request may take. */
+/** The timers of slots: the delay after a failed connection, and the timeout of a request. */
 
 const FIRST_DELAY_MS = 20;
 const MAX_DELAY_MS = 1000;
-/** A timer that is later than this means that the thread stood still. */
+/** A later timer means that the thread stood still. */
 const MOST_LATE_NS = msToNs(50);
-/** Time between two looks at requests that got more time because the thread stood still. */
+/** Interval between checks of requests that got more time because the thread stood still. */
 const SOON_NS = msToNs(10);
 
 /**
- * Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. The first
- * failure after a success delays nothing: a server that loses some requests gets the load that was asked for.
+ * Delays slots after a failed connection, longer with each failure in a row, so that a dead server is not flooded with connections. The
+ * first failure after a success delays nothing: a server that loses some requests still gets the requested load.
  */
 export class Backoff {
   private readonly onReady: (slot: number) => void;
-  /** By slot: failures in a row. Before the first success, one more. */
+  /** Number of consecutive failures of each slot. Before the first success, one more. */
   private readonly failures: number[] = [];
   private readonly timers = new Map<number, Cancel>();
   private readonly clock: Clock;
@@ -34,12 +34,12 @@ export class Backoff {
     return this.timers.has(slot);
   }
 
-  /** Notes that a slot's request succeeded. */
+  /** Records that a slot's request succeeded. */
   reset(slot: number): void {
     this.failures[slot] = 0;
   }
 
-  /** Notes that a slot's connection failed. Returns whether the slot waits. */
+  /** Records that a slot's connection failed. Returns whether the slot waits. */
   wait(slot: number): boolean {
     const failures = this.failures[slot] ?? 1;
     this.failures[slot] = failures + 1;
@@ -62,8 +62,8 @@ export class Backoff {
 }
 
 /**
- * Fails requests without a complete response within the request timeout, even if bytes arrive. Checks all calls from a timer that is set
- * for the oldest one, so that requests in time cost nothing. Time in which this process did not run does not count.
+ * Fails requests without a complete response within the request timeout, even if bytes arrive. A timer set for the oldest call checks
+ * all of them, so that requests in time cost nothing. Time in which this process did not run does not count.
  */
 export class RequestTimeout {
   private readonly client: Pick<LoadClient, "calls" | "cancel">;
@@ -75,7 +75,7 @@ export class RequestTimeout {
   private cancelTimer: Cancel | undefined;
   private isWatching = false;
 
-  /** @param timeoutNs since the send */
+  /** @param timeoutNs time since the send */
   constructor(client: Pick<LoadClient, "calls" | "cancel">, timeoutNs: number, clock = systemClock) {
     this.client = client;
     this.timeoutNs = timeoutNs;
@@ -102,7 +102,7 @@ export class RequestTimeout {
     const currentNs = this.clock.nowNs();
     const deadlineNs = this.pauses.startOf(this.timeoutNs, currentNs);
     let oldestNs = currentNs;
-    // A cancelled request may be followed by a new one on the same slot, which is younger than all others.
+    // A cancelled request may be followed by a new one on the same slot, which is the youngest of all.
     for (const { slot, isActive, sendStartNs } of this.client.calls) {
       if (!isActive) continue;
       if (sendStartNs <= deadlineNs) this.client.cancel(slot, this.failure);

@@ -33,12 +33,12 @@ import { loadBuilder } from "./load-builder.ts";
 
 /** Loads that keep a number of requests in flight. */
 
-/** How users pause between their requests. */
+/** Pauses of users between their requests. */
 export type ThinkOptions = {
   /**
-   * Time between a response and the same user's next request: `"2 s"`, or `{ mean: "2 s", stddev: "500 ms" }` of a normal distribution. Levels
-   * are then numbers of users, and fewer requests are in flight. New users begin at random times within the mean, which is not measured.
-   * Default: none.
+   * Time between a response and the same user's next request: `"2 s"`, or `{ mean: "2 s", stddev: "500 ms" }` for a normal distribution.
+   * Levels are then numbers of users, and fewer requests are in flight. New users begin at random times within the mean think time, and
+   * this time is not measured. Default: none.
    */
   readonly thinkTime?: DurationSpread;
 };
@@ -63,7 +63,8 @@ function thinkingOf({ thinkTime }: GivenThinking): { thinkTime?: ThinkTimePlan; 
 }
 
 /**
- * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). A start or end of 0 is for `over`.
+ * Concurrency from `start` to `end`: level by level, or evenly over a time (`over`). A start or end of 0 is allowed
+ * only with `over`.
  * @example
  * ramp(1, 50, { step: 7 })
  */
@@ -88,7 +89,7 @@ export const rampBuilder = loadBuilder({
   extent: rampExtent,
 });
 
-/** A level without users has nothing to measure; a ramp over a time passes it. */
+/** A level without users has nothing to measure; a ramp over a time only passes it. */
 function checkZero({ values: [start = 1, end = 1], options: { over } }: GivenRamp): Problem[] {
   const isFrom = start === 0;
   if ((!isFrom && end > 0) || (over !== undefined && start + end > 0)) return [];
@@ -104,7 +105,7 @@ function checkZero({ values: [start = 1, end = 1], options: { over } }: GivenRam
 
 /** Options of {@link hold}. */
 export type HoldOptions = {
-  /** Time in which the concurrency rises evenly from 1; it is measured too. Default: `"0 s"`. */
+  /** Time in which the concurrency rises evenly from 1; it is part of the measurement. Default: `"0 s"`. */
   readonly rampUp?: Duration;
 } & ThinkOptions &
   Extent;
@@ -134,7 +135,7 @@ export const holdBuilder = loadBuilder({
 export type StepsOptions = UntilOptions & ThinkOptions & Extent;
 
 /**
- * Each of these concurrencies in turn.
+ * A list of concurrencies, measured one after another.
  * @example
  * steps([1, 2, 4, 8], { requests: 1000 })
  */
@@ -171,13 +172,13 @@ function toConcurrency(
 export interface PeriodicOptions {
   /** Number of requests in each further group. Default: 1. */
   readonly step?: number;
-  /** Responses to each request of a group before the next group is sent. Default: 10. */
+  /** Number of responses to each request of a group before the next group is sent. Default: 10. */
   readonly responses?: number;
 }
 
 /**
- * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the group before have some responses.
- * For decoupled models over a stream.
+ * `start` requests, then groups of more requests up to `end`. A group is sent when all requests of the previous group have some
+ * responses. For decoupled models over a stream.
  * @example
  * periodic(10, 50, { step: 10, responses: 5 })
  */

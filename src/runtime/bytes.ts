@@ -16,7 +16,7 @@ const compare = Buffer.prototype.compare as (
   end: number,
 ) => number;
 
-/** Whether `a[aStart, aStart + length)` and `b[bStart, bStart + length)` are equal. Both ranges must be in bounds. */
+/** Whether `a[aStart, aStart + length)` and `b[bStart, bStart + length)` are equal. Both ranges must be within bounds. */
 export function isSameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
   if (isNative && length >= NATIVE_FROM)
     return compare.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
@@ -26,7 +26,7 @@ export function isSameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart
   return true;
 }
 
-/** Returns 0 when the next eight bytes are equal. */
+/** Returns 0 if the next eight bytes are equal. */
 function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
   return (
     ((a[at] as number) ^ (b[bt] as number)) |
@@ -38,4 +38,17 @@ function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
     ((a[at + 6] as number) ^ (b[bt + 6] as number)) |
     ((a[at + 7] as number) ^ (b[bt + 7] as number))
   );
+}
+
+/** Concatenates pieces of data, in memory of their own. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const joined = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
@@ -7,10 +8,11 @@ import type { LaneError } from "../../result/run-result.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import { describeFailure, type Failure, isCancelled } from "../../transport/failure.ts";
 import type { RunSignal } from "../interrupt.ts";
+import { answersNothing } from "../open/silent-server.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
-import { answersNothing, type ResponseCounts } from "./silence.ts";
+import { type ResponseCounts, raise } from "./silence.ts";
 
 /** Maximum probability of the observed failures under the allowed ratio, for ending a run of unknown length. */
 const MAX_CHANCE = 1e-9;
@@ -24,7 +26,7 @@ export interface FailureShare {
   readonly maxRatio: number;
   readonly completedCount: number;
   readonly failedCount: number;
-  /** Maximum number of requests; infinite when time decides. */
+  /** Maximum number of requests; infinite when the load is limited by time. */
   readonly totalCount: number;
 }
 
@@ -48,23 +50,23 @@ function divergence(ratio: number, expected: number): number {
 }
 
 const MAX_LANE_ERRORS = 64;
-/** Number of first responses that show that the server refuses the requests, whatever their content is. */
+/** Number of first responses after which the server counts as rejecting all requests, whatever their content. */
 const FEW_REFUSED = 8;
-/** The same of a server that says that it is not available, as some also say of a request that fails there. */
+/** The same for a server that reports that it is unavailable, as some servers do for any failed request. */
 const FEW_UNAVAILABLE = 32;
-/** Not allowed (401, 403, 407), not there (404, 405, 410, 501), moved (301, 302, 307, 308). */
+/** Not allowed (401, 403, 407), not found (404, 405, 410, 501), moved (301, 302, 307, 308). */
 const REFUSING_STATUSES: readonly number[] = [301, 302, 307, 308, 401, 403, 404, 405, 407, 410, 501];
 /** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
 const REFUSING_GRPC_STATUSES: readonly number[] = [7, 12, 16];
 
-/** Bad gateway, unavailable and gateway timeout: a server that is overloaded answers some requests with them. */
+/** Bad gateway, unavailable and gateway timeout: an overloaded server answers some requests with them. */
 const UNAVAILABLE_STATUSES: readonly number[] = [502, 503, 504];
 
 function saysUnavailable({ kind, status = 0 }: Failure): boolean {
   return kind === "http" && UNAVAILABLE_STATUSES.includes(status);
 }
 
-/** Returns the error of a server that refuses all requests. */
+/** Returns the error of a server that rejects all requests. */
 function refused({ target }: Plan, failure: Failure): RunError {
   const isUnknown = failure.status === 404;
   const what = isUnknown ? "has no such path" : "refuses the requests";
@@ -78,9 +80,9 @@ function refused({ target }: Plan, failure: Failure): RunError {
 }
 
 /** Decides how failed requests affect the run. */
-export class FailurePolicy {
+export class FailureLimits {
   readonly log = new FailureLog();
-  /** Whether failures belong to the warm-up. */
+  /** Whether the run is in its warm-up. */
   isWarmingUp = false;
   readonly laneErrors: LaneError[] = [];
   private readonly plan: Plan;
@@ -89,7 +91,7 @@ export class FailurePolicy {
   private readonly reachability: Reachability;
   private readonly waitsForServer: boolean;
   private refusedCount = 0;
-  /** Lanes whose requests were refused. */
+  /** Lanes with a rejected request. */
   private readonly refusedLanes = new Set<number>();
 
   /** @param progress returns the sender's latest counts */
@@ -108,7 +110,7 @@ export class FailurePolicy {
     const message = describeFailure(failure);
     if (this.laneErrors.length < MAX_LANE_ERRORS && !this.laneErrors.some((entry) => entry.lane === lane)) {
       const { status, response } = failure;
-      const facts = { ...(status === undefined ? {} : { status }), ...(response === undefined ? {} : { response }) };
+      const facts = defined({ status, response });
       this.laneErrors.push({ lane, message, ...facts });
     }
     if (this.plan.failures.maxRatio === 0) {
@@ -120,7 +122,10 @@ export class FailurePolicy {
     if (!this.isWarmingUp && this.isTooManyForSure()) this.endForRatio();
   }
 
-  /** Ends the run when the ratio of failed requests is above the limit, or the server has answered none. Call at the end of a measurement. */
+  /**
+   * Ends the run when the ratio of failed requests is above the limit, or the server has answered no request. Call at the end of a
+   * measurement.
+   */
   checkEnd(): void {
     const { maxRatio } = this.plan.failures;
     const { completedCount, failedCount } = this.progress();
@@ -139,11 +144,11 @@ export class FailurePolicy {
     this.signal.fail(
       limit === undefined
         ? cannotConnect(this.plan, unanswered)
-        : answersNothing(this.plan, `to ${requests} in time`, limit),
+        : answersNothing(this.plan, `to ${requests} in time`, raise(limit)),
     );
   }
 
-  /** Counts the requests that the server has answered, also with an error. */
+  /** Counts the requests that the server has answered, including with an error. */
   responses(): ResponseCounts {
     const { completedCount, failedCount, outstanding } = this.progress();
     const isUnanswered = this.reachability.unanswered !== undefined;
@@ -172,7 +177,7 @@ export class FailurePolicy {
     );
   }
 
-  /** Ends the run when the server refuses all its requests: each of its responses would cost nothing, and be worth nothing. */
+  /** Ends the run when the server rejects all requests: its responses say nothing about its speed. */
   private checkRefused(failure: Failure, lane: number): void {
     const { plan } = this;
     const { completedCount, failedCount, activeLanes } = this.progress();
@@ -180,21 +185,22 @@ export class FailurePolicy {
     if (this.waitsForServer || completedCount > 0 || !(isUnavailable || refusesAll(failure))) return;
     this.refusedCount++;
     this.refusedLanes.add(lane);
-    // Counts of senders elsewhere come after what failed: until they have these failures, they may lack successes too.
+    // Counts of remote senders arrive after their failures. Until they include these failures, they may lack successes
+    // too.
     const few = isUnavailable ? FEW_UNAVAILABLE : FEW_REFUSED;
     if (this.signal.isStopped || Math.min(this.refusedCount, failedCount) < few) return;
-    // An overloaded server is still busy with the first requests that it took.
+    // An overloaded server is still busy with the first requests that it accepted.
     if (isUnavailable && this.refusedLanes.size < activeLanes) return;
     this.signal.fail(refused(plan, failure));
   }
 
-  /** Ends the run in bounded time when the target no longer responses. */
+  /** Ends the run in bounded time when the target no longer responds. */
   private checkReachable(failure: Failure, sentNs: number): void {
     const { lastSuccessNs, completedCount, outstanding, isSending } = this.progress();
     const context = { failedNs: nowNs(), lastSuccessNs, completedCount, outstanding, sentNs, isSending };
     const reach = this.reachability.judge(failure, context);
     if (reach === "reachable") return;
-    // A process that has ended says why.
+    // A process that has ended reports the reason.
     const endsUnmet = failure.kind === "connect" || (!this.waitsForServer && failure.isServerGone !== true);
     if (reach === "unreachable" && completedCount === 0 && endsUnmet) {
       this.signal.fail(cannotConnect(this.plan, failure));
@@ -219,13 +225,13 @@ function refusesAll({ kind, status = 0 }: Failure): boolean {
   return kind === "grpc" && REFUSING_GRPC_STATUSES.includes(status);
 }
 
-/** Whether a target's requests are prompts, which are few and long. */
+/** Whether a target's requests are prompts, which take long, so that there are few of them. */
 export function takesPrompts({ target }: Plan): boolean {
   const kind = targetKindOf(target);
   return urlsOf(target).length > 0 && kind.takes(target) === "payloads" && kind.hasShortRequests !== true;
 }
 
-/** A longer reason quotes the bytes of another protocol. */
+/** A longer reason usually quotes the bytes of another protocol. */
 const MOST_REASON = 80;
 
 /** Returns the error of a target to which no connection could be opened. */
