@@ -27,6 +27,8 @@ type Frame = readonly [number: number, expected: number, isLast: boolean, bytes:
 
 /** Frames without bytes are only confirmations, and have no number. */
 const NO_NUMBER = -1;
+/** The number of the reply to a side that is lost: it may have stood still, and would continue alone. */
+const GONE = -2;
 const NO_BYTES = new Uint8Array(0);
 
 /** Space for what a frame adds to its bytes. */
@@ -58,7 +60,8 @@ export class Link {
   private readonly subjects: LinkSubjects;
   private readonly listener: LinkListener;
   private readonly clock: Clock;
-  private readonly end: (() => void)[];
+  private readonly endListening: () => void;
+  private readonly endTicks: () => void;
   /** Pieces that the other side has not confirmed, in order. The first `openCount` are in transit. */
   private pieces: { readonly number: number; readonly isLast: boolean; readonly bytes: Uint8Array }[] = [];
   private waiting = 0;
@@ -88,10 +91,8 @@ export class Link {
     this.clock = clock;
     this.heardAtNs = clock.nowNs();
     this.tickedAtNs = this.heardAtNs;
-    this.end = [
-      bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame)),
-      clock.every(TICK_MS, () => this.tick()),
-    ];
+    this.endListening = bus.subscribe(subjects.receive, (frame) => this.receive(frame as Frame));
+    this.endTicks = clock.every(TICK_MS, () => this.tick());
   }
 
   /** Sends a message of plain data. */
@@ -120,9 +121,14 @@ export class Link {
   }
 
   close(): void {
+    this.endListening();
+    this.stop();
+  }
+
+  private stop(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const end of this.end) end();
+    this.endTicks();
     this.pieces = [];
     this.waiting = 0;
     this.drained?.resolve();
@@ -152,7 +158,14 @@ export class Link {
   }
 
   private receive([number, confirmed, isLast, bytes]: Frame): void {
-    if (this.isClosed) return;
+    if (number === GONE) {
+      if (!this.isClosed) this.lose("it had heard nothing of this side for too long");
+      return;
+    }
+    if (this.isClosed) {
+      this.publish([GONE, this.expected, false, NO_BYTES]);
+      return;
+    }
     this.heardAtNs = this.clock.nowNs();
     this.silentNs = 0;
     this.forget(confirmed);
@@ -237,8 +250,9 @@ export class Link {
     this.pump();
   }
 
+  /** Until it is closed, it replies to the other side that it is lost, if that is heard again. */
   private lose(reason: string): void {
-    this.close();
+    this.stop();
     this.listener.lost(reason, this.heardAtNs);
   }
 }

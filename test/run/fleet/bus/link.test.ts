@@ -184,6 +184,21 @@ test("a side that stood still listens before it says that the other one is lost"
   assert.deepEqual(lost, ["here: nothing was heard of it for 4 s"]);
 });
 
+test("a side that was lost and is heard again is lost on both sides at once", async () => {
+  const { clock, bus, there, lost, received } = openEnds();
+  await clock.advanceMs(1000);
+  // Nothing of the other side arrives, as if its process was stopped.
+  const { publish } = bus;
+  bus.publish = (subject, message) => (subject === "b" ? undefined : publish.call(bus, subject, message));
+  await clock.advanceMs(5000);
+  assert.deepEqual(lost, ["here: nothing was heard of it for 4 s"]);
+  bus.publish = publish;
+  there.send("back");
+  await clock.advanceMs(20);
+  assert.deepEqual(lost.slice(1), ["there: it had heard nothing of this side for too long"]);
+  assert.deepEqual(received.here, []);
+});
+
 test("messages that follow each other take their confirmations along", async () => {
   const { clock, bus, here, there, received } = openEnds();
   let frames = 0;
