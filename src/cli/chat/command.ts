@@ -3,7 +3,7 @@ import { formatRunError, type Problem, problem, UserError, wordError } from "../
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { writeReport } from "../../report/output-file.ts";
-import { waitingLine } from "../../report/text/console.ts";
+import { formatSlowServer } from "../../report/warning-text.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
@@ -91,7 +91,7 @@ function runChatCommand(args: readonly string[], command: string, rawIo: Command
     const question: Question = { text, model, endpoint, maxTokens };
     const out = routeTextAroundReports(io, files);
     out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-    const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
+    const asked = await ask(planFor(model), question, (slow) => io.err(formatSlowServer(slow)));
     const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
     const code = report(asked, counted, out);
     if (files.json !== undefined) {
