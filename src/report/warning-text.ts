@@ -43,3 +43,8 @@ export function describeWarning(warning: RunWarning, nameOf?: NameOf): string {
       return `the server may still have shared memory of this run: ${warning.reason}`;
   }
 }
+
+/** Says that the run waits for a server, as a line of its progress. */
+export function formatSlowServer(url: string): string {
+  return `  waiting for ${url}, which has not responded for some seconds …\n`;
+}

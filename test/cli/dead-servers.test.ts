@@ -193,6 +193,10 @@ export default defineScenario({ name: "x", target, load: hold(1), stallTimeout: 
         const { code, out, err } = await runRampart(["x.ts"], { cwd });
         assert.deepEqual([code, out], [69, ""], err);
         assert.match(err, /^rampart: localhost:\d+ accepts connections[^\n]* within 3 s\. [^\n]*\n$/);
+        const url = /localhost:\d+/.exec(err)?.[0] ?? "";
+        const slow = await runRampart(["perf_analyzer", "-m", "simple", "-u", url, "--stall-timeout", "6s"]);
+        assert.equal(slow.code, 99, slow.err);
+        assert.match(slow.err, /^ {2}waiting for localhost:\d+, which has not responded [^\n]*\n[^\n]*did not answer/);
       });
     } finally {
       mute.close();

@@ -133,11 +133,21 @@ function withStatistic(name: string): string {
   return metric === undefined ? name : `${name}.${metricOf(metric).better === "higher" ? "p1" : "p99"}`;
 }
 
+/** Returns a metric as it is written, for one with its statistic elsewhere: `ttft.p99` for `p99_ttft` and `ttft_p99`. */
+function meantMetric(name: string): string | undefined {
+  const [, before, metric, other, after] = /^(p\d+)[_. -]?([a-z]\w*)$|^(\w+?)[_ -](p\d+)$/i.exec(name) ?? [];
+  const meant = `${metric ?? other}.${before ?? after}`;
+  return parseMetric(fromOption(meant)) === undefined ? undefined : meant;
+}
+
 /** Reads `METRIC=LIMIT`. */
 function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const [, name = "", value = ""] = /^\s*([^=<>]+?)\s*=\s*(.+?)\s*$/.exec(text) ?? [];
   if (name === "") {
-    problems.push(problem("invalid-value", "--slo", "must be METRIC=LIMIT", SLO_HINT, text));
+    // Written like an assertion, or like GenAI-Perf's goodput.
+    const [, metric = "", limit] = /^\s*([\w.]+)\s*[<>:]\s*(\S.*)$/.exec(text) ?? [];
+    const hint = parseMetric(withStatistic(fromOption(metric))) ? `Write --slo ${metric}=${limit}.` : SLO_HINT;
+    problems.push(problem("invalid-value", "--slo", "must be METRIC=LIMIT", hint, text));
     return undefined;
   }
   const known = withStatistic(fromOption(name));
@@ -145,8 +155,9 @@ function readSlo(text: string, problems: Problem[]): Slo | undefined {
   const breaks = metric !== undefined && metricOf(metric).better === "higher" ? "<" : ">";
   const read = toAssertion(`${known} ${breaks} ${value}`);
   if (!("code" in read)) return { assertion: read, value };
-  const near = read.code === "unknown-name" ? nearestName(name, METRIC_OPTIONS) : undefined;
-  const isNear = read.code === "unknown-name" && !/^Metrics are/.test(String(read.hint));
+  const isUnknown = read.code === "unknown-name";
+  const near = isUnknown ? (meantMetric(name) ?? nearestName(name, METRIC_OPTIONS)) : undefined;
+  const isNear = isUnknown && !/^Metrics are/.test(String(read.hint));
   const [, limit] = /^Write .* [<>] (.+)\.$/.exec(String(read.hint)) ?? [];
   const meant = near !== undefined ? `${near}=${value}` : limit && `${name}=${limit}`;
   const hint = meant !== undefined ? `Write --slo ${meant}.` : isNear ? read.hint : SLO_HINT;

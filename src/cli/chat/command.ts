@@ -4,7 +4,7 @@ import { formatRunError, type Problem, problem, UserError, wordError } from "../
 import { escapeControls } from "../../plan/terminal-text.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";
 import { writeReport } from "../../report/output-file.ts";
-import { waitingLine } from "../../report/text/console.ts";
+import { formatSlowServer } from "../../report/warning-text.ts";
 import { EXIT, exitCodeOf } from "../../result/exit-codes.ts";
 import { probeModels } from "../../run/open/probe.ts";
 import { defineScenario } from "../../scenario/define.ts";
@@ -95,7 +95,7 @@ async function runChatCommand(flags: FlagValues, io: CommandIo, command: string)
   const question: Question = { text, model, endpoint, maxTokens };
   const out = routeTextAroundReports(io, files);
   out.out(`${escapeControls(model)} at ${url}, ${endpoint}: ${escapeControls(JSON.stringify(text))}\n\n`);
-  const asked = await ask(planFor(model), question, (slow) => io.err(waitingLine(slow)));
+  const asked = await ask(planFor(model), question, (slow) => io.err(formatSlowServer(slow)));
   const counted = asked.answered && tokenizer && countTokens(text, asked.answered, tokenizer);
   const code = report(asked, counted, out);
   if (files.json !== undefined) {

@@ -45,7 +45,7 @@ const USERS_BY_URL = {
   kind: "text",
   value: "LEVELS",
   defaultText: "1,2,4,8 and so on up to 256, until throughput stops growing",
-  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16, 1:8 or 1:64:9. With --slo the largest number, MIN:MAX or a list.",
+  help: "Numbers of users, who each send the next request when the last is done: 16, 1,4,16, 1:8 or 1:64:9. With --slo the largest number, MIN:MAX or a list. Default with --slo: 1,2,3,4,6,8 and so on up to 256.",
 } as const;
 
 /** The options, in the order of the help. */
@@ -230,8 +230,8 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     meantAs: { "--benchmark-duration": "--for 60s" },
     help: "Measure for this long.",
     differs: {
-      llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 60s" },
-      triton: { ...FOR_BY_URL, defaultText: "5s; with --slo at most 30s" },
+      llm: { ...FOR_BY_URL, defaultText: "10s; with --slo at most 30s" },
+      triton: { ...FOR_BY_URL, defaultText: "5s; with --slo at most 15s" },
       run: { help: "Measure each level for this long." },
       http: { defaultText: `${HTTP_FOR}, without --requests` },
       init: {

@@ -16,7 +16,7 @@ import type { RunWarning, TraceEvent } from "../../result/observer.ts";
 import type { LevelResult, PreparedRun, RunResult } from "../../result/run-result.ts";
 import { describeCutSessions, describeResends } from "../notes/load-notes.ts";
 import type { Report, TextSink } from "../report.ts";
-import { formatPerfAnalyzerWarning } from "../warning-text.ts";
+import { formatPerfAnalyzerWarning, formatSlowServer } from "../warning-text.ts";
 import { formatGpuSection } from "./gpu-section.ts";
 import { firstResponseNote, loadNotes, responsesNote, scheduleNotes, silentNote, unstableNotes } from "./notes.ts";
 import { formatStreamNumber, toWholeUs } from "./number-format.ts";
@@ -36,6 +36,7 @@ export class PerfAnalyzerConsole implements Report {
   private readonly plan: Plan;
   private readonly sink: TextSink;
   private prepared: PreparedRun | undefined;
+  private hasSaidSlow = false;
   private hasSaidWhyNoMetrics = false;
 
   constructor(plan: Plan, sink: TextSink) {
@@ -52,6 +53,11 @@ export class PerfAnalyzerConsole implements Report {
     else if (event.kind === "response")
       this.sink.out(isGrpc ? `${event.text}\n` : `inference response: ${event.text}\n`);
     else this.sink.err(`${event.direction} ${event.head}`);
+  }
+
+  onSlowServer(url: string): void {
+    if (!this.hasSaidSlow) this.sink.err(formatSlowServer(url));
+    this.hasSaidSlow = true;
   }
 
   onWarning(warning: RunWarning): void {

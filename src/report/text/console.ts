@@ -12,7 +12,7 @@ import type { RepeatedResult } from "../../result/repeated-result.ts";
 import type { PreparedRun, RunResult } from "../../result/run-result.ts";
 import type { ReportModel } from "../model/report-model.ts";
 import { createModelReport, type Report, type TextSink } from "../report.ts";
-import { formatRampartWarning } from "../warning-text.ts";
+import { formatRampartWarning, formatSlowServer } from "../warning-text.ts";
 import { renderText, styleOf } from "./render-text.ts";
 
 /** Rampart's report on a terminal: progress on standard error, the report on standard output. */
@@ -44,7 +44,7 @@ export class RampartConsole implements Report {
     // A server may receive several queries at once.
     if (this.slowServers.has(url)) return;
     this.slowServers.add(url);
-    this.showProgress(waitingLine(url));
+    this.showProgress(formatSlowServer(url));
   }
 
   onWarning(warning: RunWarning): void {
@@ -89,9 +89,4 @@ export class RampartConsole implements Report {
   async finishRuns(repeated: RepeatedResult): Promise<void> {
     await this.report.finishRuns?.(repeated);
   }
-}
-
-/** Says that a server has not responded yet. */
-export function waitingLine(url: string): string {
-  return `  waiting for ${url}, which has not responded for some seconds …\n`;
 }

@@ -398,6 +398,16 @@ describe("both", () => {
     });
   });
 
+  test("say how a limit is written that others write in another way", async () => {
+    const wrong = ["ttft < 200ms", "ttft:200ms", "p90_ttft=200ms", "itl-p50=20ms"];
+    const args = wrong.flatMap((limit) => ["--slo", limit]);
+    await here(["llm", mockUrl(), ...args], ({ code, text }) => {
+      const hints = [...text.matchAll(/Write --slo (\S+)\.$/gm)].map(([, hint]) => hint);
+      const meant = ["ttft=200ms", "ttft=200ms", "ttft.p90=200ms", "itl.p50=20ms"];
+      assert.deepEqual([code, hints], [64, meant], text);
+    });
+  });
+
   test("say how a range that falls is written", async () => {
     await here(["llm", mockUrl(), "--users", "4:1"], ({ code, text }) => {
       assert.equal(code, 64, text);
