@@ -8,7 +8,7 @@ import {
   type ValueCompletion,
 } from "./contexts.ts";
 
-/** What completes a value. */
+/** Completion of a value. */
 const COMPLETES: ValueCompletion = {
   file: "_rampart_files -f; return",
   folder: "_rampart_files -d; return",

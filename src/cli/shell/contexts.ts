@@ -60,7 +60,7 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What completes a value: one of each kind, or one of those that are listed. */
+/** Completion of a value: by its kind, or from a list of choices. */
 export interface ValueCompletion extends Readonly<Record<ValueKind, string>> {
   oneOf(choices: readonly string[]): string;
 }

@@ -10,7 +10,7 @@ import {
   type Word,
 } from "./contexts.ts";
 
-/** What completes a value. */
+/** Completion of a value. */
 const COMPLETES: ValueCompletion = {
   file: "_files; return",
   folder: "_files -/; return",
