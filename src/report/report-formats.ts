@@ -75,10 +75,12 @@ declare module "../plan/output-files-plan.ts" {
   interface OutputFilesPlan extends Readonly<Partial<Record<keyof typeof OTHER_FILES, string>>> {}
 }
 
-/** All reports that write a file. */
+const MODEL_KEYS = (Object.keys(MODEL_FILES) as ModelFileKey[]).filter((key) => !(key in OTHER_FILES));
+
+/** All reports that write a file, in the order in which they receive events. */
 const FILE_REPORTS: Readonly<Record<string, CreateFile>> = {
-  ...Object.fromEntries(Object.keys(MODEL_FILES).map((key) => [key, createModelFile(key as ModelFileKey)])),
   ...OTHER_FILES,
+  ...Object.fromEntries(MODEL_KEYS.map((key) => [key, createModelFile(key)])),
 };
 
 function artifact(key: ArtifactKey): CreateFile {
