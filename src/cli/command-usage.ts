@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { CommandIo } from "./execute.ts";
 import { endNotes, type Flag } from "./flags.ts";
 import type { ArgparseOption } from "./options/argparse.ts";

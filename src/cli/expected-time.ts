@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../load/level-units.ts";
 import { countLevels, type LevelRange } from "../load/levels.ts";
-import { defined } from "../plan/defined.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
+import { defined } from "../plan/objects.ts";
 import type { Plan } from "../plan/plan.ts";
 import { withoutSecrets } from "../plan/secrets.ts";
 import {

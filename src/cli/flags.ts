@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { defined } from "../plan/defined.ts";
 import { type Text, word } from "../plan/messages.ts";
 import { nameHint, nearestName } from "../plan/nearest-name.ts";
+import { defined } from "../plan/objects.ts";
 import { formatProblem, type Problem, problem, type UserError } from "../plan/problem.ts";
 import type { TextSink } from "../report/report.ts";
 import { optionElsewhere } from "./options/shared-options.ts";

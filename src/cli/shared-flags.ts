@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { OutputFilesPlan } from "../plan/output-files-plan.ts";
 import { ONLY_ONE, type Problem, problem } from "../plan/problem.ts";
 import { readNumber } from "./flag-values.ts";

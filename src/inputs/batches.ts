@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { formatCount } from "../plan/units.ts";
 import { joinBytes } from "../runtime/bytes.ts";

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { messageOf, type Problem, problem, RunError, UserError } from "../plan/problem.ts";
 import {
   fileSystem,

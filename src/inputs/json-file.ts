@@ -1,5 +1,5 @@
-import { defined } from "../plan/defined.ts";
 import { isTooDeep, TOO_DEEP } from "../plan/document/json-depth.ts";
+import { defined, isObject } from "../plan/objects.ts";
 import { messageOf } from "../plan/problem.ts";
 import { parseLossless } from "../service/lossless-json.ts";
 import type { ModelInfo } from "../service/service.ts";
@@ -91,7 +91,7 @@ class DatasetReader {
     try {
       const root = parseLossless(text);
       if (isTooDeep(root)) throw new SyntaxError(`it ${TOO_DEEP}`);
-      if (typeof root === "object" && root !== null && !Array.isArray(root)) return root as Entry;
+      if (isObject(root)) return root as Entry;
       this.entries.report(path, NO_DATA_FIELD, NO_DATA_FIELD_HINT);
     } catch (error) {
       const message = `failed to parse the specified json file for reading provided data: ${messageOf(error)}`;

@@ -1,5 +1,5 @@
-import { defined } from "../plan/defined.ts";
 import { nameHint } from "../plan/nearest-name.ts";
+import { defined } from "../plan/objects.ts";
 import { notJson, type Problem, problem, UserError, userError } from "../plan/problem.ts";
 import { parseJson, plainKey, toPlainNumber } from "../service/json-text.ts";
 import type { DataOrder, DataStep, Dataset } from "./dataset.ts";

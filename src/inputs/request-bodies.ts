@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { showValue } from "../plan/show-value.ts";
 import type { BodyPlan, FormPartPlan } from "../service/http/requests-plan.ts";
 

@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
-import { defined } from "../plan/defined.ts";
 import { functionOf } from "../plan/functions.ts";
+import { defined } from "../plan/objects.ts";
 import { unreadable, userError } from "../plan/problem.ts";
 import { countOf } from "../plan/units.ts";
 import { MOST_BODY_BYTES, readFileBytes } from "../runtime/files.ts";

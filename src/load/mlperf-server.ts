@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { aboveZeroSchema, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import { type Arrivals, poissonArrivals } from "./arrivals.ts";

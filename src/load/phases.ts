@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { defined } from "../plan/defined.ts";
 import { type PhasePlan, phaseSchema } from "../plan/load-options.ts";
 import type { LoadPlan } from "../plan/load-plan.ts";
+import { defined } from "../plan/objects.ts";
 import type { MeasurementModePlan } from "../plan/plan.ts";
 import { kindSchema, type PlanOf, type Schema } from "../plan/schema.ts";
 import { countOf } from "../plan/units.ts";

@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { defined } from "../plan/defined.ts";
 import { rateRampSchema } from "../plan/load-options.ts";
 import { levelsSchema, searchSchema } from "../plan/load-plan.ts";
+import { defined } from "../plan/objects.ts";
 import { aboveZeroSchema, atLeast, integerSchema, type PlanOf } from "../plan/schema.ts";
 import { formatCount, formatDurationNs, msToNs } from "../plan/units.ts";
 import {

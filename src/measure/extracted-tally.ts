@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { ExtractedName } from "../service/content.ts";
 import { INTERVAL_CONFIDENCE, type IntervalOptions } from "./intervals/effective-count.ts";
 import { type MeanEstimate, meanInterval } from "./intervals/mean-interval.ts";

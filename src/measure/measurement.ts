@@ -1,5 +1,5 @@
-import { defined } from "../plan/defined.ts";
 import type { Tags } from "../plan/groups/tags.ts";
+import { defined } from "../plan/objects.ts";
 import type { CompletionGap } from "./completion-gaps.ts";
 import type { Extracted } from "./extracted-tally.ts";
 import type { GaugeReadings } from "./gauge-readings.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { joinGaps } from "./completion-gaps.ts";
 import { joinExtracted } from "./extracted-tally.ts";
 import { joinReadings } from "./gauge-readings.ts";

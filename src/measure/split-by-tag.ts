@@ -1,5 +1,5 @@
-import { defined } from "../plan/defined.ts";
 import { hasTags, TARGET_TAG, type Tags } from "../plan/groups/tags.ts";
+import { defined } from "../plan/objects.ts";
 import type { Measurement } from "./measurement.ts";
 import { joinParallel } from "./merge.ts";
 import type { ServerDelta } from "./server-delta.ts";

@@ -1,7 +1,7 @@
 import { alignLevels, identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { AssertionPlan, MetricPlan } from "../plan/assertions.ts";
-import { defined } from "../plan/defined.ts";
 import { describeTags, type Tags } from "../plan/groups/tags.ts";
+import { defined } from "../plan/objects.ts";
 import { DEFAULT_THROUGHPUT_UNIT } from "../service/service.ts";
 import { type Interval, UNKNOWN } from "./intervals/certainty.ts";
 import { combineRuns, type OverRuns } from "./intervals/over-runs.ts";

@@ -1,5 +1,5 @@
-import { defined } from "./defined.ts";
 import { type NameOf, type Text, word } from "./messages.ts";
+import { defined } from "./objects.ts";
 import { limitMessage } from "./show-value.ts";
 import { countOf } from "./units.ts";
 

@@ -2,7 +2,7 @@ import { metricOf } from "../measure/metrics/catalogue.ts";
 import { explainDerived } from "../measure/metrics/derived.ts";
 import { exampleLevel } from "../measure/metrics/read-metric.ts";
 import type { DerivedPlan, MetricPlan } from "../plan/assertions.ts";
-import { fieldOf } from "../plan/defined.ts";
+import { fieldOf } from "../plan/objects.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Problem, problem } from "../plan/problem.ts";
 import type { ExtractedName } from "../service/content.ts";

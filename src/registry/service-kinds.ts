@@ -1,5 +1,5 @@
-import { fieldOf } from "../plan/defined.ts";
 import type { MixTargetPlan } from "../plan/groups/mix.ts";
+import { fieldOf } from "../plan/objects.ts";
 import type { Plan, TargetPlan } from "../plan/plan.ts";
 import { registerUrl } from "../plan/secrets.ts";
 import { DEFAULT_TLS, type TlsPlan } from "../plan/tls.ts";

@@ -1,6 +1,6 @@
 import { identifyLevel } from "../load/level-identity.ts";
 import { endsOf, isAnswered } from "../load/search.ts";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { FindMaxResult, LevelResult } from "./run-result.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { identifyLevel, type LevelPlace } from "../load/level-identity.ts";
 import type { Measurement } from "../measure/measurement.ts";
-import { defined } from "../plan/defined.ts";
 import { hasTags, type Tags } from "../plan/groups/tags.ts";
+import { defined } from "../plan/objects.ts";
 import type { LevelResult, RunResult } from "./run-result.ts";
 
 /** The levels of a run that count, for reports and for assertions. */

@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../load/level-units.ts";
 import { largestLevel } from "../load/levels.ts";
 import type { LevelSearch } from "../load/load-mode.ts";
 import { countOf, type Share, WHOLE } from "../load/share.ts";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { Plan } from "../plan/plan.ts";
 import { loadModeOf } from "../registry/load-modes.ts";
 import type { Service } from "../service/service.ts";

@@ -10,8 +10,8 @@ import {
   type PrecisionPlan,
   type Statistic,
 } from "../plan/assertions.ts";
-import { defined } from "../plan/defined.ts";
 import { nearestName } from "../plan/nearest-name.ts";
+import { defined } from "../plan/objects.ts";
 import { aboveZero, atLeast, lazySchema, numberSchema, type Schema, withHint } from "../plan/schema.ts";
 import type { GoodputPlan } from "../plan/tokens.ts";
 import { type Duration, parseDurationNs, parsePercent } from "../plan/units.ts";

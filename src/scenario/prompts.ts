@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { DEFAULT_ISL } from "../plan/defaults.ts";
-import { defined } from "../plan/defined.ts";
 import { numberHint } from "../plan/nearest-name.ts";
+import { defined } from "../plan/objects.ts";
 import type { LengthPlan, MixPartPlan, PromptsPlan } from "../plan/prompts.ts";
 import { MOST_PROMPT_TOKENS } from "../plan/prompts.ts";
 import {

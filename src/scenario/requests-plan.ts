@@ -1,6 +1,6 @@
-import { defined } from "../plan/defined.ts";
 import { TARGET_TAG } from "../plan/groups/tags.ts";
 import { word } from "../plan/messages.ts";
+import { defined } from "../plan/objects.ts";
 import { movePath, type Problem, problem } from "../plan/problem.ts";
 import type { AnyAssertion } from "./assertion.ts";
 import { checkLlm } from "./check-llm.ts";

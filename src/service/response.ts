@@ -1,3 +1,4 @@
+import { isObject } from "../plan/objects.ts";
 import { RunError } from "../plan/problem.ts";
 import { showValue } from "../plan/show-value.ts";
 
@@ -34,8 +35,7 @@ export class ResponseObject {
 
   /** @param what names the response in errors @throws RunError if it is not an object */
   static of(value: unknown, what: string): ResponseObject {
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return new ResponseObject(value as Record<string, unknown>, what);
+    if (isObject(value)) return new ResponseObject(value as Record<string, unknown>, what);
     throw badResponse(`${what} is ${showValue(value)}, expected an object`);
   }
 

@@ -1,5 +1,6 @@
+import { isObject } from "../plan/objects.ts";
 import type { Normalize } from "./normalizers.ts";
-import { isObject, type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
+import { type PartConfig, readFlag, TokenizerFileError } from "./part-config.ts";
 
 /**
  * Tokens added to the model's vocabulary, which are searched for before the text is tokenized. Source: HuggingFace's `tokenizers`,

@@ -1,5 +1,5 @@
+import { isObject } from "../plan/objects.ts";
 import { loadJinja } from "../service/jinja.ts";
-import { isObject } from "./part-config.ts";
 
 /** The text form of conversations for a model. */
 export interface ChatFormat {

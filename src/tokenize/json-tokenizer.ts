@@ -1,9 +1,10 @@
+import { isObject } from "../plan/objects.ts";
 import { type AddedToken, AddedTokenSplitter, readAddedTokens } from "./added-tokens.ts";
 import { createBpe } from "./bpe.ts";
 import { type ChatFormat, readChatFormat, readSpecialTokens } from "./chat-format.ts";
 import { createDecoder, type Decode } from "./decoders.ts";
 import { createNormalizer } from "./normalizers.ts";
-import { isObject, type PartConfig, pickPart, readOptionalText, readPart, TokenizerFileError } from "./part-config.ts";
+import { type PartConfig, pickPart, readOptionalText, readPart, TokenizerFileError } from "./part-config.ts";
 import { createPreTokenizer, type PreTokenizer } from "./pre-tokenizers.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import type { TokenizerModel } from "./tokenizer-model.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../plan/objects.ts";
 import { problem, UserError } from "../plan/problem.ts";
 
 /** Access to the parts of a `tokenizer.json`: plain data whose fields depend on its `type`. */
@@ -18,11 +19,6 @@ export class TokenizerFileError extends UserError {
     this.name = "TokenizerFileError";
     this.reason = reason;
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is PartConfig {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns a part of the file; undefined if it is null or absent. Throws {@link TokenizerFileError}. */

@@ -1,6 +1,7 @@
 import { toRegExp } from "oniguruma-to-es";
+import { isObject } from "../plan/objects.ts";
 import { messageOf } from "../plan/problem.ts";
-import { isObject, TokenizerFileError } from "./part-config.ts";
+import { TokenizerFileError } from "./part-config.ts";
 
 /** Patterns of `tokenizer.json`: fixed text, or a regular expression of Oniguruma. */
 

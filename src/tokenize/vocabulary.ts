@@ -1,4 +1,5 @@
-import { isObject, TokenizerFileError } from "./part-config.ts";
+import { isObject } from "../plan/objects.ts";
+import { TokenizerFileError } from "./part-config.ts";
 
 /** A model's tokens and their ids. */
 export class Vocabulary {

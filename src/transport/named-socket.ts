@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import type { OpenSocket, Socket, SocketHandlers, SocketTarget } from "../runtime/socket.ts";
 import { openSocket } from "../runtime/sockets.ts";
 import { familyOf, isInUse, type Source, type SourceTurns } from "./source-addresses.ts";

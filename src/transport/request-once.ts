@@ -1,6 +1,6 @@
 // The real package: Bun replaces a bare `undici` import by its own stub.
 import { type Dispatcher, EnvHttpProxyAgent, request } from "undici/index.js";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { describeConnectError } from "./connect-failure.ts";
 import { USER_AGENT } from "./user-agent.ts";
 

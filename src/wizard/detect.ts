@@ -1,4 +1,4 @@
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { RunError, UserError } from "../plan/problem.ts";
 import { serviceKindOf } from "../registry/service-kinds.ts";
 import { parseUrl, sourcesOf } from "../run/open/endpoint.ts";

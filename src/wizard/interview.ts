@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { defined } from "../plan/defined.ts";
 import type { NameOf } from "../plan/messages.ts";
+import { defined } from "../plan/objects.ts";
 import { messageOf, type Problem, problem, RunError, UserError, wordError } from "../plan/problem.ts";
 import { describeTime } from "../registry/estimate-time.ts";
 import type { Answers, QuestionId } from "./answers.ts";

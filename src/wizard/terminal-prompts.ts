@@ -1,5 +1,5 @@
 import { isCancel, log, select, text } from "@clack/prompts";
-import { defined } from "../plan/defined.ts";
+import { defined } from "../plan/objects.ts";
 import { maskText } from "../plan/secrets.ts";
 import { escapeControls } from "../plan/terminal-text.ts";
 import type { Answers } from "./answers.ts";

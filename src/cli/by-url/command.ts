@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { maskText, registerHeaders } from "../../plan/secrets.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../plan/defined.ts";
 import type { NameOf } from "../../plan/messages.ts";
+import { defined } from "../../plan/objects.ts";
 import type { ClientPlan, Plan } from "../../plan/plan.ts";
 import { problem, RunError, UserError } from "../../plan/problem.ts";
 import type { ServerTargetPlan } from "../../registry/service-kinds.ts";

@@ -2,8 +2,8 @@ import { MAX_CONCURRENCY, parseRange, type WrittenRange } from "../../load/level
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { fromOption, METRIC_OPTIONS, parseMetric } from "../../measure/metrics/metric-names.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
+import { defined } from "../../plan/objects.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type Duration, formatCount } from "../../plan/units.ts";
 import { isFile } from "../../runtime/files.ts";

@@ -1,6 +1,6 @@
 import type { WrittenRange } from "../../load/levels.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import {
   errorRate,
   max,

@@ -1,6 +1,6 @@
 import { packEntries } from "../../inputs/held-entries.ts";
 import { toPayload } from "../../inputs/payload-entry.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { FailedRequest, RequestRecord } from "../../result/request-record.ts";
 import type { RunResult } from "../../result/run-result.ts";

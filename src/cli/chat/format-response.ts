@@ -1,5 +1,5 @@
 import { BUNCH_GAP_NS, BUNCHED_RATIO } from "../../measure/tokens/metrics.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { limitMessage } from "../../plan/show-value.ts";
 import { escapeControls } from "../../plan/terminal-text.ts";
 import { countOf, formatCount, nsToSec, nsToUs } from "../../plan/units.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { readFileText } from "../../runtime/files.ts";
 import { ENVIRONMENT_TEXT, SCENARIO_OPTIONS } from "../types/command.ts";
 import { readDeclarations } from "../types/declarations.ts";

@@ -1,6 +1,6 @@
 import type { FileBody, FormField, RequestBody } from "../../inputs/request-bodies.ts";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { messageOf, ONLY_ONE, type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import { fileSystem, isDirectory, MOST_BODY_BYTES, readFileBytes } from "../../runtime/files.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Document, visit } from "yaml";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { type KeyedFiles, POD_FOLDER, type PodFile, readKeyedFiles } from "./pod-files.ts";
 
 /** The objects of a manifest, as YAML documents. Their fields are those of Kubernetes 1.25 and newer. */

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { ONLY_ONE, type Problem, problem, UserError } from "../../plan/problem.ts";
 import { EXIT } from "../../result/exit-codes.ts";
 import type { CommandIo } from "../execute.ts";

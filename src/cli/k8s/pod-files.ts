@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
-import { fieldOf } from "../../plan/defined.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { textsIn } from "../../registry/input-files.ts";

@@ -1,5 +1,5 @@
-import { fieldOf } from "../../plan/defined.ts";
 import { word } from "../../plan/messages.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, RunError, UserError, wordProblem } from "../../plan/problem.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";

@@ -1,5 +1,5 @@
 import { countLevels, describeLevels, rangeOf } from "../../load/levels.ts";
-import { fieldOf } from "../../plan/defined.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { inputKindOf } from "../../registry/input-kinds.ts";
 import { KINDS, kindNameOf } from "./kinds/kinds.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { addProblems, type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { AssertionPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem, RunError, UserError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";

@@ -1,6 +1,6 @@
-import { defined } from "../../plan/defined.ts";
 import { type FunctionPlan, functionOf } from "../../plan/functions.ts";
 import type { Tags } from "../../plan/groups/tags.ts";
+import { defined } from "../../plan/objects.ts";
 import { UserError, userError } from "../../plan/problem.ts";
 import { showValue } from "../../plan/show-value.ts";
 import { joinBytes } from "../../runtime/bytes.ts";

@@ -1,8 +1,8 @@
-import { defined } from "../../plan/defined.ts";
+import { defined, isObject } from "../../plan/objects.ts";
 import { type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject, PromptEntry } from "../../service/openai/prompt-entry.ts";
 import { readId, readInteger, readNumber } from "./fields.ts";
-import { isObject, type JsonRecord, readJsonObjects } from "./json-lines.ts";
+import { type JsonRecord, readJsonObjects } from "./json-lines.ts";
 import { joinBefore, NO_OPENING, type PromptMaker, type Slot } from "./prompt-maker.ts";
 
 /** Keys of the message list in common data sets. */

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
+import { isObject } from "../../plan/objects.ts";
 import { userError } from "../../plan/problem.ts";
 import { locate } from "../../runtime/files.ts";
 import type { Json } from "../../service/openai/prompt-entry.ts";
 import { LIST_KEYS } from "./conversations.ts";
-import { isObject } from "./json-lines.ts";
 import { readText } from "./lines.ts";
 import type { InputFormat } from "./settings.ts";
 

@@ -1,4 +1,5 @@
 import { parseOutsideJson } from "../../plan/document/json-depth.ts";
+import { isObject } from "../../plan/objects.ts";
 import { messageOf, notJson, type UserError, userError } from "../../plan/problem.ts";
 import type { Json, JsonObject } from "../../service/openai/prompt-entry.ts";
 import { MOST_LINE_CHARACTERS, readLines, readText, tooLong } from "./lines.ts";
@@ -49,10 +50,6 @@ function jsonInsteadOfLines(path: string): UserError {
     "is JSON, but JSON Lines is expected: one object per line, without surrounding brackets and without commas between them";
   const hint = `Convert it with jq -c '.[]?' ${path} > converted.jsonl (jq -c . if objects span several lines).`;
   return userError("invalid-value", path, message, hint);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
+import { defined } from "../../plan/objects.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PromptsPlan } from "../../plan/prompts.ts";
 import { createPayload, type PayloadFormat, type PayloadSettings } from "../../service/openai/payload.ts";

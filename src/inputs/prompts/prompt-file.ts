@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { unreadable, userError } from "../../plan/problem.ts";
 import { locate } from "../../runtime/files.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";

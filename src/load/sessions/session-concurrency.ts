@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Dataset } from "../../inputs/dataset.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { userError } from "../../plan/problem.ts";
 import type { PlanOf } from "../../plan/schema.ts";
 import { concurrencySchema } from "../levels.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { aboveZeroSchema, type PlanOf } from "../../plan/schema.ts";
 import { formatCount } from "../../plan/units.ts";
 import { drawLoad } from "../draw-load.ts";

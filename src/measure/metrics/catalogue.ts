@@ -1,5 +1,5 @@
 import type { MetricPlan, Statistic } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { jsonNameOf, type Metric, type Need, type Quantity } from "./metric.ts";
 import { OTHER_METRICS, REQUEST_METRICS } from "./request-metrics.ts";
 import { GAUGE_METRICS } from "./server-gauges.ts";

@@ -1,6 +1,6 @@
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { gapRatio, isHiddenByGaps } from "../completion-gaps.ts";
 import { INTERVAL_CONFIDENCE } from "../intervals/effective-count.ts";

@@ -1,5 +1,5 @@
 import type { MetricPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { countOf, formatCount, nsToSec } from "../../plan/units.ts";
 import { findLimits, type GoodRequests, goodCountOf, isOfRequests } from "../good-requests.ts";
 import type { Measurement } from "../measurement.ts";

@@ -1,5 +1,5 @@
 import type { MlperfRules } from "../../load/load-mode.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { countOf, formatDurationNs, msToNs, NS_PER_SEC, plural } from "../../plan/units.ts";
 import {
   estimateByEarlyStopping,

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToUs, usToNs } from "../../plan/units.ts";
 import type { SampleBins } from "../intervals/time-bins.ts";
 import { addMoments, type Moments, ROUNDED_DIGITS, roundNumber, type Sketch } from "../sketch.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { ExtractedName } from "../../service/content.ts";
 import { ExtractedTally } from "../extracted-tally.ts";

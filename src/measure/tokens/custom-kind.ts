@@ -1,7 +1,7 @@
+import { isObject } from "../../plan/objects.ts";
 import { splitEvents } from "../../service/openai/events.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
-import { isObject } from "../../service/openai/response-parts.ts";
 
 /**
  * Returns the kind of the responses to a template's requests: vectors, rankings, or text (`custom`), checked in AIPerf's order.

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { ResponseKind } from "../../service/openai/response-kind.ts";
 import type { StreamEnd } from "../../service/openai/stream-end.ts";
 import type { AnsweredRequest } from "./answered-request.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToSec } from "../../plan/units.ts";
 import { sendingNsOf } from "../derived-values.ts";
 import { type CompletionBins, coverBins, type SampleBins } from "../intervals/time-bins.ts";

@@ -1,4 +1,4 @@
-import { fieldOf } from "../../plan/defined.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { registeredSecrets } from "../../plan/secrets.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { maskSecrets } from "../../plan/secrets.ts";
 import type { GoodputPlan } from "../../plan/tokens.ts";
 import type { ResponseField } from "../../service/openai/response-field.ts";

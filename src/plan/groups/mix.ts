@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { defined } from "../defined.ts";
 import { numberHint } from "../nearest-name.ts";
+import { defined } from "../objects.ts";
 import type { InputsPlan, Plan, TargetPlans } from "../plan.ts";
 import { atLeast, filledSchema, isWhole, lazySchema, type PlanOf, protocolSchema, withHint } from "../schema.ts";
 import { tokensSchema } from "../tokens.ts";

@@ -11,7 +11,7 @@ import { certaintyOf } from "../../measure/intervals/certainty.ts";
 import { meanOfRuns } from "../../measure/intervals/over-runs.ts";
 import { findMetric, type NamedMetric, orderOfMetric } from "../../measure/metrics/metric-names.ts";
 import type { CustomFacts } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { joinNotes, type PlacedNote } from "../notes/join-notes.ts";
 import type { MeasuredLevel, MeasuredRun, MeasuredValue } from "../read/runs/measured-run.ts";
 import type {

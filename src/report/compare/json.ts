@@ -1,7 +1,7 @@
 import type { Change } from "../../measure/compare/change.ts";
 import { scaleInterval } from "../../measure/intervals/certainty.ts";
 import type { Quantity } from "../../measure/metrics/metric.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToUs } from "../../plan/units.ts";
 import { jsonUnitOf } from "../json/metrics.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Change, moreRunsNeeded } from "../../measure/compare/change.ts";
 import type { LimitState } from "../../measure/limits/judge-limits.ts";
 import type { NamedMetric } from "../../measure/metrics/metric-names.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Comparison, LevelComparison, MetricComparison } from "./comparison.ts";
 
 /** Limits of a comparison, which decide whether a change is a regression. */

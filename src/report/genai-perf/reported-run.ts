@@ -2,7 +2,7 @@ import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { measureRows } from "../../measure/tokens/row-measurement.ts";
 import type { TokenColumns } from "../../measure/tokens/token-columns.ts";
 import type { TokenMeasurement } from "../../measure/tokens/token-measurement.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { LevelResult, RunResult } from "../../result/run-result.ts";
 import { countRequests } from "./run-summary.ts";

@@ -1,7 +1,7 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { scaleInterval } from "../../measure/intervals/certainty.ts";
 import { kneeOf } from "../../measure/knee.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hoursToSec } from "../../plan/units.ts";
 import { loadModeOf } from "../../registry/load-modes.ts";

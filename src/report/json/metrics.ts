@@ -7,7 +7,7 @@ import { deriveMetric, estimateMetric, sampleOf } from "../../measure/metrics/re
 import { type Sample, sampleOfExtracted } from "../../measure/metrics/sample.ts";
 import { deviationOf, forEachValue, type Sketch } from "../../measure/sketch.ts";
 import type { DerivedPlan, MetricPlan } from "../../plan/assertions.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToUs } from "../../plan/units.ts";
 import type { DerivedJson, ExtractedJson, MetricsJson, SingleMetricJson, SpreadJson } from "../schema/metrics.ts";
 import { byPercentile, type EstimateJson, type ValueJson } from "../schema/parts.ts";

@@ -1,6 +1,6 @@
 import type { Change, PhaseVerdict } from "../../measure/phase-verdicts.ts";
 import type { RunsVerdict, Verdict } from "../../measure/verdicts.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { withoutSecrets } from "../../plan/secrets.ts";
 import { epochNsToIsoTime, nsToMs, nsToSec, nsToUs } from "../../plan/units.ts";

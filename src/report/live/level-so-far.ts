@@ -1,7 +1,7 @@
 import type { ExponentialHistogram } from "../../measure/exponential-histogram.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import { jsonNameOf } from "../../measure/metrics/metric.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToSec, nsToUs } from "../../plan/units.ts";
 import { type Measured, measuredColumns } from "../model/level-columns.ts";
 import type { ModelTable } from "../model/report-model.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Report, TextSink } from "../report.ts";
 import { formatLiveLine, formatLiveLines, LABEL_COLUMNS, type LiveLine } from "./live-text.ts";
 import type { RunState } from "./run-state.ts";

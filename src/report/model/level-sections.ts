@@ -1,8 +1,8 @@
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { metricOf } from "../../measure/metrics/catalogue.ts";
 import type { ServerDelta, Stage } from "../../measure/server-delta.ts";
-import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
+import { defined } from "../../plan/objects.ts";
 import { countOf, formatCount, formatPct, msToNs, secToNs, usToNs } from "../../plan/units.ts";
 import type { ClientJson } from "../schema/level.ts";
 import type { SpreadJson, TelemetryJson } from "../schema/metrics.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../plan/defined.ts";
 import { type NameOf, word } from "../../plan/messages.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { countOf, formatCount, formatDurationNs, formatPct, plural } from "../../plan/units.ts";
 import { joinLevels } from "../../registry/level-names.ts";

@@ -3,7 +3,7 @@ import { hasPhases } from "../../load/phases.ts";
 import { goodputsOf } from "../../measure/good-requests.ts";
 import { deriveMetric } from "../../measure/metrics/read-metric.ts";
 import type { BeginOptions } from "../../measure/tokens/run-tokens.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError, UserError } from "../../plan/problem.ts";
 import { mlperfRulesOf, planOfPhase } from "../../registry/load-modes.ts";

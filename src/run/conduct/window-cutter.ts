@@ -1,7 +1,7 @@
 import { type CompletionGap, findGaps, type IdleTimes } from "../../measure/completion-gaps.ts";
 import type { Measurement } from "../../measure/measurement.ts";
 import { flattenComposing, type ServerDelta } from "../../measure/server-delta.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { msToNs } from "../../plan/units.ts";
 import { mlperfRulesOf } from "../../registry/load-modes.ts";
 import { toEpochNs } from "../../runtime/clock.ts";

@@ -1,4 +1,4 @@
-import { fieldOf } from "../../plan/defined.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { membersOf } from "../../registry/mix.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { RunError } from "../../plan/problem.ts";
 import { countOf, formatPct, plural } from "../../plan/units.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { ClientPlan } from "../../plan/plan.ts";
 import { userError } from "../../plan/problem.ts";
 import { registerHeaders, registerUrl } from "../../plan/secrets.ts";

@@ -4,7 +4,7 @@ import { applyShapes, shapeProblems } from "../../inputs/shapes.ts";
 import { LEVEL_UNITS } from "../../load/level-units.ts";
 import { startEmbedded } from "../../mock/embedded.ts";
 import { maxResponseBytesOf } from "../../plan/defaults.ts";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { messageOf, RunError, UserError } from "../../plan/problem.ts";
 import { DEFAULT_SEQUENCES } from "../../plan/sequences.ts";

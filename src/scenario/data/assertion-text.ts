@@ -1,7 +1,7 @@
 import { findEntry, keysWith } from "../../measure/metrics/catalogue.ts";
 import { EXTRACTED, parseMetric, parseStatistic, suggestMetric } from "../../measure/metrics/metric-names.ts";
-import { defined } from "../../plan/defined.ts";
 import { nearestName, nearHint } from "../../plan/nearest-name.ts";
+import { defined } from "../../plan/objects.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { parseDurationNs } from "../../plan/units.ts";
 import type { AssertedMetric, GoodputLimits } from "../assertion.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { AB_FORM, abOfTargets, abOptionsSchema } from "../definition/ab.ts";
 import { PER_TARGET_FORM, perTarget } from "../definition/per-target.ts";
 import type { DataForm } from "../form.ts";

@@ -1,6 +1,7 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { METRIC_PATTERN } from "../../measure/metrics/metric-names.ts";
+import { isObject } from "../../plan/objects.ts";
 import { DURATION_PATTERN, PERCENT_PATTERN } from "../../plan/units.ts";
 import { definitionSchema } from "../definition/definition-schema.ts";
 import { DURATION_RULE, PERCENT_RULE } from "../fields.ts";
@@ -228,18 +229,14 @@ function withReferences(schema: JsonSchema): JsonSchema {
   const inner: JsonSchema = {
     ...schema,
     ...(properties === undefined ? {} : { properties: mapValues(properties as Schemas, withReferences) }),
-    ...(isSchema(items) ? { items: withReferences(items) } : {}),
+    ...(isObject(items) ? { items: withReferences(items) } : {}),
     ...(anyOf === undefined ? {} : { anyOf: (anyOf as JsonSchema[]).map(withReferences) }),
-    ...(isSchema(additionalProperties) ? { additionalProperties: withReferences(additionalProperties) } : {}),
+    ...(isObject(additionalProperties) ? { additionalProperties: withReferences(additionalProperties) } : {}),
   };
   const isText = schema.type === "string" && schema.enum === undefined && schema.pattern === undefined;
   const isOpen = schema.type === undefined && schema.enum === undefined && schema.const === undefined;
   const isReady = isText || isOpen || schema.type === "object" || schema.type === "array";
   return isReady ? inner : { anyOf: [inner, ref("reference")] };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function mapValues(schemas: Schemas, change: (schema: JsonSchema) => JsonSchema): Schemas {

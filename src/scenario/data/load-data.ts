@@ -1,3 +1,4 @@
+import { isObject } from "../../plan/objects.ts";
 import { type Problem, problem, UserError, unreadable } from "../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileText } from "../../runtime/files.ts";
 import { type Scenario, type ScenarioDefinition, type ScenarioExtras, scenarioOf } from "../define.ts";
@@ -5,7 +6,7 @@ import type { PartKind } from "../form.ts";
 import { type ParameterTable, type ParameterValue, parameterHint } from "../params/parameter.ts";
 import { checkFields } from "../to-plan.ts";
 import { type DataDocument, parseData } from "./document.ts";
-import { createReaders, isData, WRITE_CODE } from "./readers.ts";
+import { createReaders, WRITE_CODE } from "./readers.ts";
 
 /** Scenarios in YAML and JSON, for users who do not write code. */
 
@@ -49,7 +50,7 @@ export function loadDataScenario(path: string, file: string): DataScenario {
 
 /** Whether a file is a report in JSON. */
 function isReport(data: unknown): boolean {
-  return isData(data) && "levels" in data && "version" in data && !("load" in data);
+  return isObject(data) && "levels" in data && "version" in data && !("load" in data);
 }
 
 function readText(path: string, file: string): string {
@@ -61,7 +62,7 @@ function readText(path: string, file: string): string {
 }
 
 function toScenario(data: unknown, problems: Problem[]): Scenario {
-  if (!isData(data)) {
+  if (!isObject(data)) {
     const hint = "Write target and load: rampart help scenarios shows how.";
     problems.push(problem("invalid-value", "the scenario", "must be fields with their values", hint));
     return scenarioOf({});
@@ -71,7 +72,7 @@ function toScenario(data: unknown, problems: Problem[]): Scenario {
   const fields: [string, unknown][] = [];
   const absent: string[] = [];
   if (params !== undefined) fields.push(["params", readParams(params, problems, readers.parameter)]);
-  const names = isData(params) ? Object.keys(params) : [];
+  const names = isObject(params) ? Object.keys(params) : [];
   for (const [name, value] of Object.entries(rest)) {
     if (Object.hasOwn(CODE_FIELDS, name)) {
       problems.push(problem("unsupported", name, "is a function", WRITE_CODE));
@@ -114,7 +115,7 @@ function readParams(
   problems: Problem[],
   read: (data: unknown, path: string, problems: Problem[]) => unknown,
 ): unknown {
-  if (!isData(params)) return params;
+  if (!isObject(params)) return params;
   return Object.fromEntries(
     Object.entries(params).map(([name, data]) => [name, read(data, `params.${name}`, problems)]),
   );

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { nameHint, nearestName, nearHint } from "../../plan/nearest-name.ts";
+import { isObject } from "../../plan/objects.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { IN_BRACKETS } from "../../plan/schema.ts";
 import { registerUrl } from "../../plan/secrets.ts";
@@ -45,7 +46,7 @@ export function createReaders(): Readonly<Record<PartKind | "parameter", Read>> 
     inputs: build(inputs),
     parameter: build(parameters),
     assertions: (data, path, problems) => {
-      if (typeof data !== "string" && !isData(data)) return readEach(readAssertion, STAND_IN)(data, path, problems);
+      if (typeof data !== "string" && !isObject(data)) return readEach(readAssertion, STAND_IN)(data, path, problems);
       const hint = readAssertion(data, path, []) === undefined ? renamedOption(["assertions"], "data") : IN_BRACKETS;
       problems.push(problem("invalid-value", path, "must be a list of assertions", hint ?? "", showValue(data)));
       return [STAND_IN];
@@ -71,7 +72,7 @@ function readEach(read: Read, standIn: object): Read {
 
 /** Reads an object whose names the user chooses. */
 function readByName(read: Read, data: unknown, path: string, problems: Problem[]): unknown {
-  if (isData(data))
+  if (isObject(data))
     return Object.fromEntries(
       Object.entries(data).map(([name, one]) => [name, read(one, `${path}.${name}`, problems) ?? hold(1)]),
     );
@@ -98,12 +99,12 @@ function readCall(
   const [name, body] = callOf(data);
   const names = [...family.entries.keys()];
   if (name === undefined) {
-    const found = isData(data) ? Object.keys(data) : [];
+    const found = isObject(data) ? Object.keys(data) : [];
     const value = found.length > 0 ? found.join(", ") : typeof data === "object" ? undefined : showValue(data);
-    const typed = isData(data) ? Object.values(data).find((one) => family.entries.has(String(one))) : undefined;
+    const typed = isObject(data) ? Object.values(data).find((one) => family.entries.has(String(one))) : undefined;
     const isNamed = typed !== undefined || found.some((key) => family.entries.has(key));
     const meant = isNamed ? [] : found.flatMap((key) => guessedOption(["", key], "data") ?? []);
-    const inside = typed === undefined && isData(data) ? moveInside(data, family) : `{ ${typed}: { … } }`;
+    const inside = typed === undefined && isObject(data) ? moveInside(data, family) : `{ ${typed}: { … } }`;
     const hint =
       meantData(data, family) ??
       (isNamed
@@ -144,9 +145,12 @@ function moveInside(data: Data, { entries }: Family): string {
   const name = Object.keys(data).find((key) => entries.has(key)) ?? "";
   const { [name]: body, ...beside } = data;
   const [argument] = entries.get(name)?.form.args ?? [];
-  const pairs = Object.entries({ ...(argument === undefined || isData(body) ? {} : { [argument]: body }), ...beside });
+  const pairs = Object.entries({
+    ...(argument === undefined || isObject(body) ? {} : { [argument]: body }),
+    ...beside,
+  });
   const inside = pairs.map(([key, value]) => `${key}: ${/^[\w. %]+$/.test(String(value)) ? String(value) : "…"}`);
-  return `{ ${name}: { ${isData(body) ? "…" : inside.join(", ")} } }`;
+  return `{ ${name}: { ${isObject(body) ? "…" : inside.join(", ")} } }`;
 }
 
 function hintOfName(name: string, names: readonly string[], { noun, entries, codeOnly }: Family): string {
@@ -159,7 +163,7 @@ function hintOfName(name: string, names: readonly string[], { noun, entries, cod
 /** Returns the name and the body of a call; an empty list if the value is not a call. */
 function callOf(data: unknown): readonly [name?: string, body?: unknown] {
   if (typeof data === "string") return [data, undefined];
-  if (!isData(data)) return [];
+  if (!isObject(data)) return [];
   const [first, ...more] = Object.entries(data);
   return first === undefined || more.length > 0 ? [] : first;
 }
@@ -171,8 +175,8 @@ function splitBody(entry: Entry, body: unknown, path: string, problems: Problem[
   const [first = alone] = args;
   if (takes === "by-name" && first !== undefined) return { given: { [first]: body }, options: {} };
   const all =
-    body === undefined || body === null ? {} : isData(body) ? body : first === undefined ? body : { [first]: body };
-  if (!isData(all)) {
+    body === undefined || body === null ? {} : isObject(body) ? body : first === undefined ? body : { [first]: body };
+  if (!isObject(all)) {
     const message = schema === undefined ? "takes nothing" : "takes options by name";
     const time =
       namesOf(schema).includes("for") && parseDurationNs(String(body)) !== undefined ? String(body) : undefined;
@@ -251,7 +255,7 @@ function readMember(
   problems: Problem[],
   readers: Readonly<Record<PartKind, Read>>,
 ): unknown {
-  if (!isData(data)) return data;
+  if (!isObject(data)) return data;
   const read = (part: PartKind | undefined, name: string, value: unknown): unknown =>
     part === undefined ? value : readers[part](value, `${path}.${name}`, problems);
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, read(MEMBER_PARTS[name], name, value)]));
@@ -259,11 +263,11 @@ function readMember(
 
 /** Reads a body: `{ $file: path }`, `{ $multipart: fields }`, or data that is sent unchanged. */
 function readBody(data: unknown, path: string, problems: Problem[]): unknown {
-  if (!isData(data)) return data;
+  if (!isObject(data)) return data;
   const [[name, value] = [], ...more] = Object.entries(data);
   if (more.length > 0) return data;
   if (name === "$file") return readFileBody(value, `${path}.$file`, problems);
-  if (name !== "$multipart" || !isData(value)) return data;
+  if (name !== "$multipart" || !isObject(value)) return data;
   const readField = (field: unknown, key: string): unknown =>
     Array.isArray(field)
       ? field.map((one) => readField(one, key))
@@ -273,13 +277,8 @@ function readBody(data: unknown, path: string, problems: Problem[]): unknown {
 }
 
 function readFileBody(value: unknown, path: string, problems: Problem[]): unknown {
-  const { path: name, ...options } = isData(value) ? value : { path: value };
+  const { path: name, ...options } = isObject(value) ? value : { path: value };
   if (typeof name === "string" && name !== "") return fileBody(name, options);
   problems.push(problem("invalid-value", path, "must be a file", "Write { $file: cat.jpg }.", showValue(name)));
   return undefined;
-}
-
-/** Whether a value is an object with fields. */
-export function isData(value: unknown): value is Data {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

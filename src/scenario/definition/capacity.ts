@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { CapacityPlan } from "../../plan/plan.ts";
 import type { OutputOf } from "../../plan/schema.ts";
 import { countSchema, positiveSchema, strictOptions } from "../fields.ts";

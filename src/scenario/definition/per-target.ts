@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { defined } from "../../plan/defined.ts";
 import { TARGET_TAG } from "../../plan/groups/tags.ts";
+import { defined } from "../../plan/objects.ts";
 import { type Problem, problem, UserError } from "../../plan/problem.ts";
 import { refuseMore } from "../arguments.ts";
 import type { DataForm } from "../form.ts";

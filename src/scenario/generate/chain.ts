@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type RequestBody, toBodyPlan } from "../../inputs/request-bodies.ts";
-import { defined } from "../../plan/defined.ts";
 import { nearestName } from "../../plan/nearest-name.ts";
+import { defined } from "../../plan/objects.ts";
 import { flagSchema, hinted, listSchema, recordSchema } from "../../plan/schema.ts";
 import { registerHeaders } from "../../plan/secrets.ts";
 import type { ChainCallPlan } from "../../service/http/chain-plan.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import type { RequestRateLoadPlan } from "../../load/request-rate.ts";
-import { defined } from "../../plan/defined.ts";
 import type { RateRampPlan } from "../../plan/load-options.ts";
 import type { LevelsPlan } from "../../plan/load-plan.ts";
+import { defined } from "../../plan/objects.ts";
 import { type Problem, problem } from "../../plan/problem.ts";
 import { type EntriesOf, integerSchema, type Schema } from "../../plan/schema.ts";
 import type { Duration, Positive } from "../../plan/units.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { defined } from "../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../plan/load-options.ts";
+import { defined } from "../../plan/objects.ts";
 import { ONLY_ONE, type Problem, problem } from "../../plan/problem.ts";
 import { type EntriesOf, flagSchema, integerSchema, recordSchema } from "../../plan/schema.ts";
 import type { Duration } from "../../plan/units.ts";

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { canBePhase } from "../../load/phases.ts";
-import { defined } from "../../plan/defined.ts";
 import type { PhasePlan } from "../../plan/load-options.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
+import { defined } from "../../plan/objects.ts";
 import type { MeasurementModePlan } from "../../plan/plan.ts";
 import { movePath, type Problem, problem } from "../../plan/problem.ts";
 import { hinted, kindSchema, lazySchema, type Schema, withHint } from "../../plan/schema.ts";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
+import { isObject } from "../../plan/objects.ts";
 import type { InputsPlan, TargetPlan } from "../../plan/plan.ts";
 import { listSchema, type OutputOf, type Schema } from "../../plan/schema.ts";
 import { tensorEntries } from "../../service/target-schemas.ts";
@@ -82,7 +83,7 @@ type GrpcTarget = OutputOf<typeof grpcSchema>;
 
 /** Returns the options for the requests. */
 function callFields() {
-  const message = v.custom<GrpcMessage>(isMessage, "must be a message: an object, or a Uint8Array");
+  const message = v.custom<GrpcMessage>(isObject, "must be a message: an object, or a Uint8Array");
   const messages = listSchema(message, "messages");
   const calls = listSchema(v.union([message, messages], "must be a message, or a list of messages"), "calls");
   return {
@@ -145,10 +146,6 @@ function grpcSchema() {
     ...serverEntries('grpc("localhost:50051", { method: "demo.v1.Text/Echo", message: { text: "hello" } })'),
     options: checked,
   });
-}
-
-function isMessage(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Converts the target to its form in a plan. @param folder base of relative paths */

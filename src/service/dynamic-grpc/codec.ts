@@ -1,5 +1,5 @@
 import type protobuf from "protobufjs";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { messageOf } from "../../plan/problem.ts";
 import { countOf } from "../../plan/units.ts";
 import { isSameBytes } from "../../runtime/bytes.ts";

@@ -1,6 +1,6 @@
 import type protobuf from "protobufjs";
-import { defined } from "../../plan/defined.ts";
 import { nameHint } from "../../plan/nearest-name.ts";
+import { defined } from "../../plan/objects.ts";
 import { messageOf, problem, RunError, UserError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { createResponseReader } from "../response-reader.ts";

@@ -1,5 +1,6 @@
 import protobuf from "protobufjs";
 import { nearestName } from "../../plan/nearest-name.ts";
+import { isObject } from "../../plan/objects.ts";
 import { listNames, showValue } from "../../plan/show-value.ts";
 import { fullName } from "./methods.ts";
 import { type Fields, readWellKnown } from "./well-known.ts";
@@ -212,10 +213,6 @@ function toBigInt(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : undefined;
   return typeof value === "string" && /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function join(path: string, name: string): string {

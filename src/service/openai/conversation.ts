@@ -1,9 +1,9 @@
+import { isObject } from "../../plan/objects.ts";
 import type { Payload } from "../content.ts";
 import { formatJson, parseJson } from "../json-text.ts";
 import type { Conversation } from "../service.ts";
 import type { Json, JsonObject } from "./prompt-entry.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
-import { isObject } from "./response-parts.ts";
 import { readResponse } from "./response-text.ts";
 import { explainCutStream } from "./stream-end.ts";
 

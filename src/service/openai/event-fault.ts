@@ -1,6 +1,6 @@
+import { isObject } from "../../plan/objects.ts";
 import { isPage, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
 import type { ResponseKind } from "./response-kind.ts";
-import { isObject } from "./response-parts.ts";
 
 /** The result of checking an event. */
 export interface EventFinding {

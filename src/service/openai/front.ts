@@ -1,3 +1,4 @@
+import { isObject } from "../../plan/objects.ts";
 import { ProtocolError } from "../../transport/failure.ts";
 import { createResponseReader } from "../response-reader.ts";
 import {
@@ -13,7 +14,6 @@ import { createPayloadCodec } from "./codec.ts";
 import { PayloadConversation } from "./conversation.ts";
 import { splitEvents } from "./events.ts";
 import { detectResponseKind, type ResponseKind } from "./response-kind.ts";
-import { isObject } from "./response-parts.ts";
 import { readResponse } from "./response-text.ts";
 import { type OpenAiTargetPlan, withoutLeadingSlashes } from "./target.ts";
 

@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";
 
 /** The Anthropic API rejects requests without a limit. */

@@ -1,4 +1,5 @@
 import type { Environment, Interpreter } from "@huggingface/jinja";
+import { isObject } from "../../plan/objects.ts";
 import { messageOf, type UserError, userError } from "../../plan/problem.ts";
 import { type Jinja, loadJinja } from "../jinja.ts";
 import { parseJson } from "../json-text.ts";
@@ -184,8 +185,7 @@ function toBodies(jinja: Jinja, source: TemplateSource, text: string, variables:
     throw templateError(source, line, "does not make JSON from here on", hint, where);
   }
   const bodies: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (bodies.length > 0 && bodies.every((body) => typeof body === "object" && body !== null && !Array.isArray(body)))
-    return bodies as JsonObject[];
+  if (bodies.length > 0 && bodies.every((body) => isObject(body))) return bodies as JsonObject[];
   throw templateError(
     source,
     undefined,

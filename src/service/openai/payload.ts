@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { createRandomFor, drawIndex } from "../../runtime/random.ts";
 import { chatMessages, multimodalParts, responsesInput, toMessagesBody } from "./messages.ts";
 import type { Json, JsonObject, PromptEntry } from "./prompt-entry.ts";

@@ -1,5 +1,6 @@
+import { isObject } from "../../plan/objects.ts";
 import type { ResponseKind } from "./response-kind.ts";
-import { countIds, isObject, toText } from "./response-parts.ts";
+import { countIds, toText } from "./response-parts.ts";
 
 /**
  * Counts the tokens of a request's texts, and of prompts that are lists of token ids. The sum is its input length.

@@ -1,3 +1,4 @@
+import { isObject } from "../../plan/objects.ts";
 import {
   type CreateResponseCheck,
   faultOf,
@@ -10,7 +11,6 @@ import { ResponseForm } from "../known-responses.ts";
 import { EMPTY_RESPONSE, isPage, NOT_JSON, NOT_OBJECT, PAGE_FOUND, SENT_ERROR } from "../response-faults.ts";
 import { explainEvent, isEventText, reportsError } from "./event-fault.ts";
 import type { ResponseKind } from "./response-kind.ts";
-import { isObject } from "./response-parts.ts";
 
 /**
  * Creates the checks of HTTP bodies and events for a run's slots.

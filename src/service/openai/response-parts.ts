@@ -1,4 +1,4 @@
-import { defined } from "../../plan/defined.ts";
+import { defined, isObject } from "../../plan/objects.ts";
 import { writeJson } from "../../plan/show-value.ts";
 import type { ResponseField } from "./response-field.ts";
 import { hasTensors, type ResponseKind } from "./response-kind.ts";
@@ -266,11 +266,6 @@ export function toText(value: unknown): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return "";
   return value.map((part) => (isObject(part) ? toText(part["text"]) : toText(part))).join("");
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function toName(value: unknown): string | undefined {

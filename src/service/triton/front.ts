@@ -1,5 +1,5 @@
-import { defined } from "../../plan/defined.ts";
 import type { Text } from "../../plan/messages.ts";
+import { defined } from "../../plan/objects.ts";
 import { RunError } from "../../plan/problem.ts";
 import { listNames } from "../../plan/show-value.ts";
 import { ProtocolError } from "../../transport/failure.ts";

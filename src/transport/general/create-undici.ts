@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { buildConnector, Client } from "undici/index.js";
-import { defined } from "../../plan/defined.ts";
+import { defined } from "../../plan/objects.ts";
 import { nsToMs } from "../../plan/units.ts";
 import type { TlsSettings } from "../../runtime/tls.ts";
 import { findNameError, verifyOptions } from "../../runtime/tls.ts";

@@ -1,5 +1,5 @@
-import { fieldOf } from "../../plan/defined.ts";
 import type { LoadPlan } from "../../plan/load-plan.ts";
+import { fieldOf } from "../../plan/objects.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { nsToMs, parseDurationNs, parsePercent } from "../../plan/units.ts";
 import { hasMeasuredSchedule } from "../../registry/load-modes.ts";

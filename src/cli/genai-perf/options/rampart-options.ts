@@ -1,7 +1,7 @@
 import { parseSequenceMix } from "../../../inputs/lengths.ts";
 import type { InputFormat } from "../../../inputs/prompts/settings.ts";
-import { fieldOf } from "../../../plan/defined.ts";
 import type { SchedulePartPlan } from "../../../plan/load-options.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import { secToMs } from "../../../plan/units.ts";
 import type { PlotFormat } from "../../../report/plot.ts";
 import { withValue } from "../../options/place.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../../plan/defined.ts";
 import type { SettingPath as PlanSettingPath } from "../../../plan/messages.ts";
+import { defined } from "../../../plan/objects.ts";
 import { userError } from "../../../plan/problem.ts";
 import { withValue } from "../../options/place.ts";
 import {

@@ -1,9 +1,10 @@
 import { isMap, isScalar, type Node } from "yaml";
 import { countPoints, MOST_POINTS } from "../../../campaign/sweep.ts";
+import { isObject } from "../../../plan/objects.ts";
 import type { Fault } from "../../options/shared-option.ts";
 import { isLoadName, loadOf } from "../loads.ts";
 import { parseDecimal, parseInteger } from "./numbers.ts";
-import { isNumberFrom, isObject } from "./value-kinds.ts";
+import { isNumberFrom } from "./value-kinds.ts";
 import type { LastFlag, ValueSource, ValuesBuilder } from "./values-builder.ts";
 
 /** Reads the parameters that `analyze` varies, and their values. */

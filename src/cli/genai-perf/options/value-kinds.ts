@@ -1,3 +1,4 @@
+import { isObject } from "../../../plan/objects.ts";
 import { fileSystem } from "../../../runtime/files.ts";
 import type { ValueCount } from "../../options/argparse.ts";
 import { type Fault, type Notation, readNotation } from "../../options/shared-option.ts";
@@ -76,11 +77,6 @@ export function isFileOrFolder(text: string): boolean {
   if (text.startsWith("synthetic:") || text.startsWith("payload")) return true;
   const path = /^(?:conversations|trace):(.*)$/s.exec(text)?.[1] ?? text;
   return fileSystem().existsSync(path);
-}
-
-/** Reports whether a value is an object and not an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reports whether a value is a finite number that is at least `min`. */

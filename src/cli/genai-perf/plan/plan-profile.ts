@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { fieldOf } from "../../../plan/defined.ts";
 import type { SettingPath } from "../../../plan/messages.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import { UserError } from "../../../plan/problem.ts";
 import { textsIn } from "../../../registry/input-files.ts";
 import type { PointParameters } from "../../../result/sweep.ts";

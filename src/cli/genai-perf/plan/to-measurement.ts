@@ -1,5 +1,5 @@
 import { DEFAULT_WINDOWS } from "../../../plan/defaults.ts";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import type { MeasurementPlan } from "../../../plan/plan.ts";
 import type { TokensPlan } from "../../../plan/tokens.ts";
 import { secToMs } from "../../../plan/units.ts";

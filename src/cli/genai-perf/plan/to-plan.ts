@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { RequestsPlan } from "../../../inputs/prompts/requests-plan.ts";
 import { COMPATIBLE_BEHAVIOUR } from "../../../plan/behaviour.ts";
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import type { InputsPlan, Plan } from "../../../plan/plan.ts";
 import { NO_TELEMETRY } from "../../../plan/telemetry.ts";
 import { targetKindOf } from "../../../registry/service-kinds.ts";

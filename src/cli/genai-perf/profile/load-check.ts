@@ -1,6 +1,6 @@
 import { fewSessions } from "../../../load/sessions/session-concurrency.ts";
-import { fieldOf } from "../../../plan/defined.ts";
 import type { LoadPlan } from "../../../plan/load-plan.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import { type UserError, userError } from "../../../plan/problem.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import type { PromptEntry } from "../../../service/openai/prompt-entry.ts";

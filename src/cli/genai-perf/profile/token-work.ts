@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { openTokenThread, type TokenThread } from "../../../measure/tokens/token-link.ts";
 import { MeterDesk, type TokenTask } from "../../../measure/tokens/token-thread.ts";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import { messageOf } from "../../../plan/problem.ts";
 import { registeredSecrets, registerSecret } from "../../../plan/secrets.ts";
 import { ERROR_FORM } from "../../../plan/sent-error.ts";

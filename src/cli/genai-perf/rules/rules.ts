@@ -1,4 +1,4 @@
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import { problem } from "../../../plan/problem.ts";
 import { isDirectory } from "../../../runtime/files.ts";
 import { METHOD_NAME } from "../../../transport/request.ts";

@@ -1,4 +1,4 @@
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import type { Plan, TargetPlan } from "../../../plan/plan.ts";
 import { EMBEDDED_LLM, EMBEDDED_MODEL } from "../../../service/embedded/target.ts";
 import { KINDS, kindNameOf } from "../kinds/kinds.ts";

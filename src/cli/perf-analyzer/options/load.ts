@@ -1,8 +1,8 @@
 import type { LevelUnitName } from "../../../load/level-units.ts";
 import { rangeOf } from "../../../load/levels.ts";
 import { levelAt } from "../../../load/search.ts";
-import { fieldOf } from "../../../plan/defined.ts";
 import type { LevelsPlan, LoadPlan } from "../../../plan/load-plan.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { loadModeOf } from "../../../registry/load-modes.ts";
 import { DEFAULT_ASYNC_LANES } from "../../../run/lanes.ts";

@@ -1,5 +1,5 @@
 import { type LevelRange, rangeOf } from "../../../load/levels.ts";
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import type { CallModePlan, MeasurementModePlan, Plan } from "../../../plan/plan.ts";
 import { DEFAULT_ASYNC_LANES, DEFAULT_SCHEDULE_LANES } from "../../../run/lanes.ts";
 import { withValue } from "../../options/place.ts";

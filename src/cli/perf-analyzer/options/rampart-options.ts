@@ -1,4 +1,4 @@
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import { option, type UngroupedOption } from "../settings.ts";
 import { filled, on } from "./readers.ts";
 

@@ -1,4 +1,4 @@
-import { fieldOf } from "../../../plan/defined.ts";
+import { fieldOf } from "../../../plan/objects.ts";
 import type { Plan } from "../../../plan/plan.ts";
 import { type ServerTargetPlan, targetKindOf, usualUrlOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import {
   defaultTextOf,
   formatNotation,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { StatisticName } from "../../../measure/numpy-statistics.ts";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import type { SweepSummary } from "../../../result/sweep.ts";
 import { formatCsvRow } from "../../markup.ts";
 import { writeReport } from "../../output-file.ts";

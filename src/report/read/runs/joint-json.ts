@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import { userError } from "../../../plan/problem.ts";
 import { formatPoint } from "../../../result/sweep.ts";
 import { labelsOf } from "../../schema/scenarios.ts";

@@ -5,7 +5,7 @@ import { ratioBounds } from "../../../measure/intervals/ratio-interval.ts";
 import { reportedMetrics } from "../../../measure/metrics/catalogue.ts";
 import { nameMetric, parseStatistic } from "../../../measure/metrics/metric-names.ts";
 import type { MetricPlan } from "../../../plan/assertions.ts";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import { describeUsers } from "../../../registry/level-names.ts";
 import { groupSchema, levelSchema, type MeasuredJson } from "../../schema/level.ts";
 import type { ExtractedJson, SingleMetricJson, SpreadJson } from "../../schema/metrics.ts";

@@ -1,5 +1,6 @@
 import { closeSync, type Dirent, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { isObject } from "../../../plan/objects.ts";
 import { notJson, unreadable, userError } from "../../../plan/problem.ts";
 import { shorten, showValue } from "../../../plan/show-value.ts";
 import { openFile, readFileText } from "../../../runtime/files.ts";
@@ -156,8 +157,7 @@ function whyNotJson(text: string): unknown {
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { sendingNsOf } from "../../../measure/derived-values.ts";
 import type { MeasuredGroup, Measurement } from "../../../measure/measurement.ts";
 import type { MlperfSample } from "../../../measure/mlperf/mlperf-tally.ts";
 import { sampleTokens } from "../../../measure/mlperf/token-sample.ts";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import type { MeasurementModePlan } from "../../../plan/plan.ts";
 import { msToNs } from "../../../plan/units.ts";
 import { mlperfRulesOf } from "../../../registry/load-modes.ts";

@@ -7,7 +7,7 @@ import {
   type NodeConnectionOptions,
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
-import { defined } from "../../../plan/defined.ts";
+import { defined } from "../../../plan/objects.ts";
 import type { BusPlan } from "../../../plan/plan.ts";
 import { messageOf, RunError, unreadable } from "../../../plan/problem.ts";
 import { MOST_SETTINGS_BYTES, readFileBytes } from "../../../runtime/files.ts";

@@ -18,3 +18,8 @@ type FieldValue<T, K extends string> = T extends unknown ? (K extends keyof T ? 
 export function fieldOf<T extends object, K extends FieldName<T>>(part: T, name: K): FieldValue<T, K> {
   return (part as Readonly<Record<K, unknown>>)[name] as FieldValue<T, K>;
 }
+
+/** Reports whether a value is an object and not an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
