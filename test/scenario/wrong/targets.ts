@@ -263,6 +263,7 @@ export const TARGETS: readonly WrongScenario[] = [
     // "expect" is also a name that other tools have for assertions.
     name: "a header that frames the message",
     fields: ['target: http("localhost:8000", { headers: { Expect: "100-continue" } })', "load: hold(4)"],
+    compiles: "names of headers are any text",
     says: '4:<*>, target.headers: the client itself sets Expect (got {"Expect":"100-continue"}). Leave it out.',
   },
   {
