@@ -179,10 +179,19 @@ class UrlRun {
       settings.save === undefined
         ? `the same as a scenario, which --save FILE.ts writes:\n\n${maskText(scenario).trimEnd()}`
         : `wrote ${settings.save}; repeat it with: rampart run ${quote(settings.save)}`;
-    const more =
-      "(--users MIN:MAX searches between them in single steps, --for DURATION measures each number of users longer)\n";
-    to.out(`\n${settings.slos.length > 0 ? more : ""}${text}\n`);
+    const more = settings.slos.length === 0 ? [] : waysToSearchMore(flags);
+    to.out(`\n${more.length === 0 ? "" : `(${more.join(", ")})\n`}${text}\n`);
   }
+}
+
+/** Returns the options not given that make the result of a search finer or more certain. */
+function waysToSearchMore(flags: FlagValues): string[] {
+  const users = flags.text("users");
+  const isListed = users === undefined || users.includes(",");
+  return [
+    ...(isListed ? ["--users MIN:MAX searches between them in single steps"] : []),
+    ...(flags.has("for") ? [] : ["--for DURATION measures each number of users longer"]),
+  ];
 }
 
 const FIELDS: FlagsOfFields = [
