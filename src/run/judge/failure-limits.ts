@@ -12,7 +12,7 @@ import { answersNothing } from "../open/silent-server.ts";
 import type { SenderState } from "../send/messages.ts";
 import { FailureLog } from "./failure-log.ts";
 import { Reachability } from "./reachability.ts";
-import { type ResponseCounts, raise } from "./silence.ts";
+import { hintToRaise, type ResponseCounts } from "./silence.ts";
 
 /** Maximum probability of the observed failures under the allowed ratio, for ending a run of unknown length. */
 const MAX_CHANCE = 1e-9;
@@ -144,7 +144,7 @@ export class FailureLimits {
     this.signal.fail(
       limit === undefined
         ? cannotConnect(this.plan, unanswered)
-        : answersNothing(this.plan, `to ${requests} in time`, raise(limit)),
+        : answersNothing(this.plan, `to ${requests} in time`, hintToRaise(limit)),
     );
   }
 

@@ -49,7 +49,9 @@ export function watchSilence(plan: Plan, { signal, observer, progress }: Watched
   const check = async (): Promise<void> => {
     if (isUnanswered() && (await areSilent(plan)) && isUnanswered()) {
       isOver = true;
-      signal.fail(answersNothing(plan, `within ${formatDurationNs(msToNs(limitMs))}`, raise("client.stallTimeoutMs")));
+      signal.fail(
+        answersNothing(plan, `within ${formatDurationNs(msToNs(limitMs))}`, hintToRaise("client.stallTimeoutMs")),
+      );
     }
     if (!isOver) timer = setTimeout(() => void check(), limitMs);
   };
@@ -62,6 +64,6 @@ export function watchSilence(plan: Plan, { signal, observer, progress }: Watched
 }
 
 /** Returns the hint for requests that are not answered. @param limit the setting that lets them wait longer */
-export function raise(limit: "client.stallTimeoutMs" | "client.requestTimeoutMs"): Text {
+export function hintToRaise(limit: "client.stallTimeoutMs" | "client.requestTimeoutMs"): Text {
   return ["Look at the server, or raise ", { setting: limit }, "."];
 }

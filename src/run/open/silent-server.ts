@@ -35,14 +35,16 @@ export async function areSilent({ target, client }: AskedServers): Promise<boole
 
 /**
  * Returns what the queries of a server find out. Nothing else is in flight then, so a server that answers nothing at all is not a slow one.
- * @throws RunError after 3 s when it is silent
+ * @throws RunError when it is silent: after 3 s at the earliest
  */
 export function unlessSilent<T>(servers: AskedServers, asking: Promise<T>): Promise<T> {
   if (!canAsk(servers)) return asking;
   const { promise, reject } = Promise.withResolvers<never>();
   let isOver = false;
   const check = async (waitedMs: number): Promise<void> => {
-    if (await areSilent(servers).catch(() => false)) reject(answersNothing(servers, "within 3 s"));
+    // A server that was not silent the first time has answered something since the start.
+    const since = waitedMs === UNANSWERED_MS ? "within 3 s" : "for 1.5 s";
+    if (await areSilent(servers).catch(() => false)) reject(answersNothing(servers, since));
     else if (!isOver) timer = setTimeout(() => void check(2 * waitedMs), waitedMs);
   };
   let timer = setTimeout(() => void check(UNANSWERED_MS), UNANSWERED_MS);
