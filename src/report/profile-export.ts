@@ -155,17 +155,18 @@ export class ProfileExport implements Report {
     const sequence = sequenceId === 0 ? "" : `"sequence_id":${sequenceId},`;
     const contents = responses.map((response) => response.outputs);
     const outputs = this.formatResponses(record.inputs, contents);
-    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs.join(",")}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
+    return `{"timestamp":${sendEpochNs},${sequence}"request_inputs":${inputs},"response_timestamps":[${formatTimes(record)}],"response_outputs":[${outputs}]${server === undefined ? "" : `,"server":${JSON.stringify(server)}`}${extracted === undefined ? "" : `,"extracted":${JSON.stringify(extracted)}`}${tags === undefined ? "" : `,"tags":${JSON.stringify(tags)}`}}`;
   }
 
-  private formatResponses(inputs: RequestContent, contents: readonly ResponseContent[]): readonly string[] {
+  private formatResponses(inputs: RequestContent, contents: readonly ResponseContent[]): string {
     const { responseOutputs } = this.exported;
-    if (responseOutputs !== undefined) return contents.map(() => responseOutputs);
+    if (responseOutputs !== undefined) return contents.map(() => responseOutputs).join(",");
     const change = this.plan.outputs.style === "genai-perf" ? addEmptyChoice : undefined;
     if (contents.every((content) => content instanceof Uint8Array)) return formatBodies(contents, change);
-    return contents.flatMap((content) =>
+    const texts = contents.map((content) =>
       content instanceof Uint8Array ? formatBodies([content], change) : this.formatOutputs(inputs, content),
     );
+    return texts.join(",");
   }
 
   private formatOutputs(inputs: RequestContent, content: ReadonlyMap<string, Tensor>): string {
@@ -214,8 +215,11 @@ const LOW_RANGE = 10 ** LOW_DIGITS;
 function formatTimes({ sendEpochNs, responses }: RequestRecord): string {
   const sendHigh = Number(sendEpochNs / BigInt(LOW_RANGE));
   const sendLow = Number(sendEpochNs % BigInt(LOW_RANGE));
-  const times = responses.map(({ offsetNs }) => {
-    const sum = sendLow + offsetNs;
+  const lows = responses.map(({ offsetNs }) => sendLow + offsetNs);
+  // Mostly all have the same higher digits, and their lower digits are without leading zeros.
+  if (sendHigh > 0 && (lows[0] ?? 0) >= LOW_RANGE / 10 && (lows.at(-1) ?? 0) < LOW_RANGE)
+    return `${sendHigh}${lows.join(`,${sendHigh}`)}`;
+  const times = lows.map((sum) => {
     const high = sendHigh + Math.floor(sum / LOW_RANGE);
     const low = String(sum % LOW_RANGE);
     return high === 0 ? low : `${high}${low.padStart(LOW_DIGITS, "0")}`;

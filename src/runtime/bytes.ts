@@ -16,6 +16,19 @@ const compare = Buffer.prototype.compare as (
   end: number,
 ) => number;
 
+const copy = Buffer.prototype.copy as (
+  this: Uint8Array,
+  target: Uint8Array,
+  at: number,
+  start: number,
+  end: number,
+) => number;
+
+/** Copies `from[start, end)` to `to`, from `at` on. A third of the time of `set`, which needs a view of the range. */
+export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint8Array, at: number): void {
+  copy.call(from, to, at, start, end);
+}
+
 /** Whether `a[aStart, aStart + length)` and `b[bStart, bStart + length)` are equal. Both ranges must be within bounds. */
 export function isSameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
   if (isNative && length >= NATIVE_FROM)
@@ -38,6 +51,19 @@ function differ8(a: Uint8Array, at: number, b: Uint8Array, bt: number): number {
     ((a[at + 6] as number) ^ (b[bt + 6] as number)) |
     ((a[at + 7] as number) ^ (b[bt + 7] as number))
   );
+}
+
+/** Returns pieces of data as one: a view of their memory if they follow one another there, otherwise a copy. */
+export function viewJoined(parts: readonly Uint8Array[]): Uint8Array {
+  const [first] = parts;
+  if (first === undefined) return new Uint8Array(0);
+  const { buffer, byteOffset } = first;
+  let end = byteOffset;
+  for (const part of parts) {
+    if (part.byteOffset !== end || part.buffer !== buffer) return joinBytes(parts);
+    end += part.length;
+  }
+  return new Uint8Array(buffer, byteOffset, end - byteOffset);
 }
 
 /** Concatenates pieces of data, in memory of their own. */

@@ -21,6 +21,11 @@ export class BytePacker {
   /** Appends the length of a piece as a number, and the piece. */
   append(piece: Uint8Array): void {
     this.numbers.push(piece.length);
+    this.appendBytes(piece);
+  }
+
+  /** Appends bytes whose pieces' lengths the caller adds. */
+  appendBytes(piece: Uint8Array): void {
     const needed = this.byteCount + piece.length;
     if (needed > this.bytes.length) {
       const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));

@@ -1,3 +1,4 @@
+import { viewJoined } from "../../runtime/bytes.ts";
 import type { Failure } from "../../transport/failure.ts";
 import { BytePacker, FULL_BYTES, PackageReader, type PackedBytes } from "../../transport/packed-bytes.ts";
 
@@ -93,10 +94,9 @@ export class ResponsePacker implements ResponseSink {
     const { packer } = this;
     packer.numbers.push(RESPONSE, step, index, sequenceId, sendNs, waitNs, bodies.length);
     packer.append(server === "" ? NO_BYTES : encoder.encode(server));
-    for (let read = 0; read < bodies.length; read++) {
-      packer.numbers.push(offsetsNs[read] as number);
-      packer.append(bodies[read] as Uint8Array);
-    }
+    for (let read = 0; read < bodies.length; read++)
+      packer.numbers.push(offsetsNs[read] as number, (bodies[read] as Uint8Array).length);
+    packer.appendBytes(viewJoined(bodies));
     if (packer.byteCount >= FULL_BYTES || packer.numbers.length >= FULL_NUMBERS) this.flush();
   }
 

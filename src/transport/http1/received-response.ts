@@ -1,3 +1,4 @@
+import { copyBytes, joinBytes } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Call, ClientOptions } from "../client.ts";
 import { type Failure, failureOfReading, MAX_ERROR_BODY_BYTES, ProtocolError, statusFailure } from "../failure.ts";
@@ -165,43 +166,47 @@ const freeBlocks: Uint8Array[] = [];
 class KeptEvents {
   /** Blocks of bytes. A longer event has a separate block. */
   private readonly blocks: Uint8Array[] = [];
-  /** Used bytes of the last block. */
-  private usedBytes = BLOCK_BYTES;
-  /** For each event: its read time, its place as if all blocks had {@link BLOCK_BYTES}, and its length. */
+  /** Used bytes of each block. */
+  private readonly usedBytes: number[] = [];
+  /** For each event: its read time and its length. */
   private readonly numbers: number[] = [];
 
   /** Adds an event of a call, which arrived with its last message. */
   add(call: Call, bytes: Uint8Array, start: number, end: number): void {
     const { blocks, usedBytes } = this;
     const length = end - start;
-    if (usedBytes + length > BLOCK_BYTES) {
+    let used = usedBytes.at(-1) ?? BLOCK_BYTES;
+    if (used + length > BLOCK_BYTES) {
       call.hold(Math.max(BLOCK_BYTES, length));
       blocks.push(length > BLOCK_BYTES ? new Uint8Array(length) : (freeBlocks.pop() ?? new Uint8Array(BLOCK_BYTES)));
-      this.usedBytes = 0;
+      usedBytes.push(0);
+      used = 0;
     }
-    (blocks[blocks.length - 1] as Uint8Array).set(bytes.subarray(start, end), this.usedBytes);
-    this.numbers.push(call.lastMessageNs, (blocks.length - 1) * BLOCK_BYTES + this.usedBytes, length);
-    this.usedBytes += length;
+    const last = blocks.length - 1;
+    copyBytes(bytes, start, end, blocks[last] as Uint8Array, used);
+    usedBytes[last] = used + length;
+    this.numbers.push(call.lastMessageNs, length);
   }
 
-  /** Moves the events to a call. */
+  /** Moves the events to a call, as parts of one array. */
   moveTo(call: Call): void {
-    const { blocks, numbers } = this;
+    const { blocks, numbers, usedBytes } = this;
     if (numbers.length === 0) return;
+    const all = joinBytes(blocks.map((block, i) => block.subarray(0, usedBytes[i])));
     // Elements added to an old list stay in memory until a full collection, even if the list is no longer used.
     const responses: Call["responses"] = [];
-    for (let at = 0; at < numbers.length; at += 3) {
-      const [readNs, place, length] = [numbers[at] as number, numbers[at + 1] as number, numbers[at + 2] as number];
-      const start = place % BLOCK_BYTES;
-      const block = blocks[(place - start) / BLOCK_BYTES] as Uint8Array;
-      responses.push({ readNs, body: block.slice(start, start + length), isEmpty: false });
+    let end = 0;
+    for (let at = 0; at < numbers.length; at += 2) {
+      const start = end;
+      end += numbers[at + 1] as number;
+      responses.push({ readNs: numbers[at] as number, body: all.subarray(start, end), isEmpty: false });
     }
     call.responses = responses;
     numbers.length = 0;
     for (const block of blocks)
       if (block.length === BLOCK_BYTES && freeBlocks.length < MOST_FREE_BLOCKS) freeBlocks.push(block);
     blocks.length = 0;
-    this.usedBytes = BLOCK_BYTES;
+    usedBytes.length = 0;
   }
 }
 
