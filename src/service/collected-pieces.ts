@@ -1,38 +1,30 @@
+import { GrowingBytes, RESPONSES_BUDGET } from "../transport/growing-bytes.ts";
 import type { ResponseCheck, ResponseFault } from "../transport/response-check.ts";
 
-const FIRST_BYTES = 4096;
-/** A larger buffer is not kept for the next response. */
-const MAX_KEPT_BYTES = 1024 * 1024; // 1 MiB
-
-/** Collects the beginning of a response that arrives in pieces. */
+/** Collects the beginning of a response that arrives in pieces. What is large counts against the budget of all responses. */
 export class CollectedPieces {
-  /** Only the first `keptBytes` are valid; the next response overwrites them. */
-  bytes = new Uint8Array(FIRST_BYTES);
-  keptBytes = 0;
   /** Length of the response so far. */
   totalBytes = 0;
+  private readonly kept = new GrowingBytes(RESPONSES_BUDGET);
   private limitBytes = 0;
 
-  /** Begins the next response. @param limitBytes maximum number of bytes to keep */
+  /** The kept bytes, valid until the next response. */
+  get bytes(): Uint8Array {
+    return this.kept.view();
+  }
+
+  /** Begins the next response, and drops the last one. @param limitBytes maximum number of bytes to keep */
   reset(limitBytes: number): void {
-    if (this.bytes.length > MAX_KEPT_BYTES) this.bytes = new Uint8Array(FIRST_BYTES);
+    this.kept.drop(this.kept.length);
     this.limitBytes = limitBytes;
-    this.keptBytes = 0;
     this.totalBytes = 0;
   }
 
+  /** @throws ResponsesTooLargeError */
   add(bytes: Uint8Array, start: number, end: number): void {
     this.totalBytes += end - start;
-    const size = Math.min(end - start, this.limitBytes - this.keptBytes);
-    if (size <= 0) return;
-    const needed = this.keptBytes + size;
-    if (needed > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
-      grown.set(this.bytes.subarray(0, this.keptBytes));
-      this.bytes = grown;
-    }
-    this.bytes.set(bytes.subarray(start, start + size), this.keptBytes);
-    this.keptBytes = needed;
+    const size = Math.min(end - start, this.limitBytes - this.kept.length);
+    if (size > 0) this.kept.append(bytes, start, start + size);
   }
 }
 
@@ -62,6 +54,9 @@ export abstract class CollectedCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    return this.whole(this.pieces.bytes, 0, this.pieces.keptBytes);
+    const { bytes } = this.pieces;
+    const fault = this.whole(bytes, 0, bytes.length);
+    this.begin();
+    return fault;
   }
 }

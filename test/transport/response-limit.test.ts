@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { CollectedCheck } from "../../src/service/collected-pieces.ts";
 import type { ClientOptions, LoadClient } from "../../src/transport/client.ts";
 import { type Failure, MOST_RESPONSES_BYTES } from "../../src/transport/failure.ts";
 import { GrpcJsCallClient } from "../../src/transport/general/grpc-js-call-client.ts";
@@ -109,14 +110,20 @@ const MANY_MESSAGES: readonly (readonly [name: string, answer: Answer])[] = [
 
 interface Given {
   readonly isGrpc?: boolean;
+  /** Whether bodies that are not kept are checked as a whole. */
+  readonly isChecked?: boolean;
   readonly maxBytes?: number;
+}
+
+class WholeCheck extends CollectedCheck {
+  whole(): undefined {}
 }
 
 async function failureOf(
   create: Create,
   answer: Answer,
   keepBodies: boolean,
-  { isGrpc = false, maxBytes = MAX_BYTES }: Given = {},
+  { isGrpc = false, isChecked = false, maxBytes = MAX_BYTES }: Given = {},
 ): Promise<unknown> {
   const server = await startRawServer(async (connection) => {
     if (isGrpc) connection.write(settings({ 3: 100 }));
@@ -125,7 +132,7 @@ async function failureOf(
   });
   const driver = new Driver(create(endpointAt(server.port)), {
     maxResponseBytes: maxBytes,
-    responses: { keepBodies },
+    responses: { keepBodies, createCheck: isChecked ? () => new WholeCheck() : undefined },
   });
   try {
     await driver.client.reserve(1);
@@ -218,16 +225,21 @@ const COUNTED: readonly (readonly [name: string, create: Create, answer: Answer]
   ...BIDI.map(([name, create]) => [`${name}: messages`, create, inMessages(20_000, 20_000, 20_000)] as const),
 ];
 
-describe("responses that are kept share one budget", () => {
-  for (const [name, create, answer] of COUNTED) {
-    test(name, LIMIT, async () => {
+const CHECKED = ["own HTTP: a body that is announced", "own HTTP: a body in chunks", "own gRPC: a message"];
+
+describe("responses that are kept, also for a check only, share one budget", () => {
+  const checked = COUNTED.filter(([name]) => CHECKED.includes(name));
+  const kept = COUNTED.map((counted) => [...counted, true] as const);
+  for (const [name, create, answer, keepBodies] of [...kept, ...checked.map((one) => [...one, false] as const)]) {
+    test(`${name}${keepBodies ? "" : ", for its check"}`, LIMIT, async () => {
       const budgetBytes = 40_000;
       RESPONSES_BUDGET.limitTo(budgetBytes);
       // Another response has a part of it: alone this one might have more.
       RESPONSES_BUDGET.take(1);
       try {
-        const given = { isGrpc: name.toLowerCase().includes("grpc"), maxBytes: 1_000_000 };
-        const { kind, message, isMemory } = (await failureOf(create, answer, true, given)) as Failure;
+        const isGrpc = name.toLowerCase().includes("grpc");
+        const given = { isGrpc, isChecked: !keepBodies, maxBytes: 1_000_000 };
+        const { kind, message, isMemory } = (await failureOf(create, answer, keepBodies, given)) as Failure;
         assert.deepEqual([kind, isMemory], ["limit", true], message);
         assert.match(message, /^a response of [\d,]+ bytes or more is refused: .* the 40,000 bytes allowed/);
         // All but the other's part is free again.

@@ -83,8 +83,10 @@ class PayloadResponseCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    const { bytes, keptBytes } = this.pieces;
-    if (this.eventCount === 0) return this.whole(bytes, 0, keptBytes, this.head);
+    const { bytes } = this.pieces;
+    const fault = this.eventCount === 0 ? this.whole(bytes, 0, bytes.length, this.head) : undefined;
+    this.pieces.reset(0);
+    if (this.eventCount === 0) return fault;
     if (this.fault !== undefined || this.contentCount > 0) return this.fault;
     return faultOf("the stream ended without an event that has data", NO_BYTES);
   }

@@ -70,10 +70,12 @@ class HttpResponseCheck implements ResponseCheck {
   }
 
   end(): ResponseFault | undefined {
-    const { bytes, keptBytes, totalBytes } = this.pieces;
-    if (this.hasEvents)
-      return faultOf("a stream of events came in place of an inference response", bytes, 0, keptBytes);
-    return this.check(bytes, 0, keptBytes, totalBytes);
+    const { bytes, totalBytes } = this.pieces;
+    const fault = this.hasEvents
+      ? faultOf("a stream of events came in place of an inference response", bytes)
+      : this.check(bytes, 0, bytes.length, totalBytes);
+    this.pieces.reset(0);
+    return fault;
   }
 
   /** @param totalBytes length of the body. `bytes[start, end)` contains at least its JSON part */

@@ -216,6 +216,7 @@ export abstract class CallSlot implements GrpcSlot, StreamSink, MessageSink, Sen
   private fail(failure: Failure): void {
     // The bytes of an incomplete message count until then.
     this.reader.reset("none");
+    if (this.isInPieces) this.check?.begin(this.call);
     this.call.failNow(failure, this.options.onDone);
   }
 }

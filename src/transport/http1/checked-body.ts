@@ -54,12 +54,22 @@ export class CheckedBody {
     this.check?.piece(bytes, this.start, this.stop);
   }
 
+  /** Drops what came of a body that does not end. */
+  drop(): void {
+    this.bytes = undefined;
+    if (this.isInPieces) this.check?.begin(this.head);
+    this.isInPieces = false;
+  }
+
   /** Ends the body. Returns undefined when the response is valid. @param encoding content encoding of the body; empty: none */
   end(encoding: string): ResponseFault | undefined {
     const { bytes, check } = this;
     if (encoding !== "") return { reason: explainEncoding(encoding), bytes: NO_BYTES };
     if (!this.isActive) return undefined;
-    if (this.isInPieces) return check?.end();
+    if (this.isInPieces) {
+      this.isInPieces = false;
+      return check?.end();
+    }
     this.bytes = undefined;
     return bytes === undefined
       ? check?.whole(NO_BYTES, 0, 0, this.head)

@@ -209,13 +209,13 @@ export class Connection {
     this.context.counts.bytes += bytes.length;
     try {
       this.parser.feed(bytes);
+      if (!this.response.isComplete) this.response.keepUnread();
     } catch (error) {
       this.drop();
       this.response.failReading(error, this.parser.head.status);
       return;
     }
     if (this.response.isComplete) this.responded(socket);
-    else this.response.keepUnread();
   }
 
   private responded(socket: Socket): void {

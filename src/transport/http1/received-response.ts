@@ -44,6 +44,7 @@ export class ReceivedResponse implements ResponseSink {
     this.isComplete = false;
     this.body.clear();
     this.events?.clear();
+    this.checked.drop();
   }
 
   /** Completes the response: sets its time, and its body if it was kept. */
