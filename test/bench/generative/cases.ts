@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { LlmStubOptions } from "../../servers/llm-stub.ts";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { baselineName, benchFolder } from "../clients.ts";
-import type { Load } from "./clients.ts";
+import { type Load, MODE_NAME } from "./clients.ts";
 import { makeLargeTokenizer } from "./large-tokenizer.ts";
 import type { Case } from "./table.ts";
 
@@ -15,7 +15,7 @@ export interface MeasuredCase extends Case {
 }
 
 /** The tools of short runs, and of those with a core each. */
-const COMPARED = ["rampart", baselineName, "perf_analyzer"];
+const COMPARED = ["rampart", MODE_NAME, baselineName, "perf_analyzer"];
 const PACED_TOKENS = 20;
 const LARGE_VOCABULARY = 128_000;
 const REPORT_REQUESTS = 20;
@@ -99,9 +99,7 @@ function manyStreams(
     stub: { ttftMs: 50, itlMs, tokens: PACED_TOKENS, bufferBytes: 1 << 13 },
     isPinned: true,
     loadOf: (tool) =>
-      tool.startsWith("rampart") ||
-      tool === baselineName ||
-      (tool === "perf_analyzer" && concurrency <= MOST_OF_PERF_ANALYZER)
+      concurrency <= MOST_OF_PERF_ANALYZER || !tool.endsWith("perf_analyzer")
         ? { isStreaming: true, concurrency, requests }
         : undefined,
     ...goals,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { tinyTokenizer } from "../../servers/tiny-llama.ts";
 import { baselineName, benchFolder } from "../clients.ts";
 import { freshCopy } from "../fresh.ts";
-import { installPerfAnalyzer } from "../peers/install.ts";
+import { installPerfAnalyzer, type Peer } from "../peers/install.ts";
 import { installPythonTool, OFFLINE_TOKENIZER, offlineEnvironment } from "./peers.ts";
 import { type MeasuredStream, readAiperfStreams, readExportedStreams } from "./read-streams.ts";
 
@@ -13,6 +13,9 @@ const INPUT_TOKENS = "50";
 const PROMPTS = 100;
 const GENAI_PERF_VERSION = "0.0.16";
 const AIPERF_VERSION = "0.13.0";
+
+/** Rampart's mode for perf_analyzer's command: the same flags and the same file. */
+export const MODE_NAME = "rampart perf_analyzer";
 
 /** What is asked of a tool. */
 export interface Load {
@@ -39,7 +42,11 @@ export async function openTools(
   peers: readonly (() => Promise<Tool>)[] = [openPerfAnalyzer, openGenaiPerf, openAiperf],
 ): Promise<Tool[]> {
   const fresh = join(benchFolder, "fresh");
-  const tools = [rampartTool("rampart", freshCopy(executable, fresh))];
+  const own = freshCopy(executable, fresh);
+  const tools = [
+    rampartTool("rampart", own),
+    perfAnalyzerTool(MODE_NAME, { command: [own, "perf_analyzer"], version: "" }),
+  ];
   if (baseline !== undefined) tools.push(rampartTool(baselineName, freshCopy(baseline, join(fresh, baselineName))));
   for (const open of peers) {
     try {
@@ -72,8 +79,11 @@ function rampartTool(name: string, program: string, options: readonly string[] =
 }
 
 export async function openPerfAnalyzer(): Promise<Tool> {
-  const name = "perf_analyzer";
-  const peer = await installPerfAnalyzer((folder) => folder);
+  return perfAnalyzerTool("perf_analyzer", await installPerfAnalyzer((folder) => folder));
+}
+
+/** perf_analyzer, or what takes its command. */
+function perfAnalyzerTool(name: string, peer: Peer): Tool {
   return {
     name,
     version: peer.version,

@@ -114,7 +114,7 @@ async function take(
 ): Promise<void> {
   const load = loadOf(tool.name);
   // The perf_analyzer below prints no token's time, and GenAI-Perf's own times are its.
-  if (load === undefined || (kind === "report" && tool.name === "perf_analyzer")) return;
+  if (load === undefined || (kind === "report" && tool.name.endsWith("perf_analyzer"))) return;
   try {
     const sample = await measure(tool, load, place, { kind, tokens });
     const own = samples.get(title) ?? new Map<string, Sample[]>();

@@ -2,7 +2,7 @@ import { cpus, release } from "node:os";
 import { formatThreeDigits } from "../../../src/report/model/values.ts";
 import { type Goal, judgeGoal, renderGoals, renderTable } from "../goals.ts";
 import { median } from "../median.ts";
-import type { Tool } from "./clients.ts";
+import { MODE_NAME, type Tool } from "./clients.ts";
 import type { Truth } from "./truth.ts";
 
 /** What a case is about, and so which columns it has. */
@@ -122,7 +122,7 @@ function goalsOfMany({ title, mostAvgMs, mostP99Ms }: Case, middle: Middle): Jud
   ];
 }
 
-const TOOLS = ["rampart", "perf_analyzer", "genai-perf", "aiperf"];
+const TOOLS = ["rampart", MODE_NAME, "perf_analyzer", "genai-perf", "aiperf"];
 
 /** What each tool measured: `rampart 0.21, perf_analyzer 0.90 ms`. Empty where nothing was measured. */
 function describePeers(middle: Middle, title: string, field: Field, unit: string): string {
@@ -146,19 +146,19 @@ function usualGoals(cases: readonly Case[], middle: Middle, own: (title: string,
       peers(json, "requestsPerSec", "requests/s"),
     ],
     [
-      "JSON responses: perf_analyzer's requests/s, of ours",
-      middle(json, "perf_analyzer", "requestsPerSec") / own(json, "requestsPerSec"),
+      "JSON responses, the same command: perf_analyzer's requests/s, of ours",
+      middle(json, "perf_analyzer", "requestsPerSec") / middle(json, MODE_NAME, "requestsPerSec"),
       1,
     ],
     [
-      "streams: perf_analyzer's chunks/s, of ours",
-      middle(stream, "perf_analyzer", "chunksPerSec") / own(stream, "chunksPerSec"),
+      "streams, the same command: perf_analyzer's chunks/s, of ours",
+      middle(stream, "perf_analyzer", "chunksPerSec") / middle(stream, MODE_NAME, "chunksPerSec"),
       1,
       peers(stream, "chunksPerSec", "chunks/s"),
     ],
     [
-      "200 streams: perf_analyzer's chunks/s, of ours",
-      middle(short, "perf_analyzer", "chunksPerSec") / own(short, "chunksPerSec"),
+      "200 streams, the same command: perf_analyzer's chunks/s, of ours",
+      middle(short, "perf_analyzer", "chunksPerSec") / middle(short, MODE_NAME, "chunksPerSec"),
       1,
       peers(short, "chunksPerSec", "chunks/s"),
     ],
@@ -167,7 +167,13 @@ function usualGoals(cases: readonly Case[], middle: Middle, own: (title: string,
       own(stream, "cpuUsPerChunk") / middle(stream, "aiperf", "cpuUsPerChunk"),
       0.1,
     ],
-    ["streams: CPU per chunk, µs", own(stream, "cpuUsPerChunk"), 3, peers(stream, "cpuUsPerChunk", "µs CPU/chunk")],
+    [
+      "streams, perf_analyzer's command: CPU per chunk, µs",
+      middle(stream, MODE_NAME, "cpuUsPerChunk"),
+      3,
+      peers(stream, "cpuUsPerChunk", "µs CPU/chunk"),
+    ],
+    ["streams, genai-perf's command: CPU per chunk, µs", own(stream, "cpuUsPerChunk"), 3],
     ["paced streams: TTFT error, average ms", own(paced, "ttftErrorAvgMs"), 1],
     ["paced streams: TTFT error, p99 ms", own(paced, "ttftErrorP99Ms"), 3],
     ["paced streams: ITL error, ms", Math.abs(own(paced, "itlErrorMs")), 0.02],
