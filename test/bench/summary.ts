@@ -51,9 +51,10 @@ export const SUMMARY: readonly SummaryRow[] = [
   ...["gRPC, 16 concurrent", "gRPC, 256 concurrent", "gRPC streams, 16 concurrent"].map((only) =>
     bench(`${only}: CPU per request, of perf_analyzer's`, only),
   ),
-  row("bench:generative", "streams: CPU per chunk, µs"),
-  row("bench:generative", "streams: perf_analyzer's chunks/s, of ours"),
-  row("bench:generative", "200 streams: perf_analyzer's chunks/s, of ours"),
+  row("bench:generative", "streams, perf_analyzer's command: CPU per chunk, µs"),
+  row("bench:generative", "streams, genai-perf's command: CPU per chunk, µs"),
+  row("bench:generative", "streams, the same command: perf_analyzer's chunks/s, of ours"),
+  row("bench:generative", "200 streams, the same command: perf_analyzer's chunks/s, of ours"),
   bench("HTTP, tensors of 1 MiB, 16 concurrent: requests/s of the plain copy, of ours", "1 MiB"),
   bench("HTTP: CPU per request in shared memory, of plain", "HTTP"),
   bench("gRPC: CPU per request in shared memory, of plain", "gRPC"),

@@ -1,14 +1,17 @@
 /** Reads what tcpdump wrote: the truth about when bytes passed the system's network stack. */
 
-/** A TCP segment with bytes in it. */
+/** A TCP segment with bytes in it, or a client's first. */
 export interface Segment {
   /** Wall clock, in nanoseconds since the Unix epoch. */
   readonly epochNs: bigint;
   readonly sourcePort: number;
   readonly destinationPort: number;
+  /** Empty: the segment opens a connection. */
   readonly payload: Uint8Array;
 }
 
+const SYN = 0x02;
+const ACK = 0x10;
 const MICROSECONDS = 0xa1b2c3d4;
 const NANOSECONDS = 0xa1b23c4d;
 const FILE_HEADER_BYTES = 24;
@@ -52,13 +55,14 @@ function readSegment(packet: Uint8Array): Omit<Segment, "epochNs"> | undefined {
   // Segments that the system joined to more than 64 KiB have no length of their own.
   const end = ip + (view.getUint16(ip + 2) || packet.length - ip);
   const payload = packet.subarray(tcp + (view.getUint8(tcp + 12) >> 4) * 4, end);
-  if (payload.length === 0) return undefined;
+  const isOpening = (view.getUint8(tcp + 13) & (SYN | ACK)) === SYN;
+  if (payload.length === 0 && !isOpening) return undefined;
   return { sourcePort: view.getUint16(tcp), destinationPort: view.getUint16(tcp + 2), payload };
 }
 
 /** A request and its streamed response, as they passed. Wall clock, in nanoseconds since the Unix epoch. */
 export interface Exchange {
-  /** The request's first bytes. */
+  /** The request's first bytes; where its connection was opened for it, the first segment of that. */
   readonly sentNs: bigint;
   /** Each segment that held, or completed, an event with text. */
   readonly tokenNs: readonly bigint[];
@@ -71,14 +75,22 @@ const TEXT_EVENT = /"content":"(?:[^"\\]|\\.)+"[^\n]*\n/g;
 export function readExchanges(segments: readonly Segment[], serverPort: number): Exchange[] {
   const open = new Map<number, { sentNs: bigint; tokenNs: bigint[]; text: string; isAnswered: boolean }>();
   const exchanges: Exchange[] = [];
+  /** Connections without a request yet. Those opened before the first request were not opened for one. */
+  const opened = new Map<number, bigint>();
   const decoder = new TextDecoder("latin1");
   for (const { epochNs, sourcePort, destinationPort, payload } of segments) {
+    if (destinationPort === serverPort && payload.length === 0) {
+      if (exchanges.length > 0) opened.set(sourcePort, epochNs);
+      open.delete(sourcePort);
+      continue;
+    }
     if (destinationPort === serverPort) {
       const present = open.get(sourcePort);
       // A long request has several segments.
       if (present !== undefined && !present.isAnswered) continue;
-      const next = { sentNs: epochNs, tokenNs: [], text: "", isAnswered: false };
+      const next = { sentNs: opened.get(sourcePort) ?? epochNs, tokenNs: [], text: "", isAnswered: false };
       open.set(sourcePort, next);
+      opened.delete(sourcePort);
       exchanges.push(next);
       continue;
     }

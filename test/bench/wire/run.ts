@@ -2,7 +2,7 @@
 //
 // Holds the times that `rampart genai-perf` reports against what tcpdump saw pass, while busy processes (2) want the same cores. Needs Linux, tcpdump
 // (Debian: apt-get install tcpdump) and the right to capture: root, or CAP_NET_RAW. Exits with 1 when the mean time to first token is more than 2 ms
-// wrong in a round without a warning, which is what issue reports of late reads were about.
+// wrong in a round. A request's time begins where its connection is opened for it.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -58,20 +58,19 @@ async function main(): Promise<number> {
     for (let round = 0; round < Number(values.rounds); round++) {
       const { comparison, warnings } = await measure(executable, server.port, load);
       const errorMs = comparison.ttftMs - comparison.wireTtftMs;
-      const isGood = Math.abs(errorMs) <= MOST_WRONG_MS || warnings.length > 0;
-      if (warnings.length === 0) wrongMs.push(Math.abs(errorMs));
+      wrongMs.push(Math.abs(errorMs));
       const figures = Object.entries(comparison).map(([name, value]) => `${name} ${Number(value.toFixed(2))}`);
-      console.log(`${isGood ? "PASS" : "MISS"}  TTFT wrong by ${errorMs.toFixed(2)} ms; ${figures.join(", ")}`);
+      console.log(
+        `${Math.abs(errorMs) <= MOST_WRONG_MS ? "PASS" : "MISS"}  TTFT wrong by ${errorMs.toFixed(2)} ms; ${figures.join(", ")}`,
+      );
       for (const warning of warnings) console.log(`      ${warning}`);
     }
   } finally {
     for (const one of busy) one.kill("SIGKILL");
     await server.stop();
   }
-  // Rounds with a warning say themselves that they are wrong.
-  const goal = judgeGoal("TTFT error by tcpdump, with two busy processes, ms", Math.max(0, ...wrongMs), MOST_WRONG_MS);
-  if (wrongMs.length > 0 && process.argv.length === ARGUMENTS_WITHOUT_OPTIONS)
-    writeFigures("bench:wire", { goals: [goal] });
+  const goal = judgeGoal("TTFT error by tcpdump, with two busy processes, ms", Math.max(...wrongMs), MOST_WRONG_MS);
+  if (process.argv.length === ARGUMENTS_WITHOUT_OPTIONS) writeFigures("bench:wire", { goals: [goal] });
   return goal.passed ? 0 : 1;
 }
 
