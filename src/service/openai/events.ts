@@ -37,7 +37,8 @@ export function splitEvents(reads: readonly string[]): ServerEvent[] {
     if (open === "" || isBody(open)) openRead = read;
     open += text;
     if (isBody(open)) {
-      if (isComplete(open)) close();
+      // The last body ends with the reads; whoever reads it parses it anyway.
+      if (read < reads.length - 1 && isComplete(open)) close();
       continue;
     }
     const parts = open.split(open.includes("\r") ? BLANK_LINE : "\n\n");
