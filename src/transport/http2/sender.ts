@@ -1,3 +1,4 @@
+import { copyBytes } from "../../runtime/bytes.ts";
 import { nowNs } from "../../runtime/clock.ts";
 import type { Socket } from "../../runtime/socket.ts";
 import { ProtocolError } from "../failure.ts";
@@ -170,6 +171,8 @@ const INITIAL_BYTES = 16 * 1024; // 16 KiB, grown as needed
 class OutBuffer {
   private bytes: Uint8Array = new Uint8Array(INITIAL_BYTES);
   private length = 0;
+  /** What the last write sent: writes of one length share a view. */
+  private written = this.bytes.subarray(0, 0);
   /** A buffer that the runtime may still be reading. */
   private retained: Uint8Array | undefined;
 
@@ -195,18 +198,23 @@ class OutBuffer {
     if (this.length === 0) return;
     // When the socket has no pending bytes, it no longer reads the retained buffer.
     const spare = socket.pendingBytes === 0 ? this.retained : undefined;
-    const isFree = socket.write(this.bytes.subarray(0, this.length));
+    if (this.written.length !== this.length) this.written = this.bytes.subarray(0, this.length);
+    const isFree = socket.write(this.written);
     this.length = 0;
     if (isFree) return;
     this.retained = this.bytes;
-    this.bytes = spare ?? new Uint8Array(INITIAL_BYTES);
+    this.replace(spare ?? new Uint8Array(INITIAL_BYTES));
   }
 
-  /** Copies small parts byte by byte, because creating a view costs more. */
+  /** Copies small parts byte by byte, because a native call costs more. */
   private copy(bytes: Uint8Array, start: number, end: number, to: number): void {
-    if (start === 0 && end === bytes.length) this.bytes.set(bytes, to);
-    else if (end - start > SMALL_BYTES) this.bytes.set(bytes.subarray(start, end), to);
+    if (end - start > SMALL_BYTES) copyBytes(bytes, start, end, this.bytes, to);
     else for (let i = start; i < end; i++) this.bytes[to + i - start] = bytes[i] as number;
+  }
+
+  private replace(bytes: Uint8Array): void {
+    this.bytes = bytes;
+    this.written = bytes.subarray(0, 0);
   }
 
   private grow(extra: number): void {
@@ -214,6 +222,6 @@ class OutBuffer {
     if (needed <= this.bytes.length) return;
     const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
+    this.replace(grown);
   }
 }
