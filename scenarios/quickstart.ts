@@ -1,7 +1,7 @@
 #!/usr/bin/env -S rampart run
 import { defineScenario, embedded, errorRate, input, p90, ramp, throughput } from "rampart";
 
-/** The embedded target at concurrency 1, 2 and 4: nothing else has to run. */
+/** The embedded target at concurrency 1 to 4: nothing else has to run. */
 export default defineScenario({
   name: "quickstart",
   target: embedded({ latency: "2 ms" }),

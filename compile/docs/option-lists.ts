@@ -39,7 +39,7 @@ export function listGenaiPerfOptions(): string {
       const key = flag.names[0] + flag.help;
       if (listed.has(key)) return [];
       listed.add(key);
-      const { names, choices, isRepeatable = false, isRampart = false } = flag;
+      const { names, choices, ownChoices = [], isRepeatable = false, isRampart = false } = flag;
       const group = `${subcommand}: ${flag.group === "Rampart" ? "Rampart's own" : flag.group}`;
       const value = formatValue(flag);
       return [
@@ -47,7 +47,7 @@ export function listGenaiPerfOptions(): string {
           names,
           group,
           value,
-          choices,
+          choices: choices && [...choices, ...ownChoices],
           isRepeatable,
           isRampart,
           help: describeOption(flag),

@@ -23,7 +23,7 @@ export const FLAGS: readonly Flag[] = [
   ...QUESTIONS.flatMap(toFlags),
   {
     name: "no-server",
-    help: "Write the scenario without asking the server and without loading the tokenizer. Needs --model.",
+    help: "Write the scenario without asking the server and without loading the tokenizer. --model names the model.",
   },
   { name: "run", isCommon: true, help: "Run the scenario without asking." },
   { name: "no-run", help: "Do not run the scenario." },

@@ -20,7 +20,7 @@ interface PublishedSchema {
 /** The schemas by name. */
 export const SCHEMAS: Readonly<Record<string, PublishedSchema>> = {
   report: {
-    summary: "the JSON report of rampart run and rampart http (--json)",
+    summary: "the JSON report of a run (--json)",
     load: () => publishedSchema("report"),
   },
   comparison: {

@@ -176,6 +176,7 @@ function helpPage(command: string): HelpPage {
     flags: FLAGS,
     flagsNote: DURATIONS_NOTE,
     examples: [`${command} localhost:8000`, `${command} localhost:8000 "What is a tensor?" --model llama`],
-    exitCodes: "0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 1 internal error.",
+    exitCodes:
+      "0 answered, 64 wrong usage, 69 server unreachable, stalled or failing, 74 the response could not be written, 1 internal error.",
   };
 }

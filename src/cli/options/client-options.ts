@@ -16,7 +16,10 @@ const ON_BUS = [...MEASURING, "agent"] as const;
 /** Commands whose load agents can send. */
 const WITH_AGENTS = [...MEASURING, "k8s"] as const;
 
-const ENDS_ABOVE = { help: "The run ends when a larger share of requests fails: 1%." } as const;
+const ENDS_ABOVE = {
+  defaultText: "no limit",
+  help: "The run ends when a larger share of requests fails: 1%.",
+} as const;
 
 /** Files for a client of the bus. */
 const BUS_FILES = [

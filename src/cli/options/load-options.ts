@@ -115,7 +115,7 @@ export const LOAD_OPTIONS: readonly SharedOption[] = [
     help: "Also count tokens with this tokenizer: a folder, a model of Hugging Face's hub, an encoding of tiktoken, or none.",
     differs: {
       llm: {
-        defaultText: "what the server says, or none if that cannot be loaded",
+        defaultText: "what the server says or the model's name, or none if that cannot be loaded",
         help: "Tokenizer of the model: a folder, a model of Hugging Face's hub, an encoding such as o200k_base, or none. With none the server counts, and prompts have approximate lengths.",
       },
       init: {

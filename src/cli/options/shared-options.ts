@@ -172,7 +172,7 @@ const OPTIONS: readonly SharedOption[] = [
     kind: "text",
     setting: "outputs.otlpUrl",
     value: "URL|env",
-    help: "Send metrics to this OpenTelemetry collector while the run lasts, as OTLP over HTTP (default path: /v1/metrics). env takes the address from OTEL_EXPORTER_OTLP_ENDPOINT.",
+    help: "Send metrics to this OpenTelemetry collector while the run lasts, as OTLP over HTTP (default path: /v1/metrics). env takes the address from OTEL_EXPORTER_OTLP_METRICS_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT.",
     resolve: (text) => {
       const resolved = resolveOtlpUrl(text, process.env);
       return "url" in resolved ? { value: resolved.url } : resolved;

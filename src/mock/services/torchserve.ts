@@ -13,7 +13,7 @@ const SHORT_BYTES = 100;
  * on the same port.
  */
 export const torchServeMock: MockService = {
-  help: "Also speak TorchServe's protocol: predictions/simple answers how many bytes it got, ping its health, models the models.",
+  help: "Also speak TorchServe's protocol: predictions/simple sends the number of bytes that it received, ping the health, and models the list of models.",
   create: (plan) => {
     const pacing = createPacing(plan);
     return {

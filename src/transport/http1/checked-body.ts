@@ -54,7 +54,7 @@ export class CheckedBody {
     this.check?.piece(bytes, this.start, this.stop);
   }
 
-  /** Drops what came of a body that does not end. */
+  /** Drops the received part of a body that does not end. */
   drop(): void {
     this.bytes = undefined;
     if (this.isInPieces) this.check?.begin(this.head);

@@ -78,6 +78,7 @@ export const ENDPOINT_OPTIONS = inGroup("Endpoint", [
     setting: "target.url",
     key: "endpoint.url",
     ...lands("text", "target.url", "localhost:8001", { landsIfGiven: true, ifThere: true }),
+    defaultText: "localhost:8001 for kserve and dynamic_grpc, otherwise localhost:8000",
     help: "The server.",
   },
 ]);
@@ -150,7 +151,7 @@ export const PROFILING_OPTIONS = inGroup("Profiling", [
     names: ["--request-count", "--num-requests"],
     kind: "integer",
     excludes: "measurement",
-    defaultText: "twice the concurrency, at least 10",
+    defaultText: "twice the concurrency, at least 10; of a payload file each request once",
     read: readMeasurement("request_count"),
     help: "How many requests to measure.",
   },

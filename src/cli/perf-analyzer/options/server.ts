@@ -1,11 +1,12 @@
 import { fieldOf } from "../../../plan/objects.ts";
 import type { Plan } from "../../../plan/plan.ts";
+import { DEFAULT_TLS } from "../../../plan/tls.ts";
 import { type ServerTargetPlan, targetKindOf, usualUrlOf } from "../../../registry/service-kinds.ts";
 import { isParameterValue, PARAMETER_TYPES, type RequestParameterPlan } from "../../../service/triton/parameters.ts";
-import { type ComposingModelPlan, DEFAULT_TRITON_TARGET } from "../../../service/triton/target.ts";
+import type { ComposingModelPlan } from "../../../service/triton/target.ts";
 import { HEADER_NAME } from "../../../transport/request.ts";
-import { kindNameOf } from "../kinds/kinds.ts";
-import { option, type UngroupedOption, type ValueReader } from "../settings.ts";
+import { kindNameOf, kindOf } from "../kinds/kinds.ts";
+import { option, Settings, type UngroupedOption, type ValueReader } from "../settings.ts";
 import { choice, filled, on, text } from "./readers.ts";
 
 /** Options of the server, and of data that is sent with each request. */
@@ -13,7 +14,7 @@ export const SERVER: readonly UngroupedOption[] = [
   option("target.url", {
     names: ["-u"],
     value: "URL",
-    defaultText: `${usualTritonUrl("http")}, or ${usualTritonUrl("grpc")} with gRPC`,
+    defaultText: `${usualUrl("triton", "http")}, or ${usualUrl("triton", "grpc")} with gRPC; ${usualUrl("torchserve", "http")} with torchserve, and ${usualUrl("tfserving", "grpc")} with tfserving`,
     help: "Server: host:port, http://host:port or https://host:port.",
     parse: filled("Give the server's address, or leave -u out."),
     of: urlOf,
@@ -97,8 +98,10 @@ function urlOf(plan: Plan): string | undefined {
   return kindNameOf(plan) !== undefined && url === usualUrlOf(target as ServerTargetPlan) ? undefined : url;
 }
 
-function usualTritonUrl(protocol: "http" | "grpc"): string {
-  return usualUrlOf({ ...DEFAULT_TRITON_TARGET, url: "", model: "", protocol });
+function usualUrl(serviceKind: string, protocol: "http" | "grpc"): string {
+  const settings = new Settings();
+  settings.target = { ...settings.target, protocol };
+  return usualUrlOf(kindOf({ serviceKind }).toTarget(settings, { url: "", tls: DEFAULT_TLS }));
 }
 
 const LINE_BREAK = /[\r\n\0]/;
