@@ -278,12 +278,12 @@ test("an address without a port is reported with the port that was tried, in a m
     { name: "b", target: http("h:9") },
   ] as const;
   for (const [target, says] of [
-    [http("h"), "cannot connect to h (no port is given, so port 80 is used): refused"],
-    [http("https://h"), "cannot connect to https://h (no port is given, so port 443 is used): refused"],
-    [http("h:80"), "cannot connect to h:80: refused"],
-    [mix(members), "cannot connect to h (no port is given, so port 80 is used), h:9: refused"],
+    [http("h"), / h \([^()]* port 80 is used\): refused$/],
+    [http("https://h"), / https:\/\/h \([^()]* port 443 is used\): refused$/],
+    [http("h:80"), / h:80: refused$/],
+    [mix(members), / h \([^()]* port 80 is used\), h:9: refused$/],
   ] as const) {
     const plan = toPlan(defineScenario({ name: "x", target: target as Target, load: hold(1) }), "/");
-    assert.equal(cannotConnect(plan, refused).message, says);
+    assert.match(cannotConnect(plan, refused).message, says);
   }
 });
